@@ -106,10 +106,14 @@ enum trace_control {
 	TRACE_CUSTOM = 4,
 	/*
 	 * 1 word: calls << 32 | number. What seemed to be one stack was two: the innermost `calls` of its open calls
-	 * stay on it; the calls around them, and the events that follow, belong to the stack with this number.
+	 * stay on it; the calls around them, and the events that follow, belong to the stack with this number. With
+	 * TRACE_PART_OUTER, `calls` are those that belong to it, the outermost ones: another thread was on the stack
+	 * meanwhile, and how many are open inside of them depends on the moment.
 	 */
 	TRACE_PART = 5,
 };
+
+#define TRACE_PART_OUTER 0x80000000u /* in the payload of TRACE_PART */
 
 /* Types of custom events; from TRACE_TYPE_FIRST on they are registered by name (TRACE_REC_EVENT_TYPE). */
 enum trace_event_type {

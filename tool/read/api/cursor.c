@@ -370,12 +370,13 @@ static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_st
 {
 	const struct read_decoder *d = &c->record->source.decoder;
 	struct read_stack_calls *other = read_stacks_enter(&c->stacks, d->stack, c->record);
+	size_t kept = read_stacks_kept(stack, d->calls, d->outer);
 
 	if (!other)
 		return NULL;
 	/* Calls that the other stack has already, as it seems, are not open twice. */
 	if (other != stack) {
-		size_t depth = read_calls_depth(&stack->calls), moved = d->kept < depth ? depth - d->kept : 0,
+		size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
 		       had = read_calls_depth(&other->calls);
 		for (size_t i = had < moved ? had : moved; i; i--)
 			finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
@@ -385,7 +386,7 @@ static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_st
 		other->unknown = read_calls_depth(&other->calls) ? d->now : stack->unknown;
 		other->on = stack->on;
 	}
-	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, d->kept, c->record);
+	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, kept, c->record);
 	read_stacks_leave(&c->stacks, other);
 	if (now && now != stack) {
 		relink(now);

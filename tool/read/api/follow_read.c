@@ -159,8 +159,8 @@ static void change_stack(struct xaudit_read_follow *f, struct read_follow_thread
 
 static void part_stack(struct xaudit_read_follow *f, struct read_follow_thread *t)
 {
-	struct read_stack_calls *stack =
-		read_stacks_part(t->stacks, t->stack, t->decoder.stack, t->decoder.kept, t->record);
+	size_t kept = read_stacks_kept(t->stack, t->decoder.calls, t->decoder.outer);
+	struct read_stack_calls *stack = read_stacks_part(t->stacks, t->stack, t->decoder.stack, kept, t->record);
 
 	f->damage->no_memory |= !stack;
 	t->stack = stack ? stack : t->stack;

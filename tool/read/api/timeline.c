@@ -147,7 +147,6 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		read_api_change_stack(thread, from);
 		read_api_set_open(event, thread);
 		event->stack = from->id;
-		event->count = from->type == READ_MERGE_PART ? from->count : 0;
 		break;
 	case READ_MERGE_LOST:
 	case READ_MERGE_OVERWRITTEN: /* what was open may have ended there */

@@ -255,7 +255,9 @@ void read_api_change_stack(struct event_thread *thread, const struct read_merge_
 	thread->events->event->first = event->type == READ_MERGE_STACK && !thread->stack_told;
 	thread->stack_told = true;
 	if (event->type == READ_MERGE_PART) {
-		now = part(thread, event->id, event->count);
+		size_t kept = read_stacks_kept(thread->on, (uint32_t)event->count, event->own != 0);
+		thread->events->event->count = kept;
+		now = part(thread, event->id, kept);
 	} else {
 		now = read_stacks_enter(stacks, event->id, thread);
 		if (now)

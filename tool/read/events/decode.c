@@ -110,7 +110,8 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 		}
 		if ((id & 0xff) == TRACE_PART && payload) {
 			d->stack = (uint32_t)payload & TRACE_ID_MASK;
-			d->kept = (uint32_t)(payload >> 32);
+			d->calls = (uint32_t)(payload >> 32);
+			d->outer = (payload & TRACE_PART_OUTER) != 0;
 			what = READ_DECODED_PART;
 		}
 		break;

@@ -39,7 +39,7 @@ enum read_decoded {
 	READ_DECODED_CRASH,	 /* the process was about to end by `signal` */
 	READ_DECODED_CUSTOM,	 /* `custom`, at `time` */
 	READ_DECODED_STACK,	 /* the events that follow are on `stack`; READ_DECODED_THREAD sets it to 0 */
-	READ_DECODED_PART,	 /* as READ_DECODED_STACK; all but the `kept` innermost open calls go there, too */
+	READ_DECODED_PART,	 /* as READ_DECODED_STACK; some open calls go there, too: `calls`, `outer` */
 	READ_DECODED_CHUNK,	 /* a chunk begins */
 	READ_DECODED_GAP,	 /* chunks are missing before the one that begins: open calls may have ended in them */
 	READ_DECODED_LOST,	 /* events were lost here: open calls may have ended in them */
@@ -69,7 +69,8 @@ struct read_decoder {
 	uint64_t now;		     /* the latest so far; not beside `time`: gcc would keep both in one register */
 	struct read_decode_custom custom; /* of the last READ_DECODED_CUSTOM */
 	uint32_t stack;		     /* the stack that events are on; 0: not known */
-	uint32_t kept;		     /* of the last READ_DECODED_PART */
+	uint32_t calls;		     /* of the last READ_DECODED_PART: so many calls stay, the innermost ones; */
+	bool outer;		     /* or so many go, the outermost ones */
 	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
 };
 

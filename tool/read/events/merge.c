@@ -113,7 +113,7 @@ static bool take_other(void *user, enum read_decoded what)
 	else if (what == READ_DECODED_STACK || what == READ_DECODED_PART)
 		source->head.id = d->stack;
 	if (what == READ_DECODED_PART)
-		source->head.count = d->kept;
+		source->head.count = d->calls, source->head.own = d->outer;
 	return true;
 }
 

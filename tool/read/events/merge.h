@@ -33,7 +33,8 @@ enum read_merge_type {
 	READ_MERGE_CUSTOM,	   /* id: its type; count bytes at `data` */
 	/* the events of this source that follow are on stack id; after READ_MERGE_THREAD on 0 */
 	READ_MERGE_STACK,
-	READ_MERGE_PART,	   /* as READ_MERGE_STACK; all but the `count` innermost open calls go there, too */
+	/* as READ_MERGE_STACK; all but the `count` innermost open calls go there, too; own: the outermost `count` do */
+	READ_MERGE_PART,
 	READ_MERGE_OVERWRITTEN, /* count chunks of this thread (0: not known how many)
 			    * are not in the flight recorder any more; what was open may have ended in them */
 };

@@ -39,6 +39,14 @@ struct read_stack_calls *read_stacks_enter(struct read_stacks *stacks, uint32_t 
 /* The events of a record leave this stack. If no call is open on it, it is freed. */
 void read_stacks_leave(struct read_stacks *stacks, struct read_stack_calls *stack);
 
+/* How many of the stack's open calls stay there when it is parted, as TRACE_PART says: read_decoder.calls, outer. */
+static inline size_t read_stacks_kept(const struct read_stack_calls *stack, uint32_t calls, bool outer)
+{
+	size_t depth = read_calls_depth(&stack->calls);
+
+	return !outer ? calls : depth > calls ? depth - calls : 0;
+}
+
 /*
  * What seemed to be one stack was two (TRACE_PART): the record goes from it to the other one, which gets all of its
  * calls but the `kept` innermost.

@@ -11,8 +11,7 @@
  * Each stack has its own open calls (tool/read/events/stacks.h). While a coroutine waits its calls stay open, and while
  * it runs so do the calls of the stack that started it. A process's records are read one after another, unless threads
  * went on with each other's calls (trace_head.moved): then by turns, from one change of stacks to the next, always the
- * record that is earliest in time. So a thread's calls on a stack are read after those of the thread that left it;
- * where two records seemed to be on one stack at once (TRACE_PART), calls of one may be taken for the other's.
+ * record that is earliest in time. So a thread's calls on a stack are read after those of the thread that left it.
  *
  * tool/read/events/calls.h tells what ends a call. Calls that are open when the events of their thread end, or where
  * some are missing, are unfinished: counted as calls, but without time. A call has no time either if it has no end of

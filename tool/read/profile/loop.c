@@ -352,7 +352,8 @@ static void change_stack(struct read_count *c, enum read_decoded what)
 	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
 		drop_stack(c, stack);
 	if (what == READ_DECODED_PART) {
-		other = read_stacks_part(&c->stacks, stack, d->stack, d->kept, record);
+		other = read_stacks_part(
+			&c->stacks, stack, d->stack, read_stacks_kept(stack, d->calls, d->outer), record);
 		/* The calls that it gets count by the old stack's clock; what it had before is not known then. */
 		if (other && other != stack) {
 			other->unknown = other->on ? d->now : stack->unknown;
