@@ -5,7 +5,8 @@
  *
  * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one instruction,
  * so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock when a thread meets a new
- * stack, or a stack is parted from another one.
+ * stack, or a stack is parted from another one. calls.c has what trampolines call, calls_stack.c what they and others
+ * stand on.
  *
  * An event at a slot says that the frames below it are gone, if they are the same stack's. The outermost call that was
  * open below tells if they are: if its slot was written over since (further calls on the stack do that), it was left,
@@ -13,6 +14,21 @@
  * there), the call may still return: it is taken for a call of another stack, which is parted from this one without a
  * word in the trace (mirror_split()). If it was left nevertheless, that is seen once its slot was written over. An
  * exception's landing pad and longjmp need no such test: they tell that frames are gone.
+ *
+ * Two threads at once. A stack is one thread's: its events are there (tramp_state.stack), and it is the stack's runner.
+ * A thread that comes looks whether the runner is there still. If not, it says that it is the runner, and looks once
+ * more; then its events are there, and it looks whether it still is the runner. With a full barrier before each of
+ * these two looks, of two threads that come at the same moment one at least sees the other. And as long as a thread is
+ * there, no other one is the runner, lest a third one miss it. Whoever finds another thread there:
+ *  - If calls are open below its own frames, these are the other one's, or a third stack's; the stack is parted above
+ *    them, and the other one keeps the lower part, without notice. Its calls come and go meanwhile: no link above them
+ *    changes, and a top that lies above all of a stack's slots is as good as its end. TRACE_PART_OUTER tells.
+ *  - Else the kernel is asked where the other one is. If it waits in a system call, with its stack pointer on this
+ *    stack, the two are parted in the middle between them, wherever calls are open.
+ *  - Else it runs, and may have left the stack without an event, as threads do that go on with each other's coroutines.
+ *    The stack is the thread's that comes. The other one is sent away: its events are on no stack, so its next one
+ *    looks for it, and comes. Should it be there still, it meets the first case as soon as calls of both are open.
+ * A thread that is sent away between the instructions by which a trampoline enters a call may store one top more.
  */
 #ifndef XAUDIT_CALLS_H
 #define XAUDIT_CALLS_H
@@ -31,6 +47,13 @@ struct calls_hooks {
 };
 
 void calls_init(const struct calls_hooks *hooks);
+
+/*
+ * The link of a call whose return is intercepted, and that was ended as unwound: should it return nevertheless, as the
+ * function of libc that tells us of a thread's end does, the trace has its end already. XRay calls and those that are
+ * told lie below their slots, at multiples of 16, and keep their links. No open call has this one.
+ */
+#define CALLS_LINK_ENDED 0
 
 /*
  * The stack that slot lies on, which becomes the thread's; NULL: it has no mirror, or a task's frame is there that is
@@ -82,6 +105,9 @@ struct stack *calls_unwind_all(struct thread *thread);
 
 /* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */
 int calls_is_intercepted(uint64_t slot);
+
+/* Does the word hold the return address that the entry of an XRay call, or of one that was told, has? */
+int calls_is_kept(const struct mirror_entry *entry, uint64_t word);
 
 /* The calling thread ends the process by exit(): its open calls end, and the trace says so. Takes the process lock. */
 void calls_finish(void);

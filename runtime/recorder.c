@@ -345,14 +345,34 @@ void recorder_stack(struct thread *thread, struct stack *stack)
 	} while (!settle_stack(hot, &stack->hot) || load_cursor(hot) - at > 8);
 }
 
-void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept)
+static void part(struct thread *thread, struct stack *stack, struct stack *upper, uint64_t payload)
 {
-	uint64_t payload = (uint64_t)kept << 32 | number_of(upper);
-
-	while (!thread_is_wiped(thread) && thread->chunk && !make_room(thread, 2))
+	while (!thread_is_wiped(thread) && !make_room(thread, 2))
 		if (say_stack(thread, stack) && write_control(thread, TRACE_PART, clock_now(), payload))
 			break;
 	thread->hot.stack = &upper->hot;
+}
+
+void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept)
+{
+	if (thread->chunk)
+		part(thread, stack, upper, (uint64_t)kept << 32 | number_of(upper));
+	else
+		thread->hot.stack = &upper->hot;
+}
+
+void recorder_part_outer(
+	struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept, uint32_t around)
+{
+	/* Relaxed: as in next_chunk(). A flight recorder may not have the outermost calls any more. */
+	int in_ring = __atomic_load_n(&options.mode, __ATOMIC_RELAXED) == TRACE_MODE_RING;
+	uint64_t payload = (uint64_t)(in_ring ? kept : around) << 32 | number_of(upper) |
+			   (in_ring ? 0 : TRACE_PART_OUTER);
+
+	if (around)
+		part(thread, stack, upper, payload);
+	else
+		recorder_stack(thread, upper);
 }
 
 /*

@@ -91,6 +91,13 @@ void recorder_stack(struct thread *thread, struct stack *stack);
 void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept);
 
 /*
+ * As recorder_part(), where another thread is on `stack` now, and the calling one was not: so many calls are around
+ * those that stay.
+ */
+void recorder_part_outer(
+	struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept, uint32_t around);
+
+/*
  * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may
  * not both be 0. Returns 0, -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
  */

@@ -66,7 +66,7 @@ static int grow_to(struct stack *stack, uint64_t at)
 
 	if (!mirror_find(at)) {
 		process_lock(&held);
-		mirror_claim(at, stack);
+		mirror_claim(at, stack, thread_self());
 		process_unlock(&held);
 	}
 	return at - stack->hot.low < stack->hot.size;

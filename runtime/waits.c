@@ -5,7 +5,7 @@
 #include "runtime/text.h"
 #include "x86_64/sys.h"
 
-#define PART	   128 /* bytes that are read at a time */
+#define PART	   192 /* bytes that are read at a time */
 #define PARTS	   512 /* of the list of children: a thread with more of them waits for none */
 #define SCORE	   100 /* of a process that may be a victim, and is none by accident of rounding */
 #define LEAST_BIAS (-900)
@@ -118,4 +118,27 @@ int waits_for_caller(uint32_t tid)
 		return 0;
 	__atomic_store_n(&known, pid, __ATOMIC_RELAXED); /* relaxed, as said */
 	return 1;
+}
+
+static uint64_t hexadecimal(const char *text, long n)
+{
+	uint64_t value = 0;
+
+	for (long i = 2; i < n; i++) /* after 0x */
+		value = value << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+	return value;
+}
+
+uint64_t waits_where(uint32_t tid)
+{
+	char part[PART];
+	/* The call's number, its arguments, the stack pointer and the address, with spaces between; or "running". */
+	long n = is_own_proc((uint32_t)sys_getpid()) ? read_proc(tid, "syscall", part) : 0, begin[2] = { 0, 0 };
+
+	for (long i = 0; i < n; i++)
+		if (part[i] == ' ') {
+			begin[0] = begin[1];
+			begin[1] = i + 1;
+		}
+	return begin[0] ? hexadecimal(part + begin[0], begin[1] - 1 - begin[0]) : 0;
 }

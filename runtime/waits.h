@@ -23,4 +23,10 @@
 /* tid: of the thread, in the process that has the memory (runtime/identity.h). */
 int waits_for_caller(uint32_t tid);
 
+/*
+ * The stack pointer of a thread of the process that waits in a system call; 0: it runs, or /proc does not tell. Five
+ * system calls.
+ */
+uint64_t waits_where(uint32_t tid);
+
 #endif

@@ -121,7 +121,7 @@ static struct stack *new_stack(void)
 		change_number(stack);
 		stack->above = NULL;
 		stack->parent = stack->native = stack->freed = 0;
-		stack->depth = stack->below = 0;
+		stack->depth = stack->below = stack->asked = 0;
 		stack->runner = NULL;
 		return stack;
 	}
@@ -135,7 +135,7 @@ static struct stack *new_stack(void)
 		if (!p)
 			return NULL;
 		*block = (struct stack *)((p + sizeof(**block) - 1) &
-					  ~(sizeof(**block) - 1)); /* two lines of one's own */
+					  ~(sizeof(**block) - 1));
 	}
 	stack = stack_at(stack_count++);
 	stack->number = stack_count;
@@ -379,10 +379,21 @@ static int take_pages(struct stack *stack, uint64_t low, uint64_t high)
 	return 1;
 }
 
-struct stack *mirror_claim(uint64_t slot, const struct stack *last)
+/* May another thread be on it, or come back to calls that are open there? Its own stack is a thread's whoever came. */
+static int is_anothers(const struct stack *stack, const void *runner, uint64_t block)
 {
-	uint64_t page = slot & ~(PAGE - 1), block = cpu_thread();
-	struct stack *stack = mirror_find(slot), *neighbour;
+	/* Relaxed, both: it is a guess. */
+	const struct tramp_state *other = __atomic_load_n(&stack->runner, __ATOMIC_RELAXED);
+	int is_on = other && __atomic_load_n(&other->stack, __ATOMIC_RELAXED) == &stack->hot;
+
+	return other && (const void *)other != runner && !(stack->native > MAIN_STACK && stack->native == block) &&
+	       (is_on || stack_has_calls(stack));
+}
+
+struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *runner)
+{
+	uint64_t page = slot & ~(PAGE - 1), block = cpu_thread(), end = page + PAGE;
+	struct stack *stack = mirror_find(slot), *neighbour, *parted = NULL;
 
 	if (stack)
 		return stack;
@@ -398,14 +409,17 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last)
 		return stack;
 	}
 	neighbour = above(slot, last, block);
-	if (neighbour) {
+	/* One of its own then, which becomes the neighbour's when the thread comes up to that (mirror_join()). */
+	if (neighbour && is_anothers(neighbour, runner, block)) {
+		parted = neighbour->low & (PAGE - 1) ? NULL : neighbour;
+	} else if (neighbour) {
 		if (!take_pages(neighbour, page, neighbour->low & ~(PAGE - 1)))
 			return NULL;
 		set_range(neighbour, page, neighbour->high);
 		return neighbour;
 	}
-	neighbour = below(slot, last, block);
-	if (neighbour) {
+	neighbour = parted ? NULL : below(slot, last, block);
+	if (neighbour && !is_anothers(neighbour, runner, block)) {
 		if (!take_pages(neighbour, (neighbour->high + PAGE - 1) & ~(PAGE - 1), page + PAGE))
 			return NULL;
 		set_range(neighbour, neighbour->low, page + PAGE);
@@ -418,12 +432,19 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last)
 	stack->end = page + FAR;
 	stack->hot.top = stack->end;
 	stack->native = native(slot, block);
-	if (!stack_pages_make(page) || !stack_pages_map(page)) {
-		give_back(stack, NULL);
-		return NULL;
+	if (parted && parted->low > page) {
+		end = parted->low;
+		stack->parent = parted->hot.top;
+		stack->above = parted;
 	}
-	begin_range(stack, page, page + PAGE);
-	stack_pages_set(page, stack);
+	for (uint64_t at = page; at < end; at += PAGE)
+		if (!stack_pages_make(at) || !stack_pages_map(at)) {
+			give_back(stack, NULL);
+			return NULL;
+		}
+	begin_range(stack, page, end);
+	for (uint64_t at = page; at < end; at += PAGE)
+		stack_pages_set(at, stack);
 	return stack;
 }
 
@@ -436,11 +457,15 @@ void mirror_prepare(uint64_t sp)
 	}
 }
 
-struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here)
+uint64_t mirror_border(uint64_t slot, uint64_t here)
 {
-	struct mirror_entry *entry = mirror_entry(slot);
-	uint64_t page = here & ~(PAGE - 1), from = slot < page ? (slot & ~(PAGE - 1)) + PAGE : slot + 8;
-	uint64_t outer = slot + 8ull * entry->link;
+	return slot < (here & ~(PAGE - 1)) ? (slot & ~(PAGE - 1)) + PAGE : slot + 8;
+}
+
+struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from)
+{
+	struct mirror_entry *entry = slot ? mirror_entry(slot) : NULL;
+	uint64_t outer = slot ? slot + 8ull * entry->link : stack->hot.top;
 	struct stack *upper = new_stack();
 
 	if (!upper)
@@ -453,7 +478,9 @@ struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here)
 	begin_range(upper, from, stack->high);
 	put_above(stack, upper);
 	stack->parent = upper->hot.top;
-	entry->link = (uint32_t)((stack->end - slot) / 8);
+	/* Where no call stays, top may be that of the upper one: above all of the range, it is as good as the end. */
+	if (entry)
+		entry->link = (uint32_t)((stack->end - slot) / 8);
 	uint64_t high = stack->high;
 	set_range(stack, stack->low, from);
 	for (uint64_t at = (from + PAGE - 1) & ~(PAGE - 1); at < high; at += PAGE)

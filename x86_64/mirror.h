@@ -13,6 +13,8 @@
  *  - the one below it, on the same conditions (16 KiB);
  *  - else a new one. The kernel's list of mappings is not read for that: /proc may be missing, and it shows neighbours
  *    as one.
+ * But a page is not given to a stack that another thread is on, or has open calls on, if it is not the thread's own by
+ * %fs: it is a new one, too, which becomes the upper one's when its calls are over, and the thread comes up to that.
  * That may be wrong: a stack without a guard page, an array in a frame, the heap. Then an event finds open calls at
  * lower addresses than its own, which were left without notice, or are another stack's. runtime/calls.c decides by
  * looking whether the slot still holds our label, and parts the range by mirror_split(): the lower part keeps its
@@ -22,7 +24,7 @@
  * Which thread writes what:
  *	hot.top, depth, below	the thread on the stack, and its handlers; each change is one instruction. In
  *				mirror_leave(), and while stacks are parted and given back, a thread that holds the lock
- *	runner			a thread of the process that runs there. Relaxed: it is compared only
+ *	runner			a thread of the process that runs there (runtime/calls.h)
  *	all else		a thread that holds the process lock
  * mirror_find() takes no lock: tables only grow, entries are stored with release, and its answer is checked against the
  * range that the struct has by then. Trampolines look at hot.low and hot.size alone, in this order: every slot in them
@@ -70,7 +72,8 @@ struct stack {
 	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */
 	uint64_t freed;		  /* round in which it was given back; 0: in use */
 	uint32_t number;	  /* in the trace, no other stack's of the process. Relaxed; lock held to write */
-};
+	uint32_t asked; /* how often a thread came while another one was on it. Relaxed: it is for a guess */
+} __attribute__((aligned(128))); /* two lines of one's own */
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");
 _Static_assert(__builtin_offsetof(struct stack, end) == 64, "a switch between stacks loads one line of each");
@@ -92,16 +95,20 @@ struct stack *mirror_find(uint64_t slot);
 
 /*
  * The stack of the slot, made or extended if need be, with a mirror for it. last: the stack that the calling thread
- * used last, or NULL. Returns NULL if no mirror can be made; asked again for the same MiB, it does so at once.
+ * used last, or NULL; runner: its record. Returns NULL if no mirror can be made; asked again for the same MiB, it does
+ * so at once.
  */
-struct stack *mirror_claim(uint64_t slot, const struct stack *last);
+struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *runner);
 
 /*
- * Parts the stack: open calls up to the one at `slot`, the outermost of them, stay with it; calls outside that one, and
- * all addresses from `here` on, which lies above, go to another stack, which is returned. NULL: no memory; nothing has
- * changed.
+ * Parts the stack: open calls up to the one at `slot`, the outermost of them, stay with it, or none does if that is 0;
+ * calls outside that one, and all addresses from `from` on, which lies above, go to another stack, which is returned.
+ * NULL: no memory; nothing has changed. Another thread may be on the lower part meanwhile.
  */
-struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t here);
+struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from);
+
+/* Where to part a stack between an open call's slot and `here`, a slot above it. */
+uint64_t mirror_border(uint64_t slot, uint64_t here);
 
 /*
  * Gives all of the lower stack to the upper one, if they were one stack, the lower has no open calls, and the upper no
