@@ -180,7 +180,9 @@ is "$status $(printf '%s\n' "$out" | grep -c ': 1 function: 1 site switched off'
 loaded; \`xaudit list FILE\` shows their names" \
 	'a tree is switched off; what names nothing in any of them is said once'
 tell call
-ctl --tree "$pid" enable counted
+bounded 30 "$XAUDIT" ctl --tree "$pid" enable counted typo >ctl.all 2>&1
+is "$(sed 's/.*switched on, .*/answer/; s/.*names nothing.*/error/' ctl.all | uniq | tr '\n' ' ')" 'answer error ' \
+	'in one file, answers stand before the error that follows them'
 tell call
 ctl --name 'ctl_tree_t[e]st' snapshot -o all
 is "$status $(cut -d: -f1 <ctl.out | sort | tr '\n' ' ') $err" \

@@ -365,6 +365,8 @@ int ctl_main(int argc, char **argv)
 	struct ctl_targets targets = { 0 };
 	int first = options_take(&syntax, &targets, argc, argv), status = first ? TOOL_USAGE : TOOL_OK;
 
+	/* In one file with errors each answer stands whole, before those that follow it. */
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	if (first > 0)
 		status = obey(&targets, argc - first, argv + first);
 	ctl_targets_free(&targets);
