@@ -172,7 +172,8 @@ static void compare(const char *name, const int number[3], long calls)
 
 	if (!pieces)
 		pieces = TOGETHER;
-	double *ratios = list_of(pieces), *ours = list_of(pieces), *limit = list_of(pieces), *together = list_of(pieces);
+	double *ratios = list_of(pieces), *together = list_of(pieces);
+	double *ours = list_of(pieces), *limit = list_of(pieces);
 	struct sums sums = {{0}};
 	for (size_t i = 0; i < pieces; i++) {
 		struct sums piece;

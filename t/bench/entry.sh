@@ -64,7 +64,10 @@ for mode in ring count; do
 			}
 			$2 != mode { next }
 			{ rounds = $1 }
-			$3 == "none_" row ":on_" row ":limit_" row { ratio[$1] = $4; ours[$1] = $6; limit[$1] = $7; next }
+			$3 == "none_" row ":on_" row ":limit_" row {
+				ratio[$1] = $4; ours[$1] = $6; limit[$1] = $7
+				next
+			}
 			$3 == "none_" row ":off_" row ":limit_" row { off[$1] = $6; next }
 			!($3 in best) || $4 < best[$3] { best[$3] = $4 }
 			END {
