@@ -29,7 +29,7 @@ agrees() {
 	usable=$(grep -c '^[0-9a-f]\{16\} .*  \(jump\|padding\)  ' "$tmp/list")
 	refused=$(grep -c '^[0-9a-f]\{16\} .*  -  ' "$tmp/list")
 	check "$file" "$tmp/list" >"$tmp/said"
-	# Data between functions in assembler may look like pointers or instructions, which objdump can't tell: 1 of 4000.
+	# Data among assembler may look like pointers or instructions, which objdump can't tell: 1 function of 4000.
 	unseen=$(grep -c 'the other decoder does not see why$' "$tmp/said")
 	[ $((unseen * 4000)) -gt "$usable" ] || sed -i '/the other decoder does not see why$/d' "$tmp/said"
 	is "$(cat "$tmp/said")" "checked $usable usable, $refused refused" "$objdump agrees on $1"
