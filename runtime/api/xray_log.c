@@ -4,13 +4,15 @@
  * xaudit's own recorder.
  *
  * The lock guards the list and what is installed; no function of the program is called while it is held. It spins,
- * since it is held for a few stores only.
+ * since it is held for a few stores only. Where one taking of it lasts for ten seconds, its holder is gone: a child of
+ * vfork that was killed, or a thread that a forked child does not have. Then one waiter takes it over.
  */
 #define XAUDIT_NO_HOOK
 #include "runtime/api/xray.h"
 
 #include <stdlib.h>   /* getenv */
 #include <sys/mman.h> /* PROT_READ */
+#include <time.h>     /* CLOCK_MONOTONIC */
 
 #include "x86_64/sys.h"
 
@@ -25,19 +27,46 @@ static const struct mode *current_mode; /* NULL: none was selected */
 static struct xray_log_impl installed;
 static int is_installed;
 static xray_buffer_iterator *iterator; /* NULL: there are no buffers */
-static int lock_word;
+static uint32_t lock_word;		/* 0: free; else the number of this taking */
 
-static void lock(void)
+#define PATIENCE 10 /* seconds */
+
+static long seconds(void)
 {
-	/* Acquire; pairs with the release in unlock(). */
-	while (__atomic_exchange_n(&lock_word, 1, __ATOMIC_ACQUIRE))
-		sys_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
+	struct timespec now = { 0 };
+
+	sys_call(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
+	return (long)now.tv_sec;
 }
 
-static void unlock(void)
+/* Returns what unlock() takes. */
+static uint32_t lock(void)
 {
-	/* Release; pairs with the acquire in lock(). */
-	__atomic_store_n(&lock_word, 0, __ATOMIC_RELEASE);
+	static uint32_t last;
+	uint32_t taking, seen = 0, word = 0;
+	long since = 0;
+
+	/* Relaxed: a number that differs from the holder's. */
+	while (!(taking = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED)))
+		;
+	/* Acquire; pairs with the release in unlock(). */
+	while (!__atomic_compare_exchange_n(&lock_word, &word, taking, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		long now = seconds();
+		if (word != seen) {
+			seen = word;
+			since = now;
+		}
+		if (now - since <= PATIENCE)
+			word = 0;
+		sys_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
+	}
+	return taking;
+}
+
+static void unlock(uint32_t taking)
+{
+	/* Release; pairs with the acquire in lock(). Not where it was taken over. */
+	__atomic_compare_exchange_n(&lock_word, &taking, 0, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 /* ---- the recorder as a mode ---- */
@@ -161,14 +190,14 @@ static void obey_options(void)
 	const struct mode *mode = mode_of(getenv("XRAY_OPTIONS"));
 	if (!mode && __xray_default_options)
 		mode = mode_of(__xray_default_options());
-	lock();
+	uint32_t taking = lock();
 	if (!done && mode) {
 		current_mode = mode;
 		installed = mode->impl;
 		is_installed = 1;
 	}
 	__atomic_store_n(&done, 1, __ATOMIC_RELAXED); /* relaxed, as above */
-	unlock();
+	unlock(taking);
 }
 
 /* ---- modes ---- */
@@ -235,23 +264,23 @@ enum xray_log_register __xray_log_register_mode(const char *mode, struct xray_lo
 {
 	if (!is_complete(&impl))
 		return XRAY_INCOMPLETE_IMPL;
-	lock();
+	uint32_t taking = lock();
 	enum xray_log_register r = add(mode, &impl);
-	unlock();
+	unlock(taking);
 	return r;
 }
 
 enum xray_log_register __xray_log_select_mode(const char *mode)
 {
 	obey_options();
-	lock();
+	uint32_t taking = lock();
 	const struct mode *m = find(mode);
 	if (m) {
 		current_mode = m;
 		installed = m->impl;
 		is_installed = 1;
 	}
-	unlock();
+	unlock(taking);
 	if (!m)
 		return XRAY_MODE_NOT_FOUND;
 	__xray_set_handler(m->impl.handler);
@@ -261,9 +290,9 @@ enum xray_log_register __xray_log_select_mode(const char *mode)
 const char *__xray_log_get_current_mode(void)
 {
 	obey_options();
-	lock();
+	uint32_t taking = lock();
 	const char *name = current_mode ? current_mode->name : NULL;
-	unlock();
+	unlock(taking);
 	return name;
 }
 
@@ -274,20 +303,20 @@ void __xray_set_log_impl(struct xray_log_impl impl)
 		return;
 	}
 	obey_options();
-	lock();
+	uint32_t taking = lock();
 	installed = impl;
 	is_installed = 1;
-	unlock();
+	unlock(taking);
 	__xray_set_handler(impl.handler);
 }
 
 void __xray_remove_log_impl(void)
 {
 	obey_options();
-	lock();
+	uint32_t taking = lock();
 	is_installed = 0;
 	current_mode = NULL;
-	unlock();
+	unlock(taking);
 	__xray_remove_handler();
 	__xray_remove_handler_arg1();
 }
@@ -298,10 +327,10 @@ void __xray_remove_log_impl(void)
 static int get(struct xray_log_impl *impl, const char *mode)
 {
 	obey_options();
-	lock();
+	uint32_t taking = lock();
 	int is = is_installed && (!mode || (current_mode && same(current_mode->name, mode)));
 	*impl = installed;
-	unlock();
+	unlock(taking);
 	return is;
 }
 
@@ -344,9 +373,9 @@ enum xray_log_flush __xray_log_flushLog(void)
 
 void __xray_log_set_buffer_iterator(xray_buffer_iterator *function)
 {
-	lock();
+	uint32_t taking = lock();
 	iterator = function;
-	unlock();
+	unlock(taking);
 }
 
 void __xray_log_remove_buffer_iterator(void)
@@ -357,11 +386,11 @@ void __xray_log_remove_buffer_iterator(void)
 enum xray_log_flush __xray_log_process_buffers(void (*process)(const char *mode, struct xray_buffer buffer))
 {
 	obey_options();
-	lock();
+	uint32_t taking = lock();
 	int is = is_installed;
 	xray_buffer_iterator *next = iterator;
 	const char *mode = current_mode ? current_mode->name : NULL;
-	unlock();
+	unlock(taking);
 	if (!is)
 		return XRAY_LOG_NOT_FLUSHING;
 	if (!next)

@@ -12,7 +12,8 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
-	t/unit/stub.t t/unit/stub_room.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t
+	t/unit/stub.t t/unit/stub_room.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t \
+	t/unit/xray_log.t
 
 t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
 t_unit_altstack_t_LDADD = x86_64/libx86_64.la
@@ -211,3 +212,6 @@ t_unit_ticks_t_LDADD = t/lib/libcore.la
 
 t_unit_trace_file_t_SOURCES = t/unit/trace_file.c t/lib/descriptors.h
 t_unit_trace_file_t_LDADD = tool/read/libread.la
+
+t_unit_xray_log_t_SOURCES = t/unit/xray_log.c
+t_unit_xray_log_t_LDADD = libxaudit-api.a
