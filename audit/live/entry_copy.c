@@ -263,10 +263,14 @@ static int map_near(const struct load *load, struct entry_block *block, uint64_t
 
 	if (load->start < size || highest < (uint64_t)NEAR)
 		return 0;
+	/* Their cells are in the block's first place, which may be on the other side of the load. */
+	uint64_t low = (uint64_t)(uintptr_t)block->pages.start, high = low + block->pages.size;
+	low = load->start < low ? load->start : low;
+	high = load->end > high ? load->end : high;
 	uint64_t at = (load->start - size) & ~(PAGE - 1);
 	for (int i = 0; i < 2; i++) {
 		const struct stub_place place = { at, at, at };
-		if (stub_map_near(&block->near_pages, &place, load->start, load->end, block->near_count))
+		if (stub_map_near(&block->near_pages, &place, low, high, block->near_count))
 			return 1;
 		/* Where the load is so large that some can't have any, the others may. */
 		lowest = (lowest + PAGE - 1) & ~(PAGE - 1);
