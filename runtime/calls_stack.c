@@ -324,8 +324,10 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 	 * XRay call there is over, whatever its return address.
 	 */
 	const uint64_t below = least(slot, (uint64_t)(uintptr_t)__builtin_frame_address(0)) - 8;
+	/* A call in between is over, with what it called. */
+	int is_left = stack->hot.top <= slot && outermost(stack, slot) > below && !is_anothers(stack, thread);
 
-	for (int round = 0; stack->hot.top <= below; round++) {
+	for (int round = 0; !is_left && stack->hot.top <= below; round++) {
 		uint64_t last = outermost(stack, below);
 		if (!last || !(is_held(last, slot) || is_anothers(stack, thread)))
 			break;

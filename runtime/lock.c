@@ -14,10 +14,11 @@
 
 uint32_t lock_number(void)
 {
-	uint32_t number = confined() ? 0 : (uint32_t)sys_gettid();
+	/* A filter of system calls may have it fail. */
+	long number = confined() ? 0 : sys_gettid();
 
 	/* The first process of a namespace: who waits elsewhere knows another one by that number. */
-	return !number || (number == 1 && identity_pid() != 1) ? LOCK_SOMEONE : number;
+	return number <= 0 || (number == 1 && identity_pid() != 1) ? LOCK_SOMEONE : (uint32_t)number;
 }
 
 static int swap(uint32_t *lock, uint32_t from, uint32_t to)
