@@ -18,7 +18,7 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 # address is taken by a caller that the check visits.
 cat >"$tmp/pointers" <<'END'
 tramp_gate_[a-z_]* / dispatch_table / - / the trampolines, all of which we look at
-tramp_(intercept|return|point|pass|jump|landed|prctl|count)[a-z_]* / \(%rsp\) / - / the program's function
+tramp_(intercept|return|point|pass|jump|landed|prctl|count|cfa)[a-z_]* / \(%rsp\) / - / the program's function
 tramp_xray[a-z_]* / \(%rsp\) / - / the same
 tramp_(custom|typed)[a-z_]* / \(%rsp\) / - / the program's function
 slow_call|handler_call|handler_call_xray / %r / - / given
