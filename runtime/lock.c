@@ -74,6 +74,14 @@ static int is_left(uint32_t holder, unsigned looks)
 	return holder != LOCK_SOMEONE && is_gone(holder) && knows_numbers();
 }
 
+int lock_try_left(uint32_t *lock, uint32_t number)
+{
+	if (lock_try(lock, number))
+		return 1;
+	uint32_t holder = __atomic_load_n(lock, __ATOMIC_RELAXED); /* relaxed: swap() looks again */
+	return holder && !confined() && is_left(holder, 0) && swap(lock, holder, number);
+}
+
 /* Sleeps for a lock whose word was `seen`. Returns whether it was so still, after a while. */
 static int sleep_for(uint32_t *lock, uint32_t seen)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The word of the process lock (runtime/process.h), which says who holds it.
+ * The word of the process lock (runtime/process.h), and of that of process_clock(), which says who holds it.
  *
  * 0: free. Else the number of the holder, as the kernel knows it, and LOCK_AWAITED if others may sleep for it. Who
  * takes the lock after a sleep leaves that bit, since there may be more of them.
@@ -30,6 +30,9 @@ uint32_t lock_number(void);
 
 /* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
 int lock_try(uint32_t *lock, uint32_t number);
+
+/* As lock_try(); also where the kernel knows that its holder is gone. What that was changing is as it left it. */
+int lock_try_left(uint32_t *lock, uint32_t number);
 
 /* Takes the lock. Returns 1 if it was taken over from a task that is gone, else 0. */
 int lock_take(uint32_t *lock, uint32_t number);

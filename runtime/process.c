@@ -21,7 +21,7 @@ struct process {
 	uint32_t lock; /* see lock.h */
 	uint32_t state;
 	uint32_t pid;
-	uint32_t clock_busy;
+	uint32_t clock_busy; /* as lock; who finds it held does not wait */
 	int known;		/* the two below were looked at */
 	int torn;		/* a thread was describing things when this process was forked */
 	int left;		/* left_line is to be noted, when there is a head */
@@ -359,33 +359,31 @@ const uint32_t *process_state_place(void)
 void process_clock(void)
 {
 	static const uint64_t all = ~0ull;
-	uint32_t idle = 0;
 	uint64_t before;
 	struct trace_pair pair;
 
 	clock_pair(&pair);
-	/* A handler that jumps away would leave it busy for ever. */
+	/* A handler that jumps away would leave it busy. */
 	sys_set_signals(&all, &before);
 	/* Here: a handler may have forked before, and this be the child, which has no head yet. */
 	struct trace_head *head = process->head;
-	/*
-	 * Acquire; pairs with the release at the end: one writer at a time. No waiting: the other writer does the same.
-	 */
-	if (!head ||
-		!__atomic_compare_exchange_n(&process->clock_busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+	/* One writer at a time. No waiting: the other writer does the same. */
+	if (!head || !lock_try_left(&process->clock_busy, lock_number())) {
 		sys_set_signals(&before, NULL);
 		return;
 	}
 	/*
-	 * Odd before, even after. Acquire: the stores of the pair stay after it; pairs with the reader's second look.
+	 * Odd before, even after; a writer that was killed has left it odd. Acquire: the stores of the pair stay after
+	 * it; pairs with the reader's second look.
 	 */
-	uint32_t seq = __atomic_fetch_add(&head->last_seq, 1, __ATOMIC_ACQUIRE);
+	uint32_t seq = head->last_seq | 1;
+	__atomic_exchange_n(&head->last_seq, seq, __ATOMIC_ACQUIRE);
 	/* Not where a handler of this thread, or another thread, has been faster. */
 	if (pair.ticks > head->last.ticks)
 		head->last = pair;
 	/* pairs with the reader's first look, an acquire */
-	__atomic_store_n(&head->last_seq, seq + 2, __ATOMIC_RELEASE);
-	__atomic_store_n(&process->clock_busy, 0, __ATOMIC_RELEASE);		 /* pairs with the acquire above */
+	__atomic_store_n(&head->last_seq, seq + 1, __ATOMIC_RELEASE);
+	lock_release(&process->clock_busy);
 	sys_set_signals(&before, NULL);
 }
 

@@ -3,12 +3,15 @@
 /* The clock of events: both kinds, pairs that convert it, and events that carry it. */
 #include "t/lib/tap.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -226,6 +229,44 @@ static int leave_clock(void *argument)
 	return 0;
 }
 
+static int take_pairs(void *unused)
+{
+	for (;;)
+		process_clock();
+	(void)unused;
+	return 0;
+}
+
+/* A task that shares the memory is killed, again and again, anywhere in process_clock(). */
+static int kill_in_clock(void *argument)
+{
+	struct latest *latest = argument;
+	char *stack = malloc(1 << 16);
+
+	core_start(core_folder(), 2 * TRACE_CHUNK_MIN, TRACE_CLOCK_TSC);
+	CALL(void (*)(void), core_traced(TRAMP_POINT, 1, core_now_ns))();
+	for (unsigned n = 0; stack && n < 1000; n++) {
+		pid_t pid = clone(take_pairs, stack + (1 << 16), CLONE_VM | SIGCHLD, NULL);
+		for (uint64_t end = core_now_ns() + 50000 + 1000 * (n % 97); core_now_ns() < end;)
+			;
+		kill(pid, SIGKILL);
+		if (waitpid(pid, NULL, 0) != pid)
+			return 1;
+		latest->before = clock_now();
+		process_clock();
+		latest->jumps += process_head()->last.ticks >= latest->before && !(process_head()->last_seq & 1);
+	}
+	return 0;
+}
+
+static void check_killed(void)
+{
+	struct latest *latest = core_shared(sizeof(*latest));
+
+	is_int(core_child(kill_in_clock, latest, 60), 0, "a task is killed in the taking of pairs");
+	is_int((long long)latest->jumps, 1000, "1000 times; each time pairs are taken afterwards, whole");
+}
+
 static void check_latest(void)
 {
 	struct latest *latest = core_shared(sizeof(*latest));
@@ -241,6 +282,7 @@ int main(void)
 	core_folder();
 	check_without_tsc();
 	check_latest();
+	check_killed();
 	ok(clock_init(0, clock_gettime) == clock_kind(), "clock_init returns the clock that it chose");
 	is_int(clock_init(TRACE_CLOCK_MONOTONIC, clock_gettime), TRACE_CLOCK_MONOTONIC,
 		"a clock that is asked for is used");
