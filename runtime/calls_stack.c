@@ -444,10 +444,14 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 static void begin(struct thread *thread, struct stack *stack)
 {
 	struct process_held held;
+	const struct thread *runner = runner_of(stack);
 	int forked = stack->generation != identity_generation();
 
-	if ((forked ? identity_pid() : stack->tid) == thread->tid || !mirror_is_own(stack) ||
-		is_anothers(stack, thread))
+	if ((forked ? identity_pid() : stack->tid) == thread->tid || !mirror_is_own(stack))
+		return;
+	/* One that ended by the system call alone is there still, as its record says. */
+	if (runner && runner != thread && is_on(runner, stack) &&
+		(confined() || !identity_thread_is_gone(runner->tid)))
 		return;
 	process_lock(&held);
 	mirror_leave(stack);

@@ -76,6 +76,15 @@ is "$(calls)" '0 unwound, 0 lost 0 unfinished: call_a 1, call_b 1000' \
 is "$(chains)" 'call_a 1
 call_a;call_b 1000' 'a coroutine that two threads without calls go on with: its calls stay inside of each other'
 
+# Who ended without a word to libc is on its stack still, as it seems to the next thread there.
+program "$CC" plt/silent silent.c -Lplt -lbeside
+record d -k plt -l libbeside.so -- plt/silent 10
+is "$status $out" '0 done' 'threads that end by the system call alone: the program runs to its end'
+is "$(calls)" '0 unwound, 0 lost 10 unfinished: call_a 10, call_b 10' \
+	'threads that end by the system call alone: the call that each one ends in has no end'
+is "$(chains)" 'call_a 10
+call_b 10' "threads that end by the system call alone: no call is inside of an earlier thread's"
+
 # Two threads by turns in each of five rounds, thrice down 41 frames each.
 library "$CC" libsplit.so split.c -DPART
 if $CC -fsplit-stack -O2 -pthread -o split "$sources/split.c" -L. -lsplit -Wl,-rpath,'$ORIGIN' 2>.no-split &&
