@@ -122,13 +122,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The outermost open call at or below the slot (the top is one); 0: the chain is damaged. */
+/* The outermost open call at or below the slot; 0: the chain is damaged, or there is none any more. */
 static uint64_t outermost(const struct stack *stack, uint64_t slot)
 {
 	uint64_t at = stack->hot.top;
 
 	for (;;) {
-		if (!stack_has(stack, at))
+		/* Another thread's call may have ended since: the top is then further out than the slot. */
+		if (at > slot || !stack_has(stack, at))
 			return 0;
 		uint64_t outer = at + 8ull * mirror_entry(at)->link;
 		if (outer <= at)
@@ -410,15 +411,21 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 			int is_apart = found && found != stack;
 			if (!is_apart)
 				send_away(other, stack);
-			/* Relaxed: the part that it was found on stays the other one's; what is not parted does not. */
+			/*
+			 * The part that it was found on stays the other one's; what is not parted does not. A full
+			 * barrier; pairs with the fence below, of the other one, which may have come back in between
+			 * as the runner: then it is sent away once more.
+			 */
 			expected = is_apart ? thread : other;
 			__atomic_compare_exchange_n(&stack->runner, &expected, is_apart ? other : thread, 0,
-				__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+				__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+			if (!is_apart)
+				send_away(other, stack);
 			alone = 0;
 			stack = found ? found : stack;
 		}
 		change(thread, from, stack);
-		/* Pairs with the exchange above: of two threads that come at once, one at least sees the other. */
+		/* Pairs with both exchanges above: of two threads that come at once, one at least sees the other. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (runner_of(stack) == thread)
 			break;
