@@ -439,7 +439,10 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 		stack->tid = thread->tid;
 		stack->generation = identity_generation();
 	}
-	if (alone && stack->parent && stack_has_calls(stack))
+	/*
+	 * Not where a stack only grew: a call that a handler came into the middle of has no label yet, but is open.
+	 */
+	if (alone && from != stack && stack->parent && stack_has_calls(stack))
 		look_at_parted(thread, stack, slot);
 	return stack;
 }
