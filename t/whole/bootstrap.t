@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What bootstrap installs, when it configures again and which tests it runs: on systems that consist of this test's own
-# programs.
+# What bootstrap installs, when it configures again, which tests it runs, and which for a second time: on systems that
+# consist of this test's own programs.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$tmp" || bail 'no temporary folder'
@@ -154,5 +154,43 @@ run check
 is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 1 passed, 2 failed, 0 skipped' \
 	'a file that ends badly counts if no check of it failed'
 rm -f t/unit/two.trs
+
+# ---- what fails once ----
+# failing N RESULT: ./bootstrap check of N files that fail; when they are run once more they have this RESULT.
+failing() {
+	fake bin/make 'case "$*" in *recheck) x='"$2"' ;; *check) x=FAIL ;; *) exit ;; esac' \
+		"for n in \$(seq $1); do" \
+		'printf ":test-result: PASS\n:test-result: %s\n" $x >t/unit/$n.trs' \
+		'[ $x = PASS ] || printf ":recheck: yes\n" >>t/unit/$n.trs' \
+		'printf "PASS: t/unit/%s.t 1\n%s: t/unit/%s.t 2\n# t/unit/%s.t: got: %s\n" $n $x $n $n $x >t/unit/$n.log' \
+		'done' '[ $x = PASS ]'
+	rm -f t/unit/*.trs t/unit/*.log
+	run check
+}
+ln -s "$(command -v seq)" bin/seq || bail 'no seq here'
+failing 4 PASS
+is "$status $(printf '%s\n' "$out" | tail -n 11)" '0 Failed at first, and was run once more:
+FAIL: t/unit/1.t 2
+# t/unit/1.t: got: FAIL
+FAIL: t/unit/2.t 2
+# t/unit/2.t: got: FAIL
+FAIL: t/unit/3.t 2
+# t/unit/3.t: got: FAIL
+FAIL: t/unit/4.t 2
+# t/unit/4.t: got: FAIL
+Failed:
+8 passed, 0 failed, 0 skipped' 'what fails once is told, and has not failed'
+failing 1 FAIL
+is "$status $(printf '%s\n' "$out" | tail -n 7)" '1 Failed at first, and was run once more:
+FAIL: t/unit/1.t 2
+# t/unit/1.t: got: FAIL
+Failed:
+FAIL: t/unit/1.t 2
+# t/unit/1.t: got: FAIL
+1 passed, 1 failed, 0 skipped' 'what fails twice has'
+is "$(grep -c '^make .*recheck' log)" 1 'it is not run for a third time'
+failing 5 PASS
+is "$status $(grep -c '^make .*recheck' log) $(printf '%s\n' "$out" | tail -n 1)" \
+	'1 0 5 passed, 5 failed, 0 skipped' 'where much fails it is no chance, and nothing is run again'
 
 done_testing
