@@ -70,7 +70,7 @@ t_unit_index_t_LDADD = audit/index/libindex.la x86_64/libsled.la
 t_unit_index_find_t_SOURCES = t/unit/index_find.c
 t_unit_index_find_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
 
-t_unit_index_helper_t_SOURCES = t/unit/index_helper.c t/lib/index_files.h
+t_unit_index_helper_t_SOURCES = t/unit/index_helper.c t/lib/descriptors.h t/lib/index_files.h
 t_unit_index_helper_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
 
 t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
