@@ -15,11 +15,13 @@ file_system() {
 	df --output=fstype "$1" | tail -n 1
 }
 
-# Folders for traces: on disk, and in memory where there is one.
+# Folders for traces: on disk, and in memory where there is one. How large the pages of that one are matters.
 folders=$tmp
 memory=
-if [ "$(file_system /dev/shm 2>/dev/null)" = tmpfs ] &&
-	memory=$(mktemp -d /dev/shm/xaudit-bench.XXXXXX 2>/dev/null); then
+if [ "$(file_system "$MEMORY" 2>/dev/null)" = tmpfs ] &&
+	memory=$(mktemp -d "$MEMORY/xaudit-bench.XXXXXX" 2>/dev/null); then
+	heading "tmpfs is $MEMORY, huge=$(findmnt -no OPTIONS -T "$MEMORY" 2>/dev/null |
+		sed -n 's/.*huge=\([^,]*\).*/\1/p' | grep . || echo default)"
 	trap 'rm -rf "$tmp" "$memory"' EXIT
 	folders="$folders $memory"
 fi
