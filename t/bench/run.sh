@@ -6,7 +6,7 @@
 # judged here: the exit status says whether everything ran, and recorded what it was made to. What is not
 # installed (clang, uftrace) is left out with a remark. doc/measurements.md explains the figures.
 #
-# ROUNDS, CALLS, EVENTS and GIGABYTES in the environment change the sizes; TMPDIR is where traces are written, and MEMORY
+# ROUNDS, CALLS, EVENTS and GIGABYTES in the environment change the sizes; TMPDIR is where traces are written, MEMORY
 # where traces in memory are. FUNTRACE names a folder with funtrace's source, BASE the build folder of another xaudit:
 # they are measured, too. PARTS chooses.
 : "${top_srcdir:=.}" "${top_builddir:=.}" "${CC:=gcc}" "${CLANG=clang}"

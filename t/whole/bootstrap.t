@@ -162,7 +162,7 @@ failing() {
 		"for n in \$(seq $1); do" \
 		'printf ":test-result: PASS\n:test-result: %s\n" $x >t/unit/$n.trs' \
 		'[ $x = PASS ] || printf ":recheck: yes\n" >>t/unit/$n.trs' \
-		'printf "PASS: t/unit/%s.t 1\n%s: t/unit/%s.t 2\n# t/unit/%s.t: got: %s\n" $n $x $n $n $x >t/unit/$n.log' \
+		'printf "PASS: t/unit/$n.t 1\n$x: t/unit/$n.t 2\n# t/unit/$n.t: got: $x\n" >t/unit/$n.log' \
 		'done' '[ $x = PASS ]'
 	rm -f t/unit/*.trs t/unit/*.log
 	run check
