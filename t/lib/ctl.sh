@@ -23,14 +23,14 @@ alone() {
 	"$@" <in >out 2>err &
 	child=$!
 	exec 3>in
-	wait_until 20 grep -q '^ready ' out || bail "$* does not begin: $(cat err)"
+	wait_until 60 grep -q '^ready ' out || bail "$* does not begin: $(cat err)"
 	pid=$(sed -n 's/^ready //p' out)
 }
 # tell LINE: sends a line to the program, and waits until it has answered.
 tell() {
 	said=$((said + 1))
 	echo "$1" >&3
-	wait_until 20 has_answered || diag "no answer to: $1"
+	wait_until 60 has_answered || diag "no answer to: $1"
 }
 has_answered() {
 	[ "$(grep -c '^called ' out)" -ge "$said" ]
@@ -44,13 +44,13 @@ finish() {
 # ctl ARG...: sets $status, $out and $err.
 ctl() {
 	status=0
-	bounded 30 "$XAUDIT" ctl "$@" >ctl.out 2>ctl.err || status=$?
+	bounded 60 "$XAUDIT" ctl "$@" >ctl.out 2>ctl.err || status=$?
 	out=$(cat ctl.out)
 	err=$(cat ctl.err)
 }
 # status FILTER: jq's output about process $pid.
 status() {
-	bounded 30 "$XAUDIT" ctl "$pid" status --format=json 2>ctl.err | jq -c "$1"
+	bounded 60 "$XAUDIT" ctl "$pid" status --format=json 2>ctl.err | jq -c "$1"
 }
 # on: how many sites of the library are on.
 on() {

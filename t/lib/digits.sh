@@ -42,6 +42,13 @@ numbers() {
 counted() {
 	od -An -v -w64 -td8 "$1" | awk '$1 { print $1, $2 }' | LC_ALL=C sort
 }
+# counting FILE THREADS LEAST: waits until so many threads have counted so far.
+counting() {
+	wait_until 100 has_counted "$@" || diag "$2 threads have not counted to $3: $(counted "$1")"
+}
+has_counted() {
+	[ -e "$1" ] && [ "$(counted "$1" | awk -v least="$3" '$2 >= least' | wc -l)" -eq "$2" ]
+}
 # newest DIR FILE SLACK LEAST: prints "" if each thread's newest numbers are in the trace, at least LEAST of them, up to
 # the number that it had counted or at most SLACK more.
 newest() {

@@ -15,7 +15,7 @@ read_spoiled() {
 			[ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ] || ulimit -v 1048576
 			# A command and its options.
 			# shellcheck disable=SC2086
-			bounded 20 "$XAUDIT" $command "$tmp/fuzz" >/dev/null 2>"$tmp/err"
+			bounded 60 "$XAUDIT" $command "$tmp/fuzz" >/dev/null 2>"$tmp/err"
 		)
 		status=$?
 		lines=$(wc -l <"$tmp/err")

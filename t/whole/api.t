@@ -85,7 +85,7 @@ linked() {
 	name=$1
 	shift
 	made api_linked "$@"
-	bounded 20 ./api_linked calls >without 2>&1
+	bounded 60 ./api_linked calls >without 2>&1
 	is "$(diff without.expected without)" '' "$name: without the module each call answers ENOSYS and does nothing"
 	record d -l libcounted.so --start-disabled ./api_linked calls
 	is "$(printf '%s\n' "$out" | diff with.expected -)$err" '' "$name: with it each call answers as it should"
@@ -116,7 +116,7 @@ macro() {
 		$compiler -O2 -Wall -Wextra -Werror $include "$@" -DPART_OTHER -x "$language" -c -o two.o \
 			"$sources/api_parts.c" &&
 		$compiler -O2 "$@" -o macro one.o two.o || bail "$name: the macro does not compile"
-	is "$(bounded 20 ./macro)" 'macro -38 -38 evaluated 0' "macro, $name: without the module nothing is evaluated"
+	is "$(bounded 60 ./macro)" 'macro -38 -38 evaluated 0' "macro, $name: without the module nothing is evaluated"
 	record d -l nothing.so ./macro
 	is "$out" 'macro 0 0 evaluated 1' "macro, $name: with it the events are taken"
 	is "$(./api_read -p d/p* | tr '\n' ';')" 'event 0 12 by the macro;event 0 17 from another file;' \
@@ -183,7 +183,7 @@ is "$(printf '%s\n' "$out" | tr '\n' ';')$err" 'plugin 0;plugin 0;plugin 0;progr
 is "$(./api_read -p d/p* | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
 	' 3 event 0 15 from the plugin; 1 event 0 16 from the program;' \
 	'a plugin with a static copy: they are in the trace'
-is "$(bounded 20 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;plugin -38;plugin -38;program -38;' \
+is "$(bounded 60 ./api_threads plugin ./plugin.so | tr '\n' ';')" 'plugin -38;plugin -38;plugin -38;program -38;' \
 	'a plugin with a static copy: without the module, ENOSYS'
 
 # Libraries of other versions than the module.
@@ -197,11 +197,11 @@ has_turned() {
 }
 # Recording that is stopped and started from outside.
 bounded 60 "$XAUDIT" record -o d2 -l libcounted.so ./api_threads turns 5 >turns 2>err &
-ok 'stopped from outside: it runs' wait_until 20 grep -q '^event' turns
+ok 'stopped from outside: it runs' wait_until 60 grep -q '^event' turns
 pid=$(sed -n 's/^pid //p' turns)
 for step in 2:stop 3:start '4:mode count' '5:mode ring'; do
-	bounded 20 "$XAUDIT" ctl "$pid" ${step#*:} >ctl.out 2>&1
-	ok "${step#*:}: its events' fate changes" wait_until 20 has_turned "${step%%:*}"
+	bounded 60 "$XAUDIT" ctl "$pid" ${step#*:} >ctl.out 2>&1
+	ok "${step#*:}: its events' fate changes" wait_until 60 has_turned "${step%%:*}"
 done
 wait
 is "$(grep event turns | tr '\n' ';')" \
@@ -213,14 +213,14 @@ is "$(grep event turns | tr '\n' ';')" \
 record d -l libcounted.so --mode=count ./api_threads plugin ./plugin.so
 is "$(printf '%s\n' "$out" | tail -n 1)" 'program -125' 'mode count: an event is refused'
 echo x >file
-bounded 20 env LD_AUDIT="$MODULE" XAUDIT_RULES="[trace]
+bounded 60 env LD_AUDIT="$MODULE" XAUDIT_RULES="[trace]
 output = $tmp/file/d
 [library libcounted.so]" ./api_threads plugin ./plugin.so >out 2>err
 is "$(tail -n 1 out)" 'program -125' 'no folder can be made: an event is refused'
 bounded 60 "$XAUDIT" check -- ./api_threads plugin ./plugin.so >out 2>err
 is "$(grep -c '^program -38$' out)" 1 'under xaudit check: as without the module'
 # The program's own events make a trace, whatever is selected.
-bounded 20 env LD_AUDIT="$MODULE" XAUDIT_RULES="[trace]
+bounded 60 env LD_AUDIT="$MODULE" XAUDIT_RULES="[trace]
 output = $tmp/own
 [library nothing.so]" ./api_threads plugin ./plugin.so >out 2>err
 is "$(./api_read -p own/p* | grep -c '^event')/$(cat err)" 4/ 'nothing is selected: the events make a trace'

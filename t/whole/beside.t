@@ -88,7 +88,7 @@ call_b 10' "threads that end by the system call alone: no call is inside of an e
 # Two threads by turns in each of five rounds, thrice down 41 frames each.
 library "$CC" libsplit.so split.c -DPART
 if $CC -fsplit-stack -O2 -pthread -o split "$sources/split.c" -L. -lsplit -Wl,-rpath,'$ORIGIN' 2>.no-split &&
-	[ "$(bounded 20 ./split 1 1)" = 2 ]; then
+	[ "$(bounded 60 ./split 1 1)" = 2 ]; then
 	for run in 1 2 3 4; do
 		record d -k plt -l libsplit.so -- ./split 5 3
 		is "$status $out" '0 10' "stacks of segments, $run: the program runs to its end"

@@ -200,19 +200,19 @@ is "$status $(kinds)" '0 signal-handler' 'with 0, it is the status of the comman
 check --error-exitcode=42 -- ./host exit ./plugin.so 7
 is "$status $(kinds)" '7 ' 'when nothing was found, it is the status of the command'
 for bad in --error-exitcode=256 --error-exitcode=-1 --error-exitcode=x --format=xml; do
-	bounded 10 "$XAUDIT" check "$bad" true >out 2>err
+	bounded 60 "$XAUDIT" check "$bad" true >out 2>err
 	is "$? $(wc -l <err)" '125 1' "$bad is refused in one line"
 done
 
 # ---- the command ----
 
-bounded 10 "$XAUDIT" check no-such-command-anywhere 2>err
+bounded 60 "$XAUDIT" check no-such-command-anywhere 2>err
 is "$? $(cat err)" '127 xaudit check: no-such-command-anywhere is in no folder of PATH' \
 	'a command that is not there gives 127'
 echo nothing >plain
-bounded 10 "$XAUDIT" check ./plain 2>err
+bounded 60 "$XAUDIT" check ./plain 2>err
 is "$? $(wc -l <err)" '126 1' 'one that cannot be executed gives 126'
-bounded 10 "$XAUDIT" check -o no/such/folder true 2>err
+bounded 60 "$XAUDIT" check -o no/such/folder true 2>err
 is "$? $(wc -l <err)" '125 1' 'a report that cannot be written gives 125, and the command does not run'
 "$XAUDIT" check -o /dev/full true 2>err
 is "$? $(cat err)" "125 xaudit check: /dev/full can't be written: No space left on device" 'one that is cut short, too'
@@ -225,7 +225,7 @@ check -- sh -c './host correct ./plugin.so 100 & sleep 0.3; kill -STOP $!; sleep
 is "$status $(kinds) $(ask .unloads)" '0  125' 'a program can be stopped and continued'
 check -- sh -c 'kill -TERM $$'
 is "$status $(kinds)" '143 ' 'the death by a signal is passed on'
-echo text | bounded 10 "$XAUDIT" check cat >out 2>err
+echo text | bounded 60 "$XAUDIT" check cat >out 2>err
 is "$(cat out)" text 'input and output are those of the command'
 is "$(cat err)" 'xaudit check: 0 findings; 0 unloads in 1 process checked' \
 	'the report is one line when nothing was found'
@@ -258,7 +258,7 @@ printf '%s\n' '#include <stdlib.h>' \
 	'int main(void) { void *volatile p = malloc(10); p = NULL; return p ? 1 : 5; }' >leaky.c
 for sanitizer in address leak; do
 	if ! "${CC%% *}" -fsanitize=$sanitizer -o leaky leaky.c 2>err ||
-		[ "$(bounded 20 ./leaky >out 2>&1; echo $?)" -eq 5 ]; then
+		[ "$(bounded 60 ./leaky >out 2>&1; echo $?)" -eq 5 ]; then
 		skip 4 "-fsanitize=$sanitizer finds no leaks here"
 		continue
 	fi
@@ -277,7 +277,7 @@ for sanitizer in address leak; do
 done
 
 # xaudit check lets a daemon go; its modules then are silent.
-bounded 20 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
+bounded 60 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
 is "$?" 4 'the command is not waited for beyond its end'
 i=0
 while [ ! -s late ] && [ $i -lt 100 ]; do
@@ -288,7 +288,7 @@ is "$(cat late)" 3 'what it left behind goes on unchecked'
 
 mkdir configured
 printf '[library *]\nkinds = plt\n' >configured/xaudit.conf
-(cd configured && bounded 20 "$XAUDIT" check -o ../report -- ../host exit ../plugin.so 3)
+(cd configured && bounded 60 "$XAUDIT" check -o ../report -- ../host exit ../plugin.so 3)
 is "$? $(ls configured)" '3 xaudit.conf' 'a configuration is not followed: nothing is traced'
 
 # ---- what it costs ----

@@ -78,7 +78,7 @@ is "$(ask '.suppressions[] | "\(.file):\(.line)"' | sort | tr '\n' ' ')" 'other:
 # bad LINE-NUMBER WHAT SENTENCE: the present file "supp" gives this error.
 bad() {
 	status=0
-	bounded 10 "$XAUDIT" check --suppressions=supp touch ran >out 2>err || status=$?
+	bounded 60 "$XAUDIT" check --suppressions=supp touch ran >out 2>err || status=$?
 	is "$status $(wc -l <err) $(cut -c1-$((21 + ${#1} + ${#2})) err)" "125 1 xaudit check: supp:$1: $2" "$3"
 }
 block Xaudit:signal-handlers
@@ -95,12 +95,12 @@ printf 'Xaudit:atexit\n' >supp
 bad 1 "expected '{': Xaudit:atexit;" 'a file of something else'
 printf '{\nname\nXaudit:atexit\n' >supp
 bad 3 "the last suppression has no '}';" 'a block without end'
-bounded 10 "$XAUDIT" check --suppressions=none touch ran >out 2>err
+bounded 60 "$XAUDIT" check --suppressions=none touch ran >out 2>err
 is "$? $(cat err)" "125 xaudit check: suppressions none can't be read: No such file or directory" \
 	'so is a file that is not there'
-bounded 10 "$XAUDIT" check --suppressions=. touch ran >out 2>err
+bounded 60 "$XAUDIT" check --suppressions=. touch ran >out 2>err
 is "$? $(wc -l <err)" '125 1' 'or a folder'
-bounded 10 "$XAUDIT" check --default-suppressions=perhaps touch ran >out 2>err
+bounded 60 "$XAUDIT" check --default-suppressions=perhaps touch ran >out 2>err
 is "$? $(wc -l <err)" '125 1' 'a wrong word is refused in one line'
 ok 'the command did not run' test ! -e ran
 

@@ -28,15 +28,24 @@ run() {
 	short=$(($(moment busy_short exit) - $(moment busy_short entry)))
 	long=$(($(moment busy_long exit) - $(moment busy_long entry)))
 }
+pause() {
+	echo $(($(moment busy_long entry) - $(moment busy_short exit)))
+}
 true_times() {
 	near "$short" $(($2 - $1)) 50000 && near "$long" $(($4 - $3)) 200000 &&
+		near "$(total busy_long)" "$long" 100000 &&
 		near "$(moment busy_short entry)" "$1" 500000 &&
-		near "$(moment busy_long exit)" "$4" 500000
+		near "$(moment busy_long exit)" "$4" 500000 &&
+		near "$(pause)" $(($3 - $2)) 130000 && precise
+}
+# How far the module was off when it compared clocks; it, too, may lose the processor meanwhile.
+precise() {
+	test "$(info d '.clock.ppm <= 100')" = true
 }
 # try ARG...: the program reads its clock, then calls; it may lose the processor in between. So there are a few runs,
 # until one is not interrupted.
 try() {
-	for turn in 1 2 3 4 5 6; do
+	for turn in 1 2 3 4 5 6 7 8 9 10; do
 		run "$@"
 		# shellcheck disable=SC2086
 		if true_times $out; then break; fi
@@ -55,7 +64,7 @@ compare() {
 		"$2" 500000
 	ok "$1: the last call ends when the program says" near "$(moment busy_long exit)" "$5" 500000
 	ok "$1: the pause between the two is as long as the program says, within 100 ppm and 0.1 ms" \
-		near $(($(moment busy_long entry) - $(moment busy_short exit))) $(($4 - $3)) 130000
+		near "$(pause)" $(($4 - $3)) 130000
 	diag "$1: $short of $(($3 - $2)), $long of $(($5 - $4)) ns"
 }
 
@@ -63,7 +72,7 @@ try -k plt
 is "$status/$err" '0/' 'the program runs with the default clock'
 compare default
 like "$(info d .clock.source)" '^"(tsc|monotonic)"$' 'info says which clock it is'
-ok 'info tells of an error of no more than 100 ppm' test "$(info d '.clock.ppm <= 100')" = true
+ok 'info tells of an error of no more than 100 ppm' precise
 
 for clock in tsc monotonic; do
 	printf '[trace]\nclock = %s\n' $clock >conf
@@ -95,7 +104,7 @@ rdtsc is trapped " \
 	is "$(events d '.event == "custom" and .type == "mark"')" 2 "$name: events of the program are there"
 	printf '%s\n' "$report" | \
 		jq -c '.functions[] | select(.function == "library_sleep") | [.min_ns, .max_ns]' >slept
-	ok "$name: 20 ms are that long by both clocks" jq -e '.[0] >= 19990000 and .[1] < 2000000000' slept
+	ok "$name: 20 ms are that long by both clocks" jq -e '.[0] >= 19990000 and .[1] < 60000000000' slept
 }
 library "$CC" libleaving.so leaving_tsc_library.c
 program "$CC" leaving leaving_tsc.c "-I$top_srcdir/runtime/api" -L. -lleaving "$top_builddir/libxaudit-api.a"

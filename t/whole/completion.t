@@ -40,14 +40,14 @@ values() {
 	sed -nE 's/^ *(-([A-Za-z]), )?--([a-z][a-z-]*)=.*/\3 \2/p' >"$tmp/options"
 	while read -r word letter; do
 		# If the value is accepted, --help follows, and nothing is run.
-		bounded 10 "$XAUDIT" "$@" "--$word=@bad" --help </dev/null >/dev/null 2>"$tmp/err" && : >"$tmp/err"
+		bounded 60 "$XAUDIT" "$@" "--$word=@bad" --help </dev/null >/dev/null 2>"$tmp/err" && : >"$tmp/err"
 		expected=$(listed <"$tmp/err")
 		# shellcheck disable=SC2086 # words
 		offered=$(offer xaudit $values_of "--$word" '')
 		[ -z "$expected" ] || is "$offered" "$expected" "$*: the words of --$word are those that it takes"
 		for value in $(echo "$offered" | head -n 20); do
 			ok "$*: --$word takes $value, which is offered for it" \
-				bounded 10 "$XAUDIT" "$@" "--$word=$value" --help
+				bounded 60 "$XAUDIT" "$@" "--$word=$value" --help
 		done
 		# shellcheck disable=SC2086
 		[ -z "$letter" ] || is "$(offer xaudit $values_of "-$letter" '')" "$offered" \

@@ -9,7 +9,7 @@ library "$CC" libcounted.so counted.c
 program "$CC" confined confined.c -L. -lcounted
 program "$CC" confined_wait confined_wait.c -L. -lcounted
 program "$CC" confined_fork confined_fork.c -L. -lcounted
-[ "$(bounded 20 ./confined syscall 10)" = "done" ] || skip_all 'the kernel takes no such filter'
+[ "$(bounded 60 ./confined syscall 10)" = "done" ] || skip_all 'the kernel takes no such filter'
 
 # alone MODE WAY CALLS: under the module alone, into d.
 alone() {
@@ -97,7 +97,7 @@ on_and_off() {
 for kinds in patchable plt; do
 	rules
 	begin control/confined_ctl
-	if bounded 20 "$XAUDIT" ctl "$pid" disable '*' >/dev/null 2>&1; then
+	if bounded 60 "$XAUDIT" ctl "$pid" disable '*' >/dev/null 2>&1; then
 		is "$(on_and_off)" '0 0, 0 1, 0 1, 0 1, 0 1, 0 1, ' \
 			"ctl, $kinds: all is done where a filter can be suspended"
 		ctl "$pid" disable counted
@@ -116,7 +116,7 @@ for kinds in patchable plt; do
 	XAUDIT="setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin $XAUDIT_OWN"
 	done=$(for command in 'mode ring' 'mode stream' 'disable counted' stop start; do
 		status=0
-		bounded 30 $XAUDIT ctl "$pid" $command >ctl.out 2>ctl.err || status=$?
+		bounded 60 $XAUDIT ctl "$pid" $command >ctl.out 2>ctl.err || status=$?
 		printf '%s %s/' "$status" "$(cat ctl.err)"
 	done)
 	XAUDIT=$XAUDIT_OWN
@@ -147,7 +147,7 @@ is "$status" 0 'ctl, a program that allows itself nothing: it runs to its end'
 program "$CC" limited limited.c -L. -lcounted
 chmod 755 "$tmp"
 for way in strict as prlimit lock; do
-	[ "$(bounded 20 ./limited $way)" = "done" ] || {
+	[ "$(bounded 60 ./limited $way)" = "done" ] || {
 		skip 3 "$way is nothing that can be had here"
 		continue
 	}
@@ -163,7 +163,7 @@ for way in strict as prlimit lock; do
 	done
 done
 # Who asks for no limit (Wine does) takes nothing from us: other threads' flight recorders have room.
-if [ "$(bounded 20 ./limited none)" = "done" ]; then
+if [ "$(bounded 60 ./limited none)" = "done" ]; then
 	record d -m ring --ring=64M -b 8M -k plt -l libcounted.so "$tmp/limited" none
 	report d
 	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//2000 0 lost 0 unfinished' \
@@ -173,7 +173,7 @@ else
 fi
 # The room that is kept for stubs of calls that stay (entry_calls) is given back, too.
 library "$CC" libentry.so entry_library.S -nostdlib -Wl,-Bsymbolic,--build-id
-if [ "$(bounded 20 ./limited few)" = "done" ]; then
+if [ "$(bounded 60 ./limited few)" = "done" ]; then
 	XAUDIT_INDEX=$tmp/cache
 	export XAUDIT_INDEX
 	record d -k entry -l libcounted.so -l libentry.so env LD_PRELOAD="$tmp/libentry.so" ./limited few

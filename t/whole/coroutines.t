@@ -43,7 +43,7 @@ round='Em E1 E1 E1 E1 E1 X1 X1 X1 X1 X1 Xm'
 runs() {
 	kind=$1 folder=$2
 	set -- -k "$kind" -l libco.so --
-	untraced=$(bounded 20 "$folder/co" frame)
+	untraced=$(bounded 60 "$folder/co" frame)
 	for where in frame heap data; do
 		record d "$@" "$folder/co" "$where"
 		is "$status $out$err" "0 $untraced" "$kind, coroutines in $where: the results are as untraced"

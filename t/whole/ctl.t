@@ -180,7 +180,7 @@ is "$status $(printf '%s\n' "$out" | grep -c ': 1 function: 1 site switched off'
 loaded; \`xaudit list FILE\` shows their names" \
 	'a tree is switched off; what names nothing in any of them is said once'
 tell call
-bounded 30 "$XAUDIT" ctl --tree "$pid" enable counted typo >ctl.all 2>&1
+bounded 60 "$XAUDIT" ctl --tree "$pid" enable counted typo >ctl.all 2>&1
 is "$(sed 's/.*switched on, .*/answer/; s/.*names nothing.*/error/' ctl.all | uniq | tr '\n' ' ')" 'answer error ' \
 	'in one file, answers stand before the error that follows them'
 tell call
@@ -193,7 +193,7 @@ is "$(for each in "$pid" $(pgrep -P "$pid"); do od -A n -t d4 -j 44 -N 4 "all/p$
 	tr '\n' ' ')" '0 4 4 4 ' 'which knows of each but the first that it was forked'
 XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" sleep 60 &
 idle=$!
-wait_until 20 grep -q libxaudit /proc/$idle/maps
+wait_until 60 grep -q libxaudit /proc/$idle/maps
 ctl $idle "$pid" snapshot
 is "$status $(cut -d: -f1 <ctl.out) $err" "0 xaudit.snapshot.$idle " 'without a name, it bears the number of the first'
 kill $idle
@@ -265,7 +265,7 @@ fi
 rules 'follow = yes'
 sed -i 's/none/plt/' conf
 begin sh -c 'exec patchable/helper master'
-wait_until 20 test -e "d/p$pid.1/meta"
+wait_until 60 test -e "d/p$pid.1/meta"
 ctl "d/p$pid" enable counted
 is "$status $err" "1 xaudit ctl: process $pid, whose trace is in d/p$pid, executed another program: status, snapshot \
 and top show what it has left" \
@@ -285,7 +285,7 @@ for shape in halfway 'halfway altstack'; do
 	ctl "$pid" enable counted
 	like "$out" '^1 function: 1 site switched on, ' "$shape: the bytes that a handler will return to are changed"
 	echo go >&3
-	ok "$shape: the handler returns behind them" wait_until 20 grep -q '^went' out
+	ok "$shape: the handler returns behind them" wait_until 60 grep -q '^went' out
 	finish
 	is "$status $(cat err)" '5 ' "$shape: the program goes on"
 done
@@ -295,14 +295,14 @@ like "$out" '^1 function: 1 site switched on, ' 'inside: the bytes that a stoppe
 is "$(sed -n 's/^State:\t\([A-Z]\).*/\1/p' "/proc/$pid/status")" T \
 	'inside: a process that was stopped by a signal still is'
 kill -CONT "$pid"
-ok 'inside: it goes on behind them' wait_until 20 grep -q '^status ' out
+ok 'inside: it goes on behind them' wait_until 60 grep -q '^status ' out
 is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should'
 finish
 begin patchable/helper inside task
 ctl "$pid" enable counted
 like "$out" '^1 function: 1 site switched on, ' 'inside: the same where a task that shares the memory stands there'
 echo go >&3
-ok 'inside: it goes on' wait_until 20 grep -q '^status ' out
+ok 'inside: it goes on' wait_until 60 grep -q '^status ' out
 is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should, too'
 finish
 
@@ -366,7 +366,7 @@ mkfifo in
 LD_PRELOAD=$tmp/other/libxaudit.so ./helper sleep <in >out 2>err &
 child=$!
 exec 3>in
-wait_until 20 grep -q '^ready ' out
+wait_until 60 grep -q '^ready ' out
 fails 1 "^xaudit ctl: process $child runs under another version of libxaudit.so: use the xaudit that came with it\$" \
 	'another version' "$child" start
 finish
@@ -375,7 +375,7 @@ finish
 rules 'enabled = no'
 for calls in 1 4 9 16 40 120; do
 	XAUDIT_CONFIG=$tmp/conf alone ./helper begin $calls ./plain/controlled counters 0 0
-	bounded 30 "$XAUDIT" ctl "$pid" status --format=json >begun 2>begun.err &
+	bounded 60 "$XAUDIT" ctl "$pid" status --format=json >begun 2>begun.err &
 	asking=$!
 	sleep 0.1
 	echo go >&3
@@ -411,7 +411,7 @@ mkfifo tracer
 ./helper trace "$pid" <tracer >tracer.out &
 tracer=$!
 exec 5>tracer
-wait_until 20 grep -q '^ready ' tracer.out
+wait_until 60 grep -q '^ready ' tracer.out
 fails 1 "^xaudit ctl: process $subject is traced already, by helper \($tracer\): end that first\$" \
 	'a process that is traced' "$subject" enable x
 exec 5>&-
@@ -420,7 +420,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1; then
 	cp "$XAUDIT" xaudit.copy
 	chmod 755 . xaudit.copy
 	status=0
-	bounded 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/xaudit.copy" ctl \
+	bounded 60 setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/xaudit.copy" ctl \
 		"$subject" enable x >ctl.out 2>ctl.err || status=$?
 	is "$status $(cat ctl.err)" "1 xaudit ctl: process $subject belongs to user root: run this as that user, or as \
 root" \

@@ -75,7 +75,7 @@ ok 'indexes are kept for the next time' [ "$(ls index | wc -l)" -gt 0 ]
 # in a process that stands still, once it does not stand where it holds a lock of the module's.
 halt() {
 	kill -STOP "$pid"
-	wait_until 20 grep -q '^State:.T' "/proc/$pid/status" || bail 'it does not stop'
+	wait_until 60 grep -q '^State:.T' "/proc/$pid/status" || bail 'it does not stop'
 	sum=$(od -An -v -td8 -N24 counters | awk '{ for (i = 1; i <= NF; i++) n += $i } END { print n }')
 }
 proceed() {
@@ -128,7 +128,7 @@ for shape in halfway 'halfway altstack'; do
 	ctl "$pid" enable entry:counted@libcontrolled*
 	like "$out" '^1 function: 1 site switched on, ' "$shape: the bytes that a handler will return to are changed"
 	echo go >&3
-	ok "$shape: the handler returns to their copy" wait_until 20 grep -q '^went' out
+	ok "$shape: the handler returns to their copy" wait_until 60 grep -q '^went' out
 	finish
 	is "$status $(cat err)" '5 ' "$shape: the program goes on"
 done
@@ -139,7 +139,7 @@ like "$out" '^1 function: 1 site switched on, ' 'inside: a thread goes on elsewh
 is "$(sed -n 's/^State:\t\([A-Z]\).*/\1/p' "/proc/$pid/status")" T \
 	'inside: a process that was stopped by a signal still is'
 kill -CONT "$pid"
-ok 'inside: it goes on behind them' wait_until 20 grep -q '^status ' out
+ok 'inside: it goes on behind them' wait_until 60 grep -q '^status ' out
 is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should'
 finish
 rules
@@ -147,7 +147,7 @@ begin displaced/helper inside task
 ctl "$pid" enable entry:counted
 like "$out" '^1 function: 1 site switched on, ' 'inside: the same where a task that shares the memory stands there'
 echo go >&3
-ok 'inside: it goes on' wait_until 20 grep -q '^status ' out
+ok 'inside: it goes on' wait_until 60 grep -q '^status ' out
 is "$(grep '^status' out)" 'status 5' 'inside: and ends as it should, too'
 finish
 
@@ -259,7 +259,7 @@ begin displaced/controlled counters 3 8 signals
 failed=0
 for n in 10 11 12 13 14 15 16; do
 	for m in 0 1 2 3 4 5 6 7 8 9; do
-		bounded 30 "$XAUDIT" ctl "$pid" enable "entry:f$n$m@libcontrolled*" >/dev/null 2>&1 || failed=1
+		bounded 60 "$XAUDIT" ctl "$pid" enable "entry:f$n$m@libcontrolled*" >/dev/null 2>&1 || failed=1
 	done
 done
 is "$failed $(on) $(cat ctl.err)" '0 70 ' 'functions that 70 requests have switched on are on'
@@ -291,9 +291,9 @@ traced() {
 	feeder=$!
 	sh -c "echo \$\$ >pid; exec env XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$MODULE $command" <fifo >traced 2>err &
 	child=$!
-	wait_until 20 [ -s pid ] || bail "$name does not begin"
+	wait_until 60 [ -s pid ] || bail "$name does not begin"
 	pid=$(cat pid)
-	wait_until 20 grep -q "$library" "/proc/$pid/maps" || bail "$name: no $library"
+	wait_until 60 grep -q "$library" "/proc/$pid/maps" || bail "$name: no $library"
 	n=0 wrong=''
 	while [ $n -lt "$rounds" ]; do
 		n=$((n + 1))

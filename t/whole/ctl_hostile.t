@@ -28,7 +28,7 @@ gone() {
 endless='what is said to be libxaudit.so.s there has no end; the rest of it was not read'
 for what in loads objects bound bindings; do
 	forged $what
-	bounded 30 "$XAUDIT" ctl "$pid" status --format=json >ctl.out 2>ctl.err
+	bounded 60 "$XAUDIT" ctl "$pid" status --format=json >ctl.out 2>ctl.err
 	is "$? $(wc -l <ctl.err)" '1 1' "$what that lead back into themselves: status ends, with one line"
 	like "$(cat ctl.err)" "^xaudit ctl: process $pid: $endless\$" "$what: the line says so"
 	ok "$what: what was read is shown" jq -e ".pid == $pid" ctl.out
@@ -36,12 +36,12 @@ for what in loads objects bound bindings; do
 done
 for what in blocks sites far vanish; do
 	forged $what
-	bounded 30 "$XAUDIT" ctl "$pid" status --format=json >ctl.out 2>ctl.err
+	bounded 60 "$XAUDIT" ctl "$pid" status --format=json >ctl.out 2>ctl.err
 	is "$? $(jq .pid ctl.out) $(cat ctl.err)" "0 $pid " "$what: status leaves out what makes no sense"
 	gone
 done
 forged sites
-kib=$(bounded 30 "$max_rss" "$XAUDIT" ctl "$pid" status)
+kib=$(bounded 60 "$max_rss" "$XAUDIT" ctl "$pid" status)
 ok "four thousand million sites take bounded memory: $kib KiB" test "$kib" -lt 65536
 gone
 for what in deaf calls; do

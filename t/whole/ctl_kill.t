@@ -73,7 +73,7 @@ by_calls() {
 		while [ "$status" -eq 99 ] && [ $n -lt 3000 ]; do
 			n=$((n + step))
 			status=0
-			bounded 30 ./helper kill $n "$XAUDIT" ctl "$pid" $command $rule >ctl.out 2>ctl.err || status=$?
+			bounded 60 ./helper kill $n "$XAUDIT" ctl "$pid" $command $rule >ctl.out 2>ctl.err || status=$?
 			killed=$status
 			[ "$killed" -eq 99 ] || [ "$killed" -eq 0 ] ||
 				wrong="$wrong; $command, call $n: $killed $(cat ctl.err)"

@@ -125,11 +125,11 @@ is "$out/$(sums)" "$sum/0 lost 0 unfinished" 'a stripped program'
 is "$(printf '%s\n' "$report" | jq -c '[.functions | length, (map(.calls) | add)]')" '[16,6344]' \
 	'has the same calls of as many functions'
 is "$(calls cyg_part)" 20 'exported ones have their names'
-bounded 20 "$XAUDIT" list --format=json libcyg_part.so >list.json
+bounded 60 "$XAUDIT" list --format=json libcyg_part.so >list.json
 is "$(jq -c '[.sites.cyg, (.functions | map(select(.kinds | index("cyg"))) | length)]' list.json)" '[2,2]' \
 	'list tells of them'
 "$CC" -O2 -g -o own "$top_srcdir/t/fixtures/cyg_part.c" "$top_srcdir/t/fixtures/cyg_log.c" -DCYG_PART_MAIN \
 	-finstrument-functions-exclude-file-list=cyg_log -finstrument-functions || bail 'own does not compile'
-bounded 20 "$XAUDIT" list --format=json own >list.json
+bounded 60 "$XAUDIT" list --format=json own >list.json
 is "$(jq -c .sites.cyg list.json)" 0 'where the object defines what it calls, there are none'
 done_testing

@@ -52,7 +52,7 @@ bytes() {
 }
 # check NAME ERROR SENTENCE: report fails with that one line (a pattern) but shows the calls in the undamaged part.
 check() {
-	bounded 20 "$XAUDIT" report "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" report "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '1 1' "$3: status 1, one line"
 	like "$(cat "$tmp/err")" "^xaudit: $tmp/$1/$2" "$3: the line names file, offset and fault"
 }
@@ -60,7 +60,7 @@ calls() { # FUNCTION: what the last check showed
 	awk -v name="$1" '$0 ~ " " name " " { print $1 }' "$tmp/out"
 }
 
-bounded 20 "$XAUDIT" report "$tmp/good" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/good" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'the trace is good before it is damaged'
 is "$(calls outer) $(calls inner)" '5001 5000' 'and its calls are counted'
 
@@ -120,7 +120,7 @@ is "$(calls outer)" 1 'the other thread is read'
 
 # Not damage: a process that was killed before it had written much.
 mkdir -p "$tmp/empty/p1"
-bounded 20 "$XAUDIT" report "$tmp/empty" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/empty" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "1 xaudit: no traced process in $tmp/empty; is it a folder that \`xaudit record\` made?" \
 	'a process folder in which nothing is, is no process'
 # Opening a FIFO waits for a writer.
@@ -129,7 +129,7 @@ for file in p100/meta p100/t0 p100/c1 record; do
 	rm -f "$tmp/fifo/$file"
 	mkfifo "$tmp/fifo/$file"
 	for command in report replay dump info; do
-		bounded 20 "$XAUDIT" "$command" "$tmp/fifo" >/dev/null 2>"$tmp/err"
+		bounded 60 "$XAUDIT" "$command" "$tmp/fifo" >/dev/null 2>"$tmp/err"
 		echo "$command $? $(sed "s|$tmp||" "$tmp/err")"
 	done >"$tmp/fifos"
 	case $file in
@@ -149,16 +149,16 @@ done
 	head -c 4000 /dev/zero | tr '\0' a
 	printf '\nthread 100 main\nentry 1 1000\n'
 } | write_trace command
-bounded 20 "$XAUDIT" info "$tmp/command" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" info "$tmp/command" >"$tmp/out" 2>"$tmp/err"
 is "$(sed -n 's/^  Command *//p' "$tmp/out" | tr -d '\n' | wc -c)" 4000 \
 	'a command of one long word without an end is shown as it is'
 
 spoiled young
 mkdir "$tmp/young/p200"
 : >"$tmp/young/p200/meta"
-bounded 20 "$XAUDIT" report "$tmp/young" >/dev/null 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/young" >/dev/null 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'nor is an empty meta file damage to the others'
-bounded 20 "$XAUDIT" report "$tmp/nowhere" 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/nowhere" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" \
 	"1 xaudit: can't open the trace $tmp/nowhere: No such file or directory; \`xaudit record COMMAND\` makes one" \
 	'a folder that is not there is an error in one line'

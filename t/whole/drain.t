@@ -58,7 +58,7 @@ for way in 'kill 200000' 'kill 200000 die' '100000 kill 50000 die'; do
 	bounded 60 "$XAUDIT" record -o "$tmp/e" -b 64k -k plt -F srand ./drain \
 		"$tmp/e" slow:30000 $way >said 2>/dev/null
 	pid=$(cat said)
-	wait_until 30 gone "$pid"
+	wait_until 60 gone "$pid"
 	calls=30000
 	for word in $way; do
 		case $word in [0-9]*) calls=$((calls + word)) ;; esac

@@ -72,8 +72,8 @@ rm -rf d
 bounded 60 "$XAUDIT" record -o d -b 64k -k plt -l libcounted.so sh -c 'exec >done; exec "$@"' - \
 	"$tmp/dropped" kcu "$tmp/empty" 2>err
 is "$?" 137 'record is killed'
-wait_until 50 grep -q calls done
-wait_until 10 sh -c 'test "$("$1" info --format=json d | jq "[.processes[] | select(.ended | not)] | length")" = 1' - \
+wait_until 60 grep -q calls done
+wait_until 60 sh -c 'test "$("$1" info --format=json d | jq "[.processes[] | select(.ended | not)] | length")" = 1' - \
 	"$XAUDIT"
 is "$(cat done)/$(accounts 121000)" '121000 calls/none lost' \
 	'the program goes on, and all is in the file of its family'
@@ -101,19 +101,19 @@ record_and_ask() {
 			sleep 1000 & echo $! >sleeper; wait' \
 		2>err &
 	job=$!
-	wait_until 20 test -e variable
+	wait_until 60 test -e variable
 	variable=$(cat variable)
 }
 record_and_ask
 exec 9<>questions
 stranger() {
-	printf '%s\n' "$@" | bounded 20 $nobody ./ask "$variable" | tr '\n' ' '
+	printf '%s\n' "$@" | bounded 60 $nobody ./ask "$variable" | tr '\n' ' '
 }
 is "$(stranger 'wrong 00000000000000000000000000000000' new 'open p1 meta .')" 'nothing nothing ' \
 	'a stranger who does not know the secret gets nothing'
 is "$(stranger cut)" 'nothing ' 'half a question neither'
 own=$(ls asked | grep '^p')
-answers=$(printf '%s\n' "open $own meta asked/$own" "open $own t7 asked/$own" | bounded 20 ./ask "$variable" |
+answers=$(printf '%s\n' "open $own meta asked/$own" "open $own t7 asked/$own" | bounded 60 ./ask "$variable" |
 	tr '\n' ' ')
 is "$answers/$(ls "asked/$own" | tr '\n' ' ')" 'error 1 error 1 /meta ' \
 	"who knows it gets no file of another process's folder"
@@ -122,12 +122,12 @@ for pair in '../asked meta' 'p1/../p2 meta' '. record' 'p meta' 'p1. meta' 'reco
 	'p1234567890123456789012345678901234567890 meta'; do
 	echo "open $pair ."
 done >names
-is "$(bounded 20 ./ask "$variable" <names | sort -u)" 'error 22' 'names that are none of a trace are refused'
+is "$(bounded 60 ./ask "$variable" <names | sort -u)" 'error 22' 'names that are none of a trace are refused'
 # In a folder of its own: the process that asks goes on to live.
 ./ask "$variable" <questions >answers &
 asker=$!
 echo new >&9
-wait_until 10 grep -q . answers
+wait_until 60 grep -q . answers
 is "$(cat answers)/$(stat -c '%a %u' "asked/p$asker" "asked/p$asker/meta" | tr '\n' ' ')" "file p$asker/700 0 600 0 " \
 	'who knows it gets a new folder, of its own number'
 echo secret >other
@@ -137,15 +137,15 @@ mkfifo "asked/p$asker/t3"
 mkdir swapped
 printf '%s\n' "open p$asker t0 asked/p$asker" "open p$asker t1 asked/p$asker" "open p$asker t2 asked/p$asker" \
 	"open p$asker t3 asked/p$asker" "open p$asker t0 swapped" >&9
-wait_until 10 sh -c 'test $(wc -l <answers) -eq 6'
+wait_until 60 sh -c 'test $(wc -l <answers) -eq 6'
 is "$(sed 1d answers | tr '\n' ' ')" 'file  error 40 error 1 error 1 error 116 ' \
 	'files there, but none that is a link or a pipe, or lies in another folder than it means'
 yes new | head -n 1000 >&9
-wait_until 20 sh -c 'test $(wc -l <answers) -eq 1006'
+wait_until 60 sh -c 'test $(wc -l <answers) -eq 1006'
 is "$(tail -n 2 answers | tr '\n' ' ')/$(ls -d "asked/p$asker"* | wc -l)" "file p$asker.999 error 122 /1000" \
 	'a thousand folders, and no more'
 yes silent | head -n 100 >&9
-wait_until 20 sh -c 'test $(wc -l <answers) -eq 1106'
+wait_until 60 sh -c 'test $(wc -l <answers) -eq 1106'
 is "$($nobody ./ask "$variable" <names | sort -u)" 'error 22' 'a hundred who connect and say nothing hold up nobody'
 exec 9>&-
 kill $asker
@@ -154,5 +154,5 @@ wait $job
 like "$(grep 'in vain' err)" \
 	'^xaudit record: [0-9]* processes asked for files of the trace in vain, first ask \([0-9]*\): Operation' \
 	'record says that somebody asked in vain'
-is "$(bounded 20 ./ask "$variable" <names)" 'connect 111' 'when record has ended there is nobody to ask'
+is "$(bounded 60 ./ask "$variable" <names)" 'connect 111' 'when record has ended there is nobody to ask'
 done_testing

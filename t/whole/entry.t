@@ -41,7 +41,7 @@ export XAUDIT_COMMAND
 run libentry.so 10
 is "$out" 1270 'without an index nothing is traced'
 is "$(reasons libentry.so)" "1 no index of the file: \`xaudit index FILE\` makes one" 'and info says why' ||
-	diag "$(bounded 9 "$XAUDIT" info d)"
+	diag "$(bounded 60 "$XAUDIT" info d)"
 
 index_of libentry.so
 run libentry.so 10 same text

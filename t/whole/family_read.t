@@ -71,7 +71,7 @@ script() {
 }
 script | write_trace good
 names() { # ARGUMENTS of info
-	bounded 20 "$XAUDIT" info "$@" 2>&1 |
+	bounded 60 "$XAUDIT" info "$@" 2>&1 |
 		sed -n 's/^Process \([0-9]*\) (\(.*\)), child of \([0-9]*\).*/\1 \2 \3/p; /^xaudit/p'
 }
 
@@ -107,27 +107,27 @@ is "$(names two/p103) $(names two/p100/10) $(names two/p103/2) $(names two/p100/
 	'103 p103 1 103 p100/10 101 102 p103/2 103 101 p101 100' 'which is a path for all of them'
 is "$(names --pid=103 two | sort)" '103 p100/10 101
 103 p103 1' 'a number may be that of two'
-is "$(bounded 20 "$XAUDIT" ctl good/p103 status | head -n 3 | tr '\n' ' ')" \
+is "$(bounded 60 "$XAUDIT" ctl good/p103 status | head -n 3 | tr '\n' ' ')" \
 	'Process     103, has ended Recording   yes, mode stream Trace       good/p103 ' 'ctl takes such a path'
-bounded 20 "$XAUDIT" ctl good/p103 snapshot -o copy >out 2>err
+bounded 60 "$XAUDIT" ctl good/p103 snapshot -o copy >out 2>err
 is "$? $(cat err) $(names copy)" '0  103 p103 101' 'and copies what it names'
 # A copy has its parent's records for its own, and knows that there was one.
-bounded 20 "$XAUDIT" report good/p103 >want
-bounded 20 "$XAUDIT" report copy >got
+bounded 60 "$XAUDIT" report good/p103 >want
+bounded 60 "$XAUDIT" report copy >got
 ok 'all of it' cmp want got
 for of in good/p103 copy; do
-	bounded 20 "$XAUDIT" replay "$of" | grep -c 'which was called before the fork' || :
+	bounded 60 "$XAUDIT" replay "$of" | grep -c 'which was called before the fork' || :
 done >got
 is "$(uniq got | wc -l) $(sed -n 1p got)" "1 1" 'and where its parent had begun calls it says so'
 
 # ---- records and events ----
-bounded 20 "$XAUDIT" report good >out 2>err
+bounded 60 "$XAUDIT" report good >out 2>err
 is "$? $(cat err)" '0 ' 'a family is read without damage'
 # Of 103's 60003 events 2 of 8 chunks are left, of 8169 each: 2820 + 8169, of which 5494 are entries.
 is "$(awk '/libfoo/ { print $1, $(NF - 1) }' out | sort -k 2 | tr '\n' ' ')" \
 	'7 inner 9 late 5505 outer 20000 own ' 'with the names that each had'
 is "$(sed -n 's/ calls were only counted.*//p' out)" 23 'counters of two runs are added up'
-bounded 20 "$XAUDIT" info -v --pid=103 good >out
+bounded 60 "$XAUDIT" info -v --pid=103 good >out
 is "$(grep -c 'Note\|Change' out) $(sed -n 's/^  Program *//p;s/^  Objects *//p' out | tr '\n' ' ')" \
 	'0 /usr/bin/server 1, 1 loads, 0 unloads ' 'a child has the records of its parents, but no notes and changes'
 is "$(grep -c '3  fewer than 5 bytes' out) $("$XAUDIT" info --pid=102 good | grep -c '3  fewer than 5 bytes')" '1 0' \
@@ -151,14 +151,14 @@ bytes() {
 	printf "$2" | dd of=damaged/p100/meta bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
 damage() { # OFFSET FAULT SENTENCE
-	bounded 20 "$XAUDIT" report damaged >out 2>err
+	bounded 60 "$XAUDIT" report damaged >out 2>err
 	status=$?
 	like "$status $(cat err)" "^1 xaudit: damaged/p100/meta: offset $1: $2" "$3"
 	ok 'the rest is read' grep -q libfoo out
 }
 directory=$place
 bytes $((directory + 8 * 1 + 7)) '\360'
-bounded 20 "$XAUDIT" report damaged >got 2>err
+bounded 60 "$XAUDIT" report damaged >got 2>err
 is "$? $(cat err)" '0 ' 'a place of a kind that is unknown is nothing to be read'
 bytes $((directory + 8 * 3 + 4)) '\377\377\377'
 damage $((directory + 8 * 3)) 'a word of the directory names an impossible process, and [0-9]+ more' \
@@ -178,15 +178,15 @@ damage $((3 * place + 240)) 'the process has more records from its parent than t
 bytes $((3 * place + 236)) '\377'
 damage $((3 * place)) 'the head has too many extents' 'more extents than there may be'
 bytes 248 '\000'
-bounded 20 "$XAUDIT" report damaged >out 2>err
+bounded 60 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has an impossible extent; nothing of the trace \
 can be read" 'an extent in the place of the head'
 bytes 568 '\001'
-bounded 20 "$XAUDIT" report damaged >out 2>err
+bounded 60 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has no directory of places; nothing of the trace \
 can be read" 'a directory at an odd place'
 bytes 584 '\377\377\377\377'
-bounded 20 "$XAUDIT" report damaged >out 2>err
+bounded 60 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" '0 ' 'places that the file has not are none, and no damage'
 chunk=$((7 * place + place / 2))
 bytes $chunk 'X'

@@ -14,7 +14,7 @@ folders() {
 
 run() { # NAME FOLLOW: a shell that runs another shell
 	printf '[trace]\noutput = %s\n%s[program]\nkinds = calls\n[library *]\nkinds = none\n' "$tmp/$1" "$2" >"$1.conf"
-	bounded 20 env XAUDIT_CONFIG="$tmp/$1.conf" LD_AUDIT="${3-}$MODULE" sh -c \
+	bounded 60 env XAUDIT_CONFIG="$tmp/$1.conf" LD_AUDIT="${3-}$MODULE" sh -c \
 		"sh -c 'echo \$LD_AUDIT; exit 7'; echo \$?" >"$1.out" 2>"$1.err"
 }
 
@@ -39,6 +39,6 @@ MODULE=$tmp/link.so
 run link ''
 is "$(cat link.out)" "$(printf '\n7')" 'nor has it where the module is loaded by another name'
 
-bounded 20 "$XAUDIT" record -o recorded -k calls -- sh -c 'sh -c "exit 7"; :' 2>record.err
+bounded 60 "$XAUDIT" record -o recorded -k calls -- sh -c 'sh -c "exit 7"; :' 2>record.err
 is "$(folders recorded)" 2 'xaudit record: both are traced'
 done_testing

@@ -55,7 +55,7 @@ shown() {
 	for command in report 'report --by=thread' replay 'dump --format=json'; do
 		# A command and its options.
 		# shellcheck disable=SC2086
-		bounded 30 "$XAUDIT" $command "$tmp/$1" 2>&1
+		bounded 60 "$XAUDIT" $command "$tmp/$1" 2>&1
 	done
 }
 trace first version=1 stream stream stream entry
@@ -77,18 +77,18 @@ t0=$tmp/order/p100/t0
 dd if="$t0" of="$tmp/chunk" bs=65536 count=1 2>/dev/null
 dd if="$t0" of="$t0" bs=65536 skip=1 count=1 conv=notrunc 2>/dev/null
 dd if="$tmp/chunk" of="$t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
-bounded 30 "$XAUDIT" report "$tmp/order" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/order" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'chunks of t<n> in another order are no damage'
 ok 'and the numbers are the same' cmp "$tmp/want" "$tmp/out"
 truncate -s "$((($(wc -c <"$t0") / 65536 + 1) * 65536 + 128))" "$t0"
 printf 'words of a chunk whose head was to come' >>"$t0"
-bounded 30 "$XAUDIT" report "$tmp/order" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/order" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'a copy without its head is none'
 ok 'and it is left out' cmp "$tmp/want" "$tmp/out"
 
 # A flight recorder of four places, of which the oldest chunks were overwritten.
 script version=2 ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | write_trace ring
-bounded 30 "$XAUDIT" dump "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" dump "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'a flight recorder is read'
 chunks=$(((20000 * 5 + 8168) / 8169)) # 64 bytes of each chunk stay free
 like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) chunks were overwritten" "of $chunks chunks, four are there"
@@ -100,7 +100,7 @@ script version=2 stream stream stream entry |
 	sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	write_trace hole
 printf '\0\0\0\0' | dd of="$tmp/hole/p100/t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
-bounded 30 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks before this one are missing; the rest of \
 the trace was read" \
 	'a missing chunk is damage'

@@ -160,7 +160,7 @@ is "$("$XAUDIT" report --format=json "$tmp/random" | numbers | wc -l)" 3 'there 
 is "$(asked graph tree none 2>&1)" \
 	"xaudit graph: no call of a function 'none' is in what was read; \`xaudit report\` lists them" \
 	'a function without calls is told'
-bounded 10 "$XAUDIT" graph none "$tmp/tree" >"$tmp/out" 2>&1
+bounded 60 "$XAUDIT" graph none "$tmp/tree" >"$tmp/out" 2>&1
 is "$?" 1 'with status 1'
 write_trace same <<END
 $head
@@ -286,13 +286,13 @@ like "$(asked graph lost --format=json)" '"points":0,"cpu_unknown":6}' 'nor in J
 # ---- wrong usage, and traces that can't be read ----
 
 for wrong in --min=x --min=101 --min=-1 --depth=0 --from=x --from=1h --to=-1 --format=table; do
-	bounded 10 "$XAUDIT" graph "$wrong" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" graph "$wrong" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
 done
-bounded 10 "$XAUDIT" graph bar "$tmp/none" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" graph bar "$tmp/none" >"$tmp/out" 2>"$tmp/err"
 is "$? $(wc -l <"$tmp/err") $(cat "$tmp/out")" '1 1 ' 'a trace that is not there is told'
 unlike "$(asked graph tree)" "$(printf '\033')" 'there are no colours in a pipe'
 like "$(asked graph tree --color=always)" "$(printf '\033')" '--color=always asks for colours'
-bounded 10 sh -c '"$0" graph "$1" | head -n 1' "$XAUDIT" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
+bounded 60 sh -c '"$0" graph "$1" | head -n 1' "$XAUDIT" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 is "$(cat "$tmp/err")" '' 'a reader that ends early is no error'
 done_testing

@@ -136,7 +136,7 @@ if ./deny eperm unshare -m sh -c "$bare" bare true 2>/dev/null; then
 else
 	skip 1 'no mount namespace here'
 fi
-bounded 20 ./live text file >/dev/null
+bounded 60 ./live text file >/dev/null
 is "$(cmp -l file one | awk '$2 == 17 && $3 == 351 { n++; at = $1 } $1 >= at + 5 { other++ }
 	END { print n, other + 0 }')" '5 0' \
 	'it is the file but for five places, where a NOP of 0f became a jump of e9'
@@ -146,7 +146,7 @@ is "$(awk -F '\t' '$1 == "function" { print $2, $4, $5, $9 }' table | sort | tr 
 is "$(awk -F '\t' '$1 == "function" { name = $9 } $1 == "point" { print name, $2, $5, $6 }' table | sort | uniq -c |
 	tr -s ' ' | tr '\n' ';')" \
 	' 1 guard_local 0 guard 5; 1 guard_spin 0 guard 5; 3 guard_three 0 guard 5;' 'and points'
-is "$(bounded 20 "$XAUDIT" list --format=json libspin.so | jq -c \
+is "$(bounded 60 "$XAUDIT" list --format=json libspin.so | jq -c \
 	'.sites.guard, ([.functions[] | select(.kinds | index("guard")) | .name] | sort)' |
 	tr '\n' ' ')" '5 ["guard_local","guard_spin","guard_three"] ' 'xaudit list knows them'
 

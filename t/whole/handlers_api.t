@@ -11,7 +11,7 @@ library "$CC" libcounted.so api_parts.c $include -DPART_COUNTED -fpatchable-func
 library "$CC" plugin.so handlers_plugin.c $include -Wall -Wextra -Werror "$static"
 program "$CC" handlers handlers_api.c $include -Wall -Wextra -Werror "$static" -L. -lcounted -lpthread
 
-is "$(bounded 20 ./handlers ./plugin.so)" \
+is "$(bounded 60 ./handlers ./plugin.so)" \
 	' -38 -38 -38 -38 -38 -38 -38 -38 -38 -38; -38 -38; -38 -38 -38 -38 -38 -38 -38 -38 -38 -38; -38; 0 0 0 0 0 0 '\
 '0 0 0 0; wrong 0 same object 1' \
 	'without the module each call answers ENOSYS'

@@ -20,7 +20,7 @@ kind() {
 	library "$compiler" "$name/liblast.so" handlers_work.cc $include "$@" -DPART_LAST
 	library "$compiler" "$name/libwork.so" handlers_work.cc $include "$@" -L"$name" -llast
 	program "$compiler" "$name/spoil" handlers_spoil.cc $include "$static" -L"$name" -lwork -llast
-	untraced=$(bounded 20 "$name/spoil")
+	untraced=$(bounded 60 "$name/spoil")
 	like "$untraced" '^[0-9a-f]{16}$' "$name: untraced, there is a checksum"
 	# entry, exit, tail, unwind, arguments, custom, typed
 	for type in 0 1 2 3 4 5 6; do

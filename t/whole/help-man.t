@@ -18,12 +18,12 @@ subcommands=$("$XAUDIT" --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p
 like "$subcommands" '^report$' 'xaudit --help lists its commands'
 for command in $subcommands; do
 	page=$top_srcdir/doc/xaudit-$command.1
-	bounded 10 "$XAUDIT" "$command" --help >"$tmp/help" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" "$command" --help >"$tmp/help" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" '0 ' "$command --help goes to standard output, with status 0"
 	options=$(help_options <"$tmp/help")
 	like "$options" ',help$' "$command has options"
 	is "$(man_options "$page")" "$options" "the man page of $command has the options of --help"
-	bounded 10 "$XAUDIT" "$command" --no-such-option >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" "$command" --no-such-option >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	expected=2
 	case $command in record | check) expected=125 ;; esac
@@ -46,7 +46,7 @@ listed() {
 # refused LINE...: the message about a configuration with these lines.
 refused() {
 	printf '%s\n' "$@" >"$tmp/bad.conf"
-	XAUDIT_CONFIG=$tmp/bad.conf bounded 10 "$XAUDIT" env 2>&1 >/dev/null
+	XAUDIT_CONFIG=$tmp/bad.conf bounded 60 "$XAUDIT" env 2>&1 >/dev/null
 }
 # words: the words that a message on standard input allows.
 words() {

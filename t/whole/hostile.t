@@ -172,10 +172,10 @@ daemons() {
 	rm -f plain.done traced.done
 	run daemon "$tmp/plain.done"
 	record d -b 64k -k "$kind" -l libcounted.so ./hostile daemon "$tmp/traced.done"
-	ok "$name: a daemon comes to its end" wait_until 30 test -e traced.done -a -e plain.done
+	ok "$name: a daemon comes to its end" wait_until 60 test -e traced.done -a -e plain.done
 	is "$(cat traced.done) $status" "$(cat plain.done) 0" "$name: as it does untraced"
 	# It renames its file before it exits.
-	wait_until 10 sh -c 'test "$("$1" info --format=json d |
+	wait_until 60 sh -c 'test "$("$1" info --format=json d |
 		jq -c ".processes | map(.ended) | sort")" = "[false,true]"' - "$XAUDIT"
 	is "$(accounts 101000)" 'none lost' "$name: a daemon's calls are all there"
 }

@@ -21,7 +21,7 @@ listed() {
 		printf '%s\n' "$@"
 		printf '[library libinventory.so]\nkinds = patchable plt\n[library *]\nkinds = plt\n'
 	} >"$name.conf"
-	bounded 20 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/$name.conf" ./inventory >"$name.out" 2>"$name.err"
+	bounded 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/$name.conf" ./inventory >"$name.out" 2>"$name.err"
 }
 for way in 'stream mode = stream' 'ring mode = ring' 'count mode = count' 'off enabled = no' 'any control = any' \
 	'throttle throttle = 10%' \

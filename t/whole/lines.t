@@ -15,8 +15,8 @@ if [ -n "$CLANG" ] && mkdir xray && xray_library xray/liblines.so lines_library.
 	kinds="$kinds xray"
 fi
 
-is "$(bounded 20 ./lines)" 'written 0 0 shared 0 read 0' 'without the module the calls write nothing'
-is "$(bounded 20 ./lines shared)" 'written 1 1 shared 8 read 8' 'a word that eight threads write is seen'
+is "$(bounded 60 ./lines)" 'written 0 0 shared 0 read 0' 'without the module the calls write nothing'
+is "$(bounded 60 ./lines shared)" 'written 1 1 shared 8 read 8' 'a word that eight threads write is seen'
 for kind in $kinds; do
 	program=./lines
 	[ "$kind" != xray ] || program=./xray/lines

@@ -17,7 +17,7 @@ build() { # NAME COMPILER OPTION...
 	timeout 60 $compiler -w -O2 -shared -fPIC -nostdlib -o "$built" "$@" "$source" 2>"$tmp/build.err"
 }
 list() {
-	bounded 30 "$XAUDIT" list "$@" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" list "$@" 2>"$tmp/err"
 }
 # query FILE EXPRESSION: evaluates it with the JSON of FILE as $j, and functions by name in %f.
 query() {

@@ -121,7 +121,7 @@ END
 is "$(loads together | sed '/^$/,$d')" '0.000001000 3.000 us 0.400 us 0.080 us 1 100 /usr/lib/libfoo.so
 0.000001100 2.910 us " " 0 100 /opt/bar/libbar.so
 0.000002000 - - - 0 101 /usr/lib/libthree.so' 'what came and went together has one cost'
-is "$(bounded 10 "$XAUDIT" dump "$tmp/together" | sed 's/.* 10[01]  \([a-z]*\) .*/\1/' | tr '\n' ' ')" \
+is "$(bounded 60 "$XAUDIT" dump "$tmp/together" | sed 's/.* 10[01]  \([a-z]*\) .*/\1/' | tr '\n' ' ')" \
 	'load load entry exit load unload unload ' 'dump has loads and unloads, and not that'
 
 # A forked process has its parent's libraries.
@@ -180,7 +180,7 @@ else
 fi
 
 for wrong in --from=x --format=text; do
-	bounded 10 "$XAUDIT" loads "$wrong" "$tmp/lives" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" loads "$wrong" "$tmp/lives" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
 done
 done_testing

@@ -29,7 +29,7 @@ for page in report.1 replay.1 dump.1 info.1 graph.1 stacks.1 slow.1 outliers.1 l
 		"$top_srcdir/doc/xaudit-$page" >"$tmp/examples"
 	ok "the page xaudit-$page has examples" test -s "$tmp/examples"
 	while read -r example; do
-		bounded 20 sh -c "$example" >"$tmp/out" 2>"$tmp/err"
+		bounded 60 sh -c "$example" >"$tmp/out" 2>"$tmp/err"
 		is "$? $(cat "$tmp/err")" '0 ' "it runs: $example"
 		case $example in *'>'*) ;; *) ok 'and prints something' test -s "$tmp/out" ;; esac
 	done <"$tmp/examples"

@@ -23,7 +23,7 @@ report() { # NAME [OPTION]...
 	name=$1
 	shift
 	status=0
-	bounded 20 "$XAUDIT" report --format=json "$@" "$tmp/$name" >"$tmp/out" 2>"$tmp/err" || status=$?
+	bounded 60 "$XAUDIT" report --format=json "$@" "$tmp/$name" >"$tmp/out" 2>"$tmp/err" || status=$?
 	[ "$status$(cat "$tmp/err")" = 0 ] || diag "status $status: $(cat "$tmp/err")"
 }
 # row FUNCTION: calls, total, self, counted.
@@ -35,7 +35,7 @@ sum() { # KEY behind the list
 	sed -n "s/^\],.*\"$1\":\([0-9a-z]*\)[,}].*/\1/p" "$tmp/out"
 }
 dumped() { # NAME: the words of the events in order, with the last digits of their times
-	bounded 20 "$XAUDIT" dump "$tmp/$1" 2>&1 | awk '{ t = substr($1, length($1) - 4); print t + 0, $3, $5 }' |
+	bounded 60 "$XAUDIT" dump "$tmp/$1" 2>&1 | awk '{ t = substr($1, length($1) - 4); print t + 0, $3, $5 }' |
 		tr '\n' ';'
 }
 

@@ -53,7 +53,7 @@ build() {
 }
 build || { diag "$(head -n 20 "$tmp/err")"; bail "$CC does not compile it"; }
 kinds=$(awk '/^#define TRACE_KINDS/ { n = 1; next } n { print; if (!/\\$/) exit }' format/trace.h | wc -l)
-is "$(bounded 30 "$tmp/new_kind")" "number of its word: $kinds
+is "$(bounded 60 "$tmp/new_kind")" "number of its word: $kinds
 announced by sections: patchable test
 default: xray patchable guard
 patchable: patchable, patchable of 5 bytes
@@ -65,5 +65,5 @@ misplaced: 0" 'rules, the look at sections and the scan know the kind and its si
 copy=.
 sources=$(echo audit/site/*.c)
 build || bail "$CC does not compile the sources as they are"
-is "$(bounded 30 "$tmp/new_kind" | grep -c '^test')" 0 'without those lines there is no such kind'
+is "$(bounded 60 "$tmp/new_kind" | grep -c '^test')" 0 'without those lines there is no such kind'
 done_testing

@@ -55,11 +55,11 @@ is "$(asked outliers planted -n 1 --format=json | tr -d '\n')" "$(tr -d '\n' <<'
 ]}
 END
 )" 'JSON has the same, and the time as dump shows it'
-bounded 10 "$XAUDIT" dump --format=json "$tmp/planted" >"$tmp/dump"
+bounded 60 "$XAUDIT" dump --format=json "$tmp/planted" >"$tmp/dump"
 ok 'where the event is' grep -q '^{"time_ns":1501000,"tid":100,"event":"entry","function":"outer"' "$tmp/dump"
 
 for wrong in --count=0 --factor=0 --factor=x --format=text; do
-	bounded 10 "$XAUDIT" outliers "$wrong" "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" outliers "$wrong" "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
 done
 done_testing

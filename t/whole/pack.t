@@ -223,7 +223,7 @@ is "$(shown 'report -j 2' "$tmp/random" "$tmp/random.pack")" "$(shown report "$t
 "$XAUDIT" dump random >whole
 cut() {
 	head -c "$1" random.pack >cut.pack
-	bounded 20 "$XAUDIT" dump cut.pack >out 2>err
+	bounded 60 "$XAUDIT" dump cut.pack >out 2>err
 	echo "$? $(cat err)"
 }
 is "$(cut $((size - 1)))" \
@@ -250,7 +250,7 @@ is "$bad" '' 'however short it is, there is one line and status 1'
 
 cp random.pack flipped.pack
 printf '\125' | dd of=flipped.pack bs=1 seek=$((size / 3)) conv=notrunc 2>/dev/null
-bounded 20 "$XAUDIT" dump flipped.pack >out 2>err
+bounded 60 "$XAUDIT" dump flipped.pack >out 2>err
 is "$? $(wc -l <err)" '1 1' 'a flipped bit is told in one line'
 like "$(cat err)" '^xaudit: flipped.pack: offset [0-9]*: a block of p100/t[01] (is damaged|has another checksum)' \
 	'which names the block'
@@ -284,11 +284,11 @@ made() {
 	rm -rf cage
 	mkdir -p cage/in
 	printf '%s\n' "$2" | "$make_pack" cage/in/made.pack || bail 'make_pack failed'
-	(cd cage/in && ulimit -f 20480 && bounded 20 "$XAUDIT" unpack made.pack) >out 2>err
+	(cd cage/in && ulimit -f 20480 && bounded 60 "$XAUDIT" unpack made.pack) >out 2>err
 	status=$?
 	(cd cage && find . -mindepth 1 ! -path './in/made*' ! -path ./in) >outside
 	is "$status $(wc -l <err) $(cat outside)" "${3-1 1} " "$1"
-	(ulimit -v 1048576; bounded 20 "$XAUDIT" report cage/in/made.pack) >/dev/null 2>err
+	(ulimit -v 1048576; bounded 60 "$XAUDIT" report cage/in/made.pack) >/dev/null 2>err
 	status=$?
 	ok 'and reading it ends with one line' test "$status $(wc -l <err)" = '1 1'
 }

@@ -9,7 +9,7 @@
 need g++
 library g++ libthrown.so personality.cc -DLIBRARY
 program g++ personality personality.cc -L. -lthrown
-is "$(bounded 20 ./personality)" 'caught 7, searched at 0, cleaned up at 0' '(its frame is where it made the call)'
+is "$(bounded 60 ./personality)" 'caught 7, searched at 0, cleaned up at 0' '(its frame is where it made the call)'
 for kind in plt entry; do
 	record d -k $kind -l libthrown.so ./personality
 	report d

@@ -184,7 +184,7 @@ switched() {
 	is "$(on)" 0 "$name: it is off again"
 	tell 'call 30'
 	# Where a thread is among the instructions that would be displaced, it says: try again.
-	ok "$name: all are switched on" wait_until 20 all_on
+	ok "$name: all are switched on" wait_until 60 all_on
 	tell 'call 7'
 	ctl "$pid" disable counted
 	tell 'call 100'

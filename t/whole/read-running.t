@@ -30,12 +30,12 @@ ok 'the program is compiled' "$CC" -O1 -o "$tmp/busy" "$tmp/busy.c"
 bounded 120 "$XAUDIT" record -o "$tmp/trace" -k calls "$tmp/busy" >"$tmp/said" 2>"$tmp/record.err" &
 record=$!
 tries=0
-until [ "$(wc -l <"$tmp/said")" -ge 5 ] || [ $((tries += 1)) -gt 200 ]; do sleep 0.05; done
+until [ "$(wc -l <"$tmp/said")" -ge 5 ] || [ $((tries += 1)) -gt 1200 ]; do sleep 0.05; done
 ok 'the program runs' test "$(wc -l <"$tmp/said")" -ge 5
 
 # calls: number of calls of getppid in the report.
 calls() {
-	bounded 20 "$XAUDIT" report --format=json "$tmp/trace" 2>"$tmp/err" |
+	bounded 60 "$XAUDIT" report --format=json "$tmp/trace" 2>"$tmp/err" |
 		sed -n 's/.*"function":"getppid".*"calls":\([0-9]*\),.*/\1/p'
 }
 bad=0
@@ -45,7 +45,7 @@ for round in 1 2 3 4 5 6; do
 	[ "${found:-0}" -ge "$said" ] && [ ! -s "$tmp/err" ] ||
 		{ bad=$((bad + 1)); diag "said $said, found $found: $(cat "$tmp/err")"; }
 	for command in replay 'dump --format=json' info; do
-		bounded 20 "$XAUDIT" $command "$tmp/trace" >/dev/null 2>"$tmp/err" && [ ! -s "$tmp/err" ] ||
+		bounded 60 "$XAUDIT" $command "$tmp/trace" >/dev/null 2>"$tmp/err" && [ ! -s "$tmp/err" ] ||
 			{ bad=$((bad + 1)); diag "$command: $(cat "$tmp/err")"; }
 	done
 done
@@ -68,5 +68,5 @@ is "$(cat "$tmp/err")" '' 'a killed trace is no damage'
 is "$("$XAUDIT" report --format=json "$tmp/trace" | sed -n '1s/^{"lost":\([0-9]*\),.*/\1/p')" 0 'nothing is lost'
 first=$("$XAUDIT" dump "$tmp/trace" | awk '/ getppid / { print $1; exit }')
 up=$(cut -d' ' -f1 /proc/uptime)
-ok 'times are those of CLOCK_MONOTONIC' awk -v a="$first" -v b="$up" 'BEGIN { exit !(b - a >= 0 && b - a < 120) }'
+ok 'times are those of CLOCK_MONOTONIC' awk -v a="$first" -v b="$up" 'BEGIN { exit !(b - a >= 0 && b - a < 1000) }'
 done_testing

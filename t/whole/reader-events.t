@@ -244,7 +244,7 @@ END
 count=0
 while IFS='|' read -r format message; do
 	count=$((count + 1))
-	bounded 10 "$XAUDIT" dump --event-format "$format" "$tmp/format" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" dump --event-format "$format" "$tmp/format" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	[ "$status $(cat "$tmp/out") $(cat "$tmp/err")" = \
 		"2  xaudit dump: --event-format can't be '$format': $message" ] ||
@@ -355,7 +355,7 @@ damaged() {
 		cat
 	} | write_trace "$1"
 	for command in report 'report --format=json' replay dump 'dump --format=json' info; do
-		bounded 10 "$XAUDIT" $command "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
+		bounded 60 "$XAUDIT" $command "$tmp/$1" >"$tmp/out" 2>"$tmp/err"
 		echo "$? $(cat "$tmp/err")"
 		case $command in info) grep '^Custom' "$tmp/out" ;; *) grep -c behind "$tmp/out" ;; esac
 	done >"$tmp/got"
@@ -416,7 +416,7 @@ for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	cp -R "$tmp/good" "$tmp/fuzz"
 	[ $((seed % 4)) = 0 ] && "$spoil" "$tmp/fuzz/p100/meta" "$seed" || "$spoil" "$tmp/fuzz/p100/t0" "$seed"
 	read_spoiled "$seed" report 'report --by=library --format=json' replay dump 'dump --format=json' info
-	bounded 20 "$XAUDIT" dump --format=json --event-format='request=u32 id,string name' \
+	bounded 60 "$XAUDIT" dump --format=json --event-format='request=u32 id,string name' \
 		--event-format='reply=f64 a,bytes 9 b' "$tmp/fuzz" >"$tmp/out" 2>"$tmp/err"
 	[ $? -le 1 ] || echo "seed $seed, dump --event-format: $(head -c 300 "$tmp/err")" >>"$tmp/bad"
 done

@@ -10,7 +10,7 @@ program "$CC" live reader_live.c -fpatchable-function-entry=5
 
 # calls PID: how often live_call was called, and status.
 calls() {
-	bounded 20 "$read_calls" "$1" >calls.out 2>calls.err
+	bounded 60 "$read_calls" "$1" >calls.out 2>calls.err
 	echo "$? $(sed -n 's/.*"function":"live_call".*"calls":\([0-9]*\),.*/\1/p' calls.out)$(cat calls.err)"
 }
 

@@ -433,7 +433,7 @@ opened: No such file or directory" \
 mkdir here
 cd here
 for n in 1 2; do
-	bounded 30 "$XAUDIT" record -o . true >../out 2>../err && status=0 || status=$?
+	bounded 60 "$XAUDIT" record -o . true >../out 2>../err && status=0 || status=$?
 done
 cd ..
 is "$status/$(cat err)" "125/xaudit record: the trace $here/here/. can't be kept as $here/here/..old: Device or \

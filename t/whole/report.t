@@ -360,7 +360,7 @@ END
 is "$(row "$r" outer)" '2 500 500 100 100 400 400 400' 'a function in two processes is one row'
 r=$("$XAUDIT" report --format=json --pid 200 "$tmp/processes")
 is "$(row "$r" outer)" '1 400 400 400 400 400 400 400' '--pid takes one process'
-bounded 10 "$XAUDIT" report --pid 300 "$tmp/processes" >"$tmp/out" 2>&1
+bounded 60 "$XAUDIT" report --pid 300 "$tmp/processes" >"$tmp/out" 2>&1
 is "$?" 1 'a process that is not there is an error'
 is "$(cat "$tmp/out")" "xaudit: no process 300 in $tmp/processes; \`xaudit info\` lists them" \
 	'which says so in one line'

@@ -68,7 +68,7 @@ END
 like "$("$XAUDIT" report --diff "$tmp/old" "$tmp/slow")" \
 	'^self time of all functions: 8.400 us, it was 7.200 us \(\+16.7 %\)$' 'and the sum'
 like "$("$XAUDIT" report --diff "$tmp/old" "$tmp/more")" ' new   bar \[libfoo.so\]$' 'what is new is said to be'
-bounded 10 "$XAUDIT" report --diff "$tmp/old" >"$tmp/out" 2>&1
+bounded 60 "$XAUDIT" report --diff "$tmp/old" >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" \
 	"2 xaudit report: --diff wants two folders: OLD NEW; \`xaudit report --help\` lists what there is" \
 	'one folder is not enough'

@@ -97,7 +97,7 @@ swapped() {
 	status=0
 	bounded 60 "$XAUDIT" record -o swapped -k plt -l libcounted.so ./late . >out 2>err &
 	job=$!
-	wait_until 20 test -e begun
+	wait_until 60 test -e begun
 	name=$(ls swapped | grep '^p')
 	mv "swapped/$name" away
 	"$@" "swapped/$name"

@@ -32,11 +32,10 @@ is "$(info d '.processes[0] | [.mode, .ring_bytes, .overwritten_chunks > 0]')" "
 ring=$(rounds 256k 1M) most=$(rounds 1000 5000)
 for threads in 1 8; do
 	rm -rf d counters
-	bounded 60 "$XAUDIT" record -o d -m ring --ring="$ring" -l libdigits.so \
-		./digits counters $threads 30 >out 2>err &
+	bounded 200 "$XAUDIT" record -o d -m ring --ring="$ring" -l libdigits.so \
+		./digits counters $threads 120 >out 2>err &
 	record=$!
-	wait_until 20 test -s counters
-	sleep 0.7
+	counting counters $threads $((2 * most))
 	pid=$("$XAUDIT" info --format=json d 2>err2 | jq '.processes[0].pid')
 	kill -9 "$pid"
 	wait "$record"
@@ -47,17 +46,19 @@ done
 
 # Snapshots by signal, while 8 threads write, and another one at exit.
 rm -rf d d.snapshot.* counters
-bounded 60 "$XAUDIT" record -o d -m ring --ring="$ring" --snapshot=signal:SIGUSR2 --snapshot=exit -l libdigits.so \
-	./digits counters 8 30 >out 2>err &
+bounded 200 "$XAUDIT" record -o d -m ring --ring="$ring" --snapshot=signal:SIGUSR2 --snapshot=exit -l libdigits.so \
+	./digits counters 8 120 >out 2>err &
 record=$!
-wait_until 20 test -s counters
-sleep 0.5
+counting counters 8 $((2 * most))
 pid=$("$XAUDIT" info --format=json d 2>err2 | jq '.processes[0].pid')
+# taken N: the trace tells of so many snapshots.
+taken() {
+	[ "$(info d '.processes[0].changes | map(select(.change == "snapshot")) | length')" = "$1" ]
+}
 for n in 1 2 3 4; do
 	cp counters before.$n
 	kill -USR2 "$pid"
-	wait_until 5 test -e "d.snapshot.$n/p$pid/meta"
-	sleep 0.1
+	wait_until 60 taken "$n"
 done
 : >counters.stop
 wait "$record"

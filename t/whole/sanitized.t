@@ -24,7 +24,7 @@ expected() {
 lists() {
 	sentence=$1
 	shift
-	bounded 30 "$@" >plain || bail "$* fails untraced"
+	bounded 60 "$@" >plain || bail "$* fails untraced"
 	expected plain >wanted
 	record d -k plt "$@"
 	is "$(printf '%s\n' "$out" | diff wanted - | head -n 20) $status" ' 0' "$sentence"
@@ -53,7 +53,7 @@ same() {
 sanitized() {
 	sanitizer=$1 compiler=$3 wanted=$4 error=$5
 	if ! $compiler -g -O1 -pthread "$2" -o sanitized "$sources/sanitized.c" 2>.cc ||
-		! bounded 20 ./sanitized >plain 2>&1; then
+		! bounded 60 ./sanitized >plain 2>&1; then
 		skip 5 "$compiler $2 makes no program that runs here"
 		return
 	fi

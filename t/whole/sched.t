@@ -6,8 +6,9 @@
 #
 # That clock leaves out of each preemption the interrupt that made it, some 4 us, and in a virtual machine the time that
 # the processor was taken from it (steal), which the switches have: where something wakes up 10 000 times a second
-# beside, or the host is busy, that is more than 1 %. So these are allowed for: by the number of preemptions, and by
-# what the kernel tells of interrupts and steal.
+# beside, or the host is busy, that is more than 1 %. It counts some 3 us of a switch that the switches have not, for
+# their moments lie within it. So these are allowed for: by the number of preemptions, and by what the kernel tells of
+# interrupts and steal.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 library "$CC" libsched_part.so sched_part.c -fpatchable-function-entry=5
@@ -35,9 +36,10 @@ interrupts() {
 	awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", ($7 + $8 + $9) * 1e9 / hz }' /proc/stat
 }
 # run ARG...: records ./sched ARG... into d. Sets $interrupted: how long there were interrupts meanwhile, ns.
+clock=auto
 run() {
 	interrupted=$(interrupts)
-	record d --sched -k patchable -- ./sched "$@"
+	record d --sched --clock=$clock -k patchable -- ./sched "$@"
 	interrupted=$(($(interrupts) - interrupted))
 	report d
 }
@@ -49,11 +51,15 @@ of() {
 true_of() {
 	printf '%s\n' "$out" | awk -v n="$1" '$1 == n { sum += $2 } END { printf "%.0f\n", sum }'
 }
+# waited FUNCTION: how long its calls were off processors, by the report.
+waited() {
+	echo $(($(of "$1" total_ns) - $(of "$1" cpu_ns)))
+}
 # near GOT TRUE: within 1 %.
 near() {
 	preempted=$("$XAUDIT" info --format=json d | jq .sched.preempted)
 	awk -v g="$1" -v t="$2" -v p="$preempted" -v i="${interrupted:-0}" \
-		'BEGIN { exit !(g ~ /^[0-9]+$/ && t > 0 && g >= 0.99 * t && g <= 1.01 * t + 5000 * p + i) }'
+		'BEGIN { exit !(g ~ /^[0-9]+$/ && t > 0 && g >= 0.99 * t - 5000 * p && g <= 1.01 * t + 5000 * p + i) }'
 }
 # run_near FUNCTION 'NAME...' ARG...: run, up to three times, until the function's time is near what the program says
 # under these names: a host may take time from a virtual machine without telling it.
@@ -97,17 +103,18 @@ eight() {
 		'info tells how many switches there are'
 	is "$("$XAUDIT" stacks --sort=waiting --format=json d | jq -r '.stacks[0].frames[0].function'),$(
 		"$XAUDIT" stacks --sort=cpu --format=json d | jq -r '.stacks[0].frames[0].function')" \
-		"$(if [ "$(of waiting total_ns)" -gt $(($(of working total_ns) - $(of working cpu_ns))) ]; then
+		"$(if [ "$(waited waiting)" -gt "$(waited working)" ]; then
 			echo waiting
 		else
 			echo working
 		fi),working" 'stacks tell what waits from what works'
 	ok 'the longest call worked, and waited' test "$("$XAUDIT" slow --format=json -n 1 mixed d | jq '.slow[0] |
 		.cpu_ns >= 9900000 and .waiting_ns >= 9900000 and .cpu_ns + .waiting_ns == .time_ns')" = true
-	ok 'waiting took nearly nothing of a processor' test "$(of waiting cpu_ns)" -lt $(($(of working cpu_ns) / 100))
+	little=$(($(of working cpu_ns) / 100 + interrupted))
+	ok 'waiting took nearly nothing of a processor' test "$(of waiting cpu_ns)" -lt $little
 	ok 'what it did itself is the rest' test "$(of mixed cpu_self_ns)" -eq \
 		$(($(of mixed cpu_ns) - $(of waiting cpu_ns) - $(of working cpu_ns))) -o \
-		"$(of mixed cpu_self_ns)" -lt $(($(of mixed cpu_ns) / 100))
+		"$(of mixed cpu_self_ns)" -lt $little
 	is "$(of mixed cpu_unknown)" null 'all of it is known'
 	report d --by=thread
 	is "$(printf '%s\n' "$report" |
@@ -129,12 +136,12 @@ others() {
 	run_near working 'parent child' fork 30000
 	is "$status $(calls working)" '0 2' 'a process and its child'
 	ok 'times of both are right' near "$(of working cpu_ns)" "$(true_sum parent child)"
-	run_near working 'first second' exec 20000 100000
+	run_near working 'first second' exec 20000 300000
 	is "$status $(calls working)" '0 2' 'a process that executes another program'
 	ok 'times of both are right' near "$(of working cpu_ns)" "$(true_sum first second)"
 	info=$("$XAUDIT" info --format=json d)
 	ok 'each program has its own time' test "$(printf '%s\n' "$info" | jq '[.processes[].cpu_ns] |
-		length == 2 and .[0] > 19000000 and .[1] > 99000000 and .[1] - .[0] > 40000000')" = true ||
+		length == 2 and .[0] > 19000000 and .[1] > 290000000 and .[1] - .[0] > 100000000')" = true ||
 		diag "$(printf '%s\n' "$info" | jq '[.processes[].cpu_ns]')"
 	run_near shared shared coroutines 5000
 	is "$status $(calls shared)" '0 2' 'two coroutines'
@@ -154,10 +161,9 @@ migrations() {
 	as_true working 'its time is right'
 }
 clocks() {
-	interrupted=$(interrupts)
-	record d --sched --clock=monotonic -k patchable -- ./sched threads 2 10 2000 5000
-	interrupted=$(($(interrupts) - interrupted))
-	report d
+	clock=monotonic
+	run_near mixed mixed threads 2 10 2000 5000
+	clock=auto
 	as_true mixed 'times are right where events have CLOCK_MONOTONIC'
 	run_near mixed mixed threads 2 10 2000 5000
 	report d/p*
@@ -178,26 +184,24 @@ is "$("$XAUDIT" record --sched -o "$tmp/f" ./sched files | sort | tr '\n' ' ')" 
 	"$(./sched files | sort | tr '\n' ' ')" 'the program has no descriptor more'
 
 # ---- switches that are lost ----
+# begun: does the recorder look, and is its command there? Sets $child. ended: did that end, maybe unnoticed?
+begun() {
+	child=$(cat "/proc/$recorder/task/$recorder/children")
+	child=${child% }
+	[ -n "$child" ] && [ -e d/sched ] && [ "$(wc -c <d/sched)" -gt 56 ]
+}
+ended() {
+	! kill -0 "$child" 2>/dev/null || grep -q '^State:.Z' "/proc/$child/status"
+}
 lost() {
 	rm -rf d go
 	"$XAUDIT" record -o d --sched -k patchable -- ./sched switches 200000 go >out 2>err &
 	recorder=$!
-	for i in $(seq 1000); do
-		[ -e d/sched ] && [ "$(wc -c <d/sched)" -gt 56 ] && break
-		sleep 0.01
-	done
+	wait_until 60 begun
 	kill -STOP "$recorder"
 	: >go
 	# It is stopped until its rings are long full: 200 000 turns are 800 000 records, 4 times what they hold.
-	for i in $(seq 600); do
-		child=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null)
-		[ -n "$child" ] && [ "$(ls "/proc/${child% }/task" 2>/dev/null | wc -l)" -gt 1 ] && break
-		sleep 0.01
-	done
-	for i in $(seq 600); do
-		[ "$(ls "/proc/${child% }/task" 2>/dev/null | wc -l)" -le 1 ] && break
-		sleep 0.05
-	done
+	wait_until 300 ended
 	kill -CONT "$recorder"
 	status=0
 	wait "$recorder" || status=$?
@@ -213,28 +217,34 @@ lost() {
 switches 5 lost
 
 # ---- a recorder that is killed ----
-killed() {
+# known: has the recorder written what mixed() did?
+known() {
+	report d
+	[ "$(of mixed cpu_unknown)" = null ]
+}
+killed_once() {
 	rm -rf d made go
 	interrupted=$(interrupts)
 	"$XAUDIT" record -o d --sched -k patchable -- ./sched steps 20000 made go >out 2>err &
 	recorder=$!
-	for i in $(seq 3000); do
-		[ -e made ] && break
-		sleep 0.01
-	done
-	# Two passes of the recorder.
-	sleep 0.5
-	child=$(cat "/proc/$recorder/task/$recorder/children")
+	wait_until 60 test -e made
+	wait_until 60 begun
+	wait_until 60 known
 	kill -KILL "$recorder"
 	wait "$recorder" 2>/dev/null
 	: >go
-	for i in $(seq 3000); do
-		kill -0 ${child% } 2>/dev/null || break
-		sleep 0.01
-	done
+	wait_until 60 ended
 	out=$(cat out)
 	interrupted=$(($(interrupts) - interrupted))
 	report d
+}
+killed() {
+	# As in run_near.
+	for try in 1 2 3; do
+		killed_once
+		near "$(of mixed cpu_ns)" "$(true_of mixed)" && break
+		diag "try $try: mixed $(of mixed cpu_ns)"
+	done
 	like "$("$XAUDIT" info d)" '; nothing is known after the last, since xaudit record was killed' 'info tells'
 	as_true mixed 'what came before a recorder was killed has its time'
 	is "$(of working calls) $(of working cpu_ns) $(of working cpu_unknown)" '2 null 1' \

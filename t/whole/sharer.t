@@ -39,8 +39,8 @@ done
 
 # The last child is there when record has ended.
 share sharer plt outlive stream
-wait_until 20 sh -c '[ "$(cat .out)" = done ]'
-wait_until 10 sh -c '[ "$("$XAUDIT" report --format=json d | jq .lost)" = 60000 ]'
+wait_until 60 sh -c '[ "$(cat .out)" = done ]'
+wait_until 60 sh -c '[ "$("$XAUDIT" report --format=json d | jq .lost)" = 60000 ]'
 report d
 is "$status/$(cat .out)/$(calls counted), $(sums)" '0/done/20000, 60000 lost 0 unfinished' \
 	'children go on when the program has ended: it runs as ever, and all are counted'

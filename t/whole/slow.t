@@ -229,13 +229,13 @@ done
 
 # ---- wrong usage ----
 
-bounded 10 "$XAUDIT" slow >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" slow >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "2 xaudit slow: which function; \`xaudit slow --help\` tells the usage" \
 	'it wants a function'
 for wrong in --count=0 --count=1001 --min=x --format=dot; do
-	bounded 10 "$XAUDIT" slow "$wrong" outer "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" slow "$wrong" outer "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
 done
-bounded 10 "$XAUDIT" slow none "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" slow none "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
 is "$? $(wc -l <"$tmp/err")" '1 1' 'so is a function without calls'
 done_testing

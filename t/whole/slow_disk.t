@@ -9,7 +9,7 @@
 program "$CC" drain drain.c -fno-builtin -I"$top_srcdir"
 program "$CC" slow_disk slow_disk.c
 mkdir disk
-why=$(bounded 20 ./slow_disk disk 0 true)
+why=$(bounded 60 ./slow_disk disk 0 true)
 case $? in
 0) ;;
 77) skip_all "no file system of our own here: $why" ;;

@@ -119,7 +119,7 @@ is "$(asked stacks points)" "no call with a time is in the trace; \`xaudit repor
 
 # ---- switches ----
 
-bounded 10 "$XAUDIT" stacks --sort=cpu "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
+bounded 60 "$XAUDIT" stacks --sort=cpu "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 xaudit stacks: what was on a processor, and what waited, is not in this trace; \
 \`xaudit record --sched\` records it" 'without switches nothing is sorted by them'
 write_waiting waiting "$waiting_switches"
@@ -151,7 +151,7 @@ END
 )" 'what is not known stands beside what is, so that they add up'
 
 for wrong in --sort=total --count=0 --format=dot; do
-	bounded 10 "$XAUDIT" stacks "$wrong" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
+	bounded 60 "$XAUDIT" stacks "$wrong" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
 done
 done_testing

@@ -43,9 +43,9 @@ ok 'at most a dozen pieces of memory are mapped, by ld.so and the module togethe
 	"$(asked '^mmap\(NULL, .*MAP_PRIVATE\|MAP_ANONYMOUS, -1, 0')" -le 12
 
 # The command line is told without that file, as the kernel would tell it.
-bounded 20 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/conf" ./main '' 'a  b' '' || bail 'main fails'
+bounded 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/conf" ./main '' 'a  b' '' || bail 'main fails'
 loader=$(readelf -l main | sed -n 's/.*interpreter: \(.*\)]/\1/p')
-bounded 20 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/conf" "$loader" ./main one || bail 'main fails under ld.so'
+bounded 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/conf" "$loader" ./main one || bail 'main fails under ld.so'
 is "$("$XAUDIT" info --format=json d | jq -r '.processes[].command' | LC_ALL=C sort)" \
 	"$(printf '%s\n' ./main "./main '' 'a  b' ''" "$loader ./main one" | LC_ALL=C sort)" \
 	'the command line is told: empty words, blanks, and what was told to ld.so'

@@ -12,7 +12,7 @@ stay() {
 	bounded 60 "$XAUDIT" record -o d "$@" ./stay ./libpages.so ./libother.so <fifo >out 2>err &
 	recorder=$!
 	exec 9>fifo
-	wait_until 30 grep -qs ready out || bail 'the program does not come up'
+	wait_until 60 grep -qs ready out || bail 'the program does not come up'
 	pid=$(sed -n 's/^ready \([0-9]*\) .*/\1/p' out)
 }
 leave() {

@@ -18,14 +18,14 @@ events_of() {
 }
 # sleds FILE: "USABLE LEFT" of its event sleds.
 sleds() {
-	bounded 20 "$XAUDIT" list --format=json "$1" | jq -r '.event_sleds | "\(.usable) \(.left_alone)"'
+	bounded 60 "$XAUDIT" list --format=json "$1" | jq -r '.event_sleds | "\(.usable) \(.left_alone)"'
 }
 # arrive NAME LIBRARY WHAT...: the program says which events it makes; these are in the trace, in order, and no others.
 # $sum: the last thing it says.
 arrive() {
 	name=$1
 	shift
-	is "$(bounded 20 ./events "$@" | tail -n 1)" "$sum" "$name: untraced, the program is well"
+	is "$(bounded 60 ./events "$@" | tail -n 1)" "$sum" "$name: untraced, the program is well"
 	record d -k xray ./events "$@"
 	is "$status $(printf '%s\n' "$out" | tail -n 1)$err" "0 $sum" "$name: traced, it is too"
 	events_of d >got
@@ -48,8 +48,8 @@ is "$(cmp alone made 2>&1)" '' 'by hand, handlers use all registers: the events 
 is "$(calls hand_left)" 1 'by hand: a function is traced, though three of its event sleds are left alone'
 is "$(object d hand.so '.sites.xray | to_entries | map(.value) | sort')" '[1,4,124]' \
 	'by hand: info counts functions, and the sleds that are left alone'
-like "$(bounded 20 "$XAUDIT" info d)" ' 4  event sleds left alone: ' 'by hand: and says why'
-like "$(bounded 20 "$XAUDIT" list hand.so)" '^ +4 event sleds left alone: ' 'by hand: so does list'
+like "$(bounded 60 "$XAUDIT" info d)" ' 4  event sleds left alone: ' 'by hand: and says why'
+like "$(bounded 60 "$XAUDIT" list hand.so)" '^ +4 event sleds left alone: ' 'by hand: so does list'
 
 # ---- compilers ----
 
@@ -163,7 +163,7 @@ gamma 22' 'sizes: the program runs to its end'
 is "$(printf '%s\n' "$err" | head -n 1) $(printf '%s\n' "$err" | sed -n '2s/:.*//p;3,$p')" \
 	'xaudit: an event of 4097 bytes is longer than 4096: such events are lost xaudit record' \
 		'sizes: the first that is too long is told, and no other'
-bounded 20 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "custom") | "\(.type) \(.size)"' >got
+bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "custom") | "\(.type) \(.size)"' >got
 is "$(diff sizes.expected got)" '' 'sizes: what is not too long or empty is there, under its type or a name for its '\
 'number'
 report d
@@ -201,7 +201,7 @@ text_with() {
 	rm -rf d
 	traced 20 text
 }
-bounded 20 ./events ./raw.so text >untraced
+bounded 60 ./events ./raw.so text >untraced
 text_with >all
 text_with 'functions = raw_both' >few
 text_with 'functions = nothing' >none

@@ -34,8 +34,8 @@ done
 program "$CLANGXX" own_patch xray_patch.cc $flags -DOWN part.o $shared
 
 for with in $forms; do
-	is "$(bounded 20 ./${with}_none)" '15 good, 0 bad' "$with: without the module each call has its answer"
-	is "$(bounded 20 ./${with}_log)" '45 good, 0 bad' \
+	is "$(bounded 60 ./${with}_none)" '15 good, 0 bad' "$with: without the module each call has its answer"
+	is "$(bounded 60 ./${with}_log)" '45 good, 0 bad' \
 		"$with: without the module the log interface has modes of the program"
 done
 
@@ -98,7 +98,7 @@ is "$(printf '%s\n' "$report" | jq '[.functions[] | select(.function == "part_le
 # Libraries that register themselves with LLVM's runtime find this library.
 xray_library libregisters.so resolve_library.c -DSHARED
 program "$CC" host resolve_host.c -Wl,--no-as-needed $shared
-is "$(bounded 20 ./host now 3 ./libregisters.so 2>&1)" 'sum 18: number -1, handlers 0, same 1; found 3' \
+is "$(bounded 60 ./host now 3 ./libregisters.so 2>&1)" 'sum 18: number -1, handlers 0, same 1; found 3' \
 	'a library built -fxray-shared can be loaded without the module'
 record d -k xray ./host now 3 ./libregisters.so
 is "$out$err" 'sum 18: number 1, handlers 0, same 1; found 3' \
