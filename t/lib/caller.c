@@ -28,7 +28,7 @@ void caller_call(struct traced function, uint32_t id, uint32_t *wrong)
 
 void caller_run(struct caller *caller, uint32_t calls, uint32_t handled)
 {
-	uint64_t end = core_now_ns() + 12000000000ull;
+	uint64_t end = core_now_ns() + 40000000000ull;
 
 	caller->tid = (uint32_t)gettid();
 	caller_self = caller;

@@ -30,7 +30,7 @@ void caller_prepare(struct caller *caller);
 /* One call with the given id; adds to *wrong when its result is not what it should be. */
 void caller_call(struct traced function, uint32_t id, uint32_t *wrong);
 
-/* Calls until `calls` were made in all and handlers made `handled`, or 4 seconds are over. */
+/* Calls until `calls` were made in all and handlers made `handled`, or 40 seconds are over. */
 void caller_run(struct caller *caller, uint32_t calls, uint32_t handled);
 
 /* SIGALRM each time so many microseconds have passed; its handler makes three calls on the interrupted thread. */

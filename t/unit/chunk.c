@@ -394,7 +394,7 @@ static void run(int (*scenario)(void *), const char *what, const char *events)
 	uint64_t holes;
 
 	memset(told, 0, sizeof(*told));
-	is_int(core_child(scenario, NULL, 20), 0, "%s: the program runs to its end", what);
+	is_int(core_child(scenario, NULL, 60), 0, "%s: the program runs to its end", what);
 	if (events)
 		is_str(as_text(&holes), events, "%s: the events are right", what);
 }

@@ -103,7 +103,7 @@ static void test_counts(void)
 	is_int(counter(0, 1), 0, "two functions are only counted: no others");
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(all_counted, NULL, 10), 0, "mode count: the program runs to its end");
+	is_int(core_child(all_counted, NULL, 60), 0, "mode count: the program runs to its end");
 	is_int(outcome->wrong, 0, "mode count: results are right");
 	long long got[] = {counter(0, 1), counter(0, 2), counter(0, 3), counter(0, 6), counter(0, 20), counter(0, 21)};
 	long long wanted[] = {1000, 1000, 3000, 1000, 1000, 1000};
@@ -113,7 +113,7 @@ static void test_counts(void)
 	is_int(core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading), -1, "mode count: there are no events");
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(threads_counted, NULL, 10), 0, "mode count, four threads: the program runs to its end");
+	is_int(core_child(threads_counted, NULL, 60), 0, "mode count, four threads: the program runs to its end");
 	long long sum = 0;
 	for (unsigned n = 0; n < 4; n++)
 		if (counter(n, 3) > 0)
@@ -189,7 +189,7 @@ static void test_ring(void)
 	struct reading reading;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(ring, NULL, 20), 0, "flight recorder: the program runs to its end");
+	is_int(core_child(ring, NULL, 60), 0, "flight recorder: the program runs to its end");
 	is_int(core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading), 0, "flight recorder: there are events");
 	is_int((long long)reading.chunks, RING / FLOW_CHUNK, "flight recorder: as many chunks as were asked for");
 	core_forget(&reading);
@@ -281,7 +281,7 @@ static const char *chunk_text(uint64_t seq, enum core_where in)
 static void test_change(void)
 {
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(change, NULL, 10), 0, "changes of mode: the program runs to its end");
+	is_int(core_child(change, NULL, 60), 0, "changes of mode: the program runs to its end");
 	is_str(chunk_text(0, CORE_IN_FILE), "E1 E2 E3 X3 X2 X1", "changes of mode: before, in the stream");
 	is_str(chunk_text(1, CORE_IN_PLACE), "E2 E3 X3 X2 E4 X4", "changes of mode: then in the flight recorder");
 	is_int(counter(0, 3), 1, "changes of mode: then counted");
@@ -319,13 +319,13 @@ static void test_limits(void)
 	struct reading reading;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(limited, NULL, 10), 0, "size limit: the program runs to its end");
+	is_int(core_child(limited, NULL, 60), 0, "size limit: the program runs to its end");
 	ok(outcome->result[0] <= 2 << 20 && outcome->result[0] > 1 << 20, "size limit: the trace keeps to it (%ld)",
 		outcome->result[0]);
 	is_int(outcome->result[1], 0, "size limit: recording has stopped");
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(throttled, NULL, 10), 0, "throttle: the program runs to its end");
+	is_int(core_child(throttled, NULL, 60), 0, "throttle: the program runs to its end");
 	is_int(core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading), 0, "throttle: there are events");
 	size_t entries = 0, others = 0;
 	for (size_t i = 0; i < reading.count; i++) {

@@ -57,6 +57,8 @@ static const char *reclaimed(void)
 	return n == strlen(called) ? called : "a wrong count";
 }
 
+#define LONG_WAIT 60000000000ull /* ns */
+
 /* ---- another thread, which obeys commands ---- */
 
 enum order { NOTHING, REGISTER, ANNOUNCE, WITHDRAW, UNREGISTER, QUIT };
@@ -289,17 +291,17 @@ static void test_threads(void)
 	start = now_ms();
 	is_int(epoch_wait(&mine, 50000000), 0, "%s: a wait for another thread's section comes to nothing", mode);
 	uint64_t took = now_ms() - start;
-	ok(took >= 49 && took < 5000, "%s: when its 50 ms have passed (%llu ms)", mode, (unsigned long long)took);
+	ok(took >= 49, "%s: when its 50 ms have passed (%llu ms)", mode, (unsigned long long)took);
 	tell(WITHDRAW, 30);
-	is_int(epoch_wait(&mine, 20000000000ull), 1, "%s: or ends well when that section ends", mode);
+	is_int(epoch_wait(&mine, LONG_WAIT), 1, "%s: or ends well when that section ends", mode);
 	wait_done();
 	start = now_ms();
 	outer = epoch_announce(&mine);
-	is_int(epoch_wait(&mine, 20000000000ull), 0, "%s: for one's own section there is no waiting", mode);
+	is_int(epoch_wait(&mine, LONG_WAIT), 0, "%s: for one's own section there is no waiting", mode);
 	epoch_withdraw(&mine, outer);
-	ok(now_ms() - start < 5000, "%s: so that takes no time", mode);
+	ok(now_ms() - start < LONG_WAIT / 1000000, "%s: so that does not take as long as it may", mode);
 	outer = epoch_announce(&mine);
-	is_int(epoch_wait_others(&mine, 20000000000ull), 1, "%s: others are waited for from one's own section", mode);
+	is_int(epoch_wait_others(&mine, LONG_WAIT), 1, "%s: others are waited for from one's own section", mode);
 	tell(ANNOUNCE, 0);
 	is_int(epoch_wait_others(&mine, 1000000), 0, "%s: and that fails while one is in a section", mode);
 	tell(WITHDRAW, 0);
@@ -315,7 +317,7 @@ static void test_threads(void)
 	is_str(reclaimed(), "", "%s: in its slot again, it holds again", mode);
 	tell(QUIT, 0);
 	pthread_join(thread, NULL);
-	is_str(reclaimed_within_seconds(10), "a", "%s: a thread that died in a section holds nothing", mode);
+	is_str(reclaimed_within_seconds(60), "a", "%s: a thread that died in a section holds nothing", mode);
 	ok(other.seen != 0, "%s: though its slot says so still", mode);
 
 	pthread_create(&thread, NULL, work, NULL);
@@ -350,7 +352,7 @@ static void test_same_number(void)
 static int in_child(int (*scenario)(void))
 {
 	int status;
-	uint64_t end = now_ms() + 20000;
+	uint64_t end = now_ms() + 60000;
 
 	fflush(stdout);
 	pid_t pid = fork();

@@ -421,6 +421,14 @@ static void describe(void)
 {
 }
 
+/* Was there enough of what can be told before the end? */
+static int was_enough(void)
+{
+	return __atomic_load_n(&result->swaps, __ATOMIC_RELAXED) > 50 &&
+	       __atomic_load_n(&result->deaths, __ATOMIC_RELAXED) > 2 &&
+	       __atomic_load_n(&result->forks, __ATOMIC_RELAXED) > 0;
+}
+
 /* One run, in this process. */
 static int run(int fenced, unsigned ms)
 {
@@ -449,13 +457,16 @@ static int run(int fenced, unsigned ms)
 			return 4;
 	setitimer(ITIMER_REAL, &timer, NULL);
 	retire_until(now_ms() + ms);
+	/* On a machine that is busy it takes longer. */
+	for (int i = 0; i < 300 && !was_enough(); i++)
+		retire_until(now_ms() + 100);
 	memset(&timer, 0, sizeof(timer));
 	setitimer(ITIMER_REAL, &timer, NULL);
 	__atomic_store_n(&stopped, 1, __ATOMIC_RELAXED); /* relaxed: soon enough */
 	for (int i = 0; i < READERS + DYING; i++)
 		pthread_join(thread[i], NULL);
 	/* All threads are gone, some of them inside sections; the kernel may know the last one a moment longer. */
-	for (int i = 0; i < 5000 && result->reclaimed < result->swaps; i++) {
+	for (int i = 0; i < 60000 && result->reclaimed < result->swaps; i++) {
 		reclaim();
 		usleep(1000);
 	}

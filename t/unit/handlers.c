@@ -484,7 +484,7 @@ static int busy(void *argument)
 	uint64_t before = core_now_ns();
 	expect(handlers_remove(HANDLERS_ENTRY), -EBUSY);
 	uint64_t took = core_now_ns() - before;
-	expect(took >= HANDLERS_WAIT && took < 3 * HANDLERS_WAIT, 1);
+	expect(took >= HANDLERS_WAIT, 1);
 	came = 0;
 	expect(F(1)(1), 2);
 	expect(came, 0);
@@ -567,7 +567,7 @@ int main(void)
 	check_told(too_short, "calls that are too short, or have no time", "", "E1 E2 E4 X4 X1");
 	told = core_shared(TOLD);
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(others, NULL, 10), 0, "loads and custom events: the program runs to its end");
+	is_int(core_child(others, NULL, 60), 0, "loads and custom events: the program runs to its end");
 	is_int(outcome->wrong, 0, "loads and custom events: answers are right");
 	is_str(told, "L0 C0 Y0 M0", "loads and custom events: so the handlers are told");
 	check(content, "content of events", "E1 X1 E3 X3 E20 X20 E21 T21 E3 X3");
@@ -585,7 +585,7 @@ int main(void)
 	check_told(forks, "fork inside of handlers", "E1 X1 E1 X1", "X1 E1 E1");
 	told = core_shared(TOLD);
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(busy, NULL, 20), 0, "a thread that stays in a handler: the program runs to its end");
+	is_int(core_child(busy, NULL, 60), 0, "a thread that stays in a handler: the program runs to its end");
 	is_int(outcome->wrong, 0, "a thread that stays in a handler: answers are right");
 	is_str(told, "E1 X1 E1", "removed with the memory that they lie in: so the handlers are told");
 	return done_testing();

@@ -331,7 +331,8 @@ static void *run(void *argument)
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		for (int i = 0; i < 200; i++) {
 			wrong[me] += call_all((long)calls[me]);
-			calls[me] += (uint64_t)RUN;
+			/* Relaxed: a number that the main thread looks at. */
+			__atomic_store_n(&calls[me], calls[me] + (uint64_t)RUN, __ATOMIC_RELAXED);
 		}
 		usleep(500);
 	}
@@ -372,6 +373,18 @@ static int count_events(uint64_t end, uint64_t *entries, uint64_t *open, uint64_
 	return files;
 }
 
+/* Until each thread has ended one turn, and begun and ended another one; for a minute at most. */
+static void let_call(void)
+{
+	uint64_t end = core_now_ns() + 60000000000u;
+
+	for (int i = 0; i < THREADS; i++) {
+		uint64_t before = __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+		while (__atomic_load_n(&calls[i], __ATOMIC_RELAXED) < before + 2 * RUN && core_now_ns() < end)
+			usleep(1000);
+	}
+}
+
 static void test_running(void)
 {
 	pthread_t thread[THREADS];
@@ -401,8 +414,10 @@ static void test_running(void)
 		partial += result.changed != 5;
 		process_unlock(&held);
 	}
-	usleep(20000);
+	/* Each thread, which may have no processor for long, is out of what it was in at the last batch. */
+	let_call();
 	uint64_t off = core_now_ns();
+	let_call();
 	usleep(50000);
 	setitimer(ITIMER_PROF, &none, NULL);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);

@@ -362,7 +362,7 @@ static void round_of_two(unsigned n)
 static int settle(void)
 {
 	struct moment at, now;
-	uint64_t end = core_now_ns() + 20000000000ull;
+	uint64_t end = core_now_ns() + 60000000000ull;
 	int open = 1;
 
 	begun(&at);
@@ -402,6 +402,18 @@ static void judge_counts(void)
 	}
 }
 
+/* Was there enough of all for a test? */
+static int is_enough(void)
+{
+	uint64_t low = 0, signals = 0;
+
+	for (int i = 0; i <= THREADS; i++) {
+		low += caller[i].low;
+		signals += get(&caller[i].handled.done) / CALLS_OF_SIGNAL;
+	}
+	return outcome->rounds >= 3 && low > 1000 && signals > 20 * outcome->seconds && get(&outcome->forks) > 0;
+}
+
 static int soak(void *argument)
 {
 	const struct recorder_options recorder = { .mode = outcome->mode };
@@ -421,7 +433,7 @@ static int soak(void *argument)
 	if (pthread_create(&forker, NULL, run_forks, NULL))
 		return 98;
 	uint64_t end = core_now_ns() + outcome->seconds * 1000000000ull;
-	while (core_now_ns() < end)
+	while (core_now_ns() < end || (core_now_ns() < end + 60000000000ull && !is_enough()))
 		round_of_two((unsigned)outcome->rounds++);
 
 	outcome->settled = (uint64_t)settle();
@@ -431,7 +443,7 @@ static int soak(void *argument)
 	uint64_t calls = all_calls();
 	outcome->fingerprints[0] = fingerprint(&files);
 	/* Waits long enough for calls of all threads; on a busy machine that takes a while. */
-	for (int tries = 0; tries < 30 && (!tries || all_calls() - calls <= 1000); tries++)
+	for (int tries = 0; tries < 200 && (!tries || all_calls() - calls <= 1000); tries++)
 		usleep(QUIET);
 	outcome->fingerprints[1] = fingerprint(&files);
 	outcome->later_calls = all_calls() - calls;
@@ -464,7 +476,7 @@ static void test(enum trace_mode mode, const char *name, unsigned seconds)
 	outcome = core_shared(sizeof(*outcome));
 	outcome->mode = mode;
 	outcome->seconds = seconds;
-	is_int(core_child(soak, NULL, seconds + 120), 0, "%s: the program runs to its end", name);
+	is_int(core_child(soak, NULL, seconds + 240), 0, "%s: the program runs to its end", name);
 	diag("%s: %llu rounds, %llu calls, %llu signals (%llu on the thread that switches), %llu forks", name,
 		(number)outcome->rounds, (number)outcome->calls, (number)outcome->signals,
 		(number)outcome->switcher_signals, (number)outcome->forks);

@@ -134,8 +134,7 @@ t_unit_reader_live_t_SOURCES = t/unit/reader_live.c
 t_unit_reader_live_t_LDADD = runtime/libbase.la
 
 check_PROGRAMS += t/unit/progress.t
-t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/term/progress.c \
-	tool/show/term/progress.h
+t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/term/progress.h
 
 t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain/beat.c tool/record/drain/beat.h \
 	tool/record/drain/drain.c tool/record/drain/drain.h tool/record/own.h

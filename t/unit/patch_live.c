@@ -194,6 +194,18 @@ static int flip(int on, int length)
 	return patch_live(site, n);
 }
 
+/* Was there enough of all for a test? */
+static int is_enough(unsigned flips)
+{
+	uint64_t all = 0, on = 0;
+
+	for (int i = 0; i < THREADS; i++) {
+		all += __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+		on += __atomic_load_n(&on_calls[i], __ATOMIC_RELAXED);
+	}
+	return flips > 20 && __atomic_load_n(&signals_seen, __ATOMIC_RELAXED) > 20 && on > 0 && on < all;
+}
+
 static void test_running(int length)
 {
 	pthread_t thread[THREADS];
@@ -223,7 +235,8 @@ static void test_running(int length)
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, run, (void *)i);
 	setitimer(ITIMER_PROF, &timer, NULL);
-	while (core_now_ns() < end) {
+	/* One second; longer where the machine is busy. */
+	while (core_now_ns() < end || (core_now_ns() < end + 60000000000u && !is_enough(flips))) {
 		flips++;
 		refused += flip(1, length) != 0;
 		refused += flip(0, length) != 0;

@@ -172,12 +172,12 @@ static __attribute__((noreturn)) void give_up(const char *why)
 	bail("%s %s", why, said);
 }
 
-/* Looks until it is so, for ten seconds at most. */
+/* Looks until it is so, for a minute at most. */
 #define UNTIL(condition)                               \
 	do {                                           \
 		int tries = 0;                         \
 		while (!(condition)) {                 \
-			if (++tries > 10000)           \
+			if (++tries > 60000)           \
 				give_up("never: " #condition); \
 			usleep(1000);                  \
 		}                                      \

@@ -215,14 +215,16 @@ static void check_reading(bool ring, bool snapshot)
 	const char *file = ring ? "a flight recorder" : "a thread's chunks";
 	uint64_t events = 0, wrong = 0, missing = 0, failed = 0, begun = 0;
 	char copy[64], from[80], to[80];
-	pid_t pid = start_writer(ring);
+	pid_t pid = start_writer(ring), ended = 0;
 
 	snprintf(copy, sizeof(copy), "%s.copy", dir);
 	snprintf(from, sizeof(from), "%s/p1", dir);
 	snprintf(to, sizeof(to), "%s/p1", copy);
-	for (int round = 0; round < ROUNDS && waitpid(pid, NULL, WNOHANG) == 0; round++) {
+	for (int round = 0; round < ROUNDS && !ended; round++) {
 		struct snapshot_copied copied;
 		usleep(20000);
+		/* Read once more, as it may have ended before the first look. */
+		ended = waitpid(pid, NULL, WNOHANG);
 		if (snapshot) {
 			mkdir(copy, 0777);
 			mkdir(to, 0777);
@@ -242,8 +244,10 @@ static void check_reading(bool ring, bool snapshot)
 		if (snapshot)
 			remove_folder(copy);
 	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	if (!ended) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
 	remove_folder(dir);
 	mkdir(dir, 0777);
 	printf("# %s %s: %llu events\n", what, file, (unsigned long long)events);

@@ -101,7 +101,7 @@ static void test_one_thread(void)
 
 	outcome = core_shared(sizeof(*outcome));
 	chunk_size = TRACE_CHUNK_MIN;
-	is_int(core_child(million, NULL, 20), 0, "a program makes %u calls", CALLS);
+	is_int(core_child(million, NULL, 60), 0, "a program makes %u calls", CALLS);
 	check_calls("one thread", &outcome->caller[0], 2, chunk_size);
 	is_int(outcome->caller[0].made, CALLS, "one thread: so many calls were made");
 	if (core_read(core_folder(), outcome->pid, 0, chunk_size, &reading))
@@ -116,19 +116,19 @@ static void test_one_thread(void)
 		"one thread: it has one file");
 
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(million_signals, NULL, 20), 0, "and with signals up to 10000 times a second");
+	is_int(core_child(million_signals, NULL, 60), 0, "and with signals up to 10000 times a second");
 	check_calls("with signals", &outcome->caller[0], 1, chunk_size);
 	ok(outcome->caller[0].handled >= 1000, "with signals: there were enough of them");
 
 	caller_disturb = 1;
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(million_signals, NULL, 20), 0, "and where the clock's span changes all the time");
+	is_int(core_child(million_signals, NULL, 60), 0, "and where the clock's span changes all the time");
 	check_calls("changing span", &outcome->caller[0], 1, chunk_size);
 	caller_disturb = 0;
 
 	chunk_size = 8 * TRACE_CHUNK_MIN;
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(million_signals, NULL, 20), 0, "and with larger chunks");
+	is_int(core_child(million_signals, NULL, 60), 0, "and with larger chunks");
 	check_calls("larger chunks", &outcome->caller[0], 1, chunk_size);
 	chunk_size = TRACE_CHUNK_MIN;
 }
@@ -176,7 +176,7 @@ static void test_threads(void)
 	char name[40];
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(eight_threads, NULL, 30), 0, "eight threads at once make %u calls each, with signals",
+	is_int(core_child(eight_threads, NULL, 60), 0, "eight threads at once make %u calls each, with signals",
 		CALLS / 10);
 	for (int i = 0; i < MAX_THREADS; i++) {
 		snprintf(name, sizeof(name), "thread %d of 8", i + 1);
@@ -245,7 +245,7 @@ static void test_generations(void)
 	struct trace_head head;
 
 	generations = core_shared(sizeof(*generations));
-	is_int(core_child(come_and_go, NULL, 20), 0,
+	is_int(core_child(come_and_go, NULL, 60), 0,
 		"1000 threads run one after another, every other one ends within a call");
 	if (core_read_head(core_folder(), generations->pid, &head))
 		bail("no meta");
@@ -330,7 +330,7 @@ static void *call_a_little(void *argument)
 /* One thread leaves so many words of its chunk; when the kernel has forgotten it, another takes its record. */
 static int take_near_end(void *argument)
 {
-	uint64_t end = core_now_ns() + 5000000000ull;
+	uint64_t end = core_now_ns() + 40000000000ull;
 	pthread_t thread;
 	void *filled;
 
@@ -356,7 +356,7 @@ static void test_near_end(void)
 		struct reading reading;
 		struct trace_head head;
 
-		is_int(core_child(take_near_end, NULL, 20), 0, "a thread ends %u words before its chunk", words_left);
+		is_int(core_child(take_near_end, NULL, 60), 0, "a thread ends %u words before its chunk", words_left);
 		if (core_read_head(core_folder(), generations->pid, &head) ||
 			core_read(core_folder(), generations->pid, 0, TRACE_CHUNK_MIN, &reading))
 			bail("no events");

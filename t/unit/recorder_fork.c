@@ -97,11 +97,11 @@ static void test_fork(void)
 	size_t n;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(fork_untouched, NULL, 20), 0, "a forked child goes on calling");
+	is_int(core_child(fork_untouched, NULL, 60), 0, "a forked child goes on calling");
 	ok(outcome->figure[0] && outcome->figure[0] == outcome->figure[1], "and leaves the parent's chunk as it was");
 
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(fork_child, NULL, 20), 0,
+	is_int(core_child(fork_child, NULL, 60), 0,
 		"a program forks in the middle of a call, and parent and child return from it");
 	is_int((long long)outcome->figure[2], 0, "the child ends as it should");
 	pid_t parent = outcome->pid, child = (pid_t)outcome->figure[0];
@@ -192,7 +192,7 @@ static void test_thread(void)
 	unsigned long calls[2] = {0, 0}, strangers = 0;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(fork_then_thread, NULL, 20), 0, "a child that begins with a thread runs to its end");
+	is_int(core_child(fork_then_thread, NULL, 60), 0, "a child that begins with a thread runs to its end");
 	for (unsigned n = 0; n < 2; n++) {
 		struct reading reading;
 		if (core_read(core_folder(), outcome->pid, n, TRACE_CHUNK_MIN, &reading))

@@ -58,7 +58,7 @@ static void sum_up(const char *folder, uint64_t size)
 /* Calls until the recorder takes events again: it tries about once a second. */
 static int call_until_recorded(struct caller *caller)
 {
-	uint64_t end = core_now_ns() + 5000000000ull;
+	uint64_t end = core_now_ns() + 40000000000ull;
 
 	do {
 		caller_call(caller->function, 1 + caller->made++, &caller->wrong);
@@ -134,7 +134,7 @@ static void check_no_files(int descriptors)
 	struct reading reading;
 
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(no_files, descriptors ? outcome : NULL, 20), 0, "a program runs on when %s",
+	is_int(core_child(no_files, descriptors ? outcome : NULL, 60), 0, "a program runs on when %s",
 		what[descriptors]);
 	is_int(core_read(core_folder(), outcome->pid, 0, TRACE_CHUNK_MIN, &reading), 0, "%s: there are events",
 		what[descriptors]);
@@ -212,13 +212,13 @@ static void test_no_room(void)
 
 	outcome = core_shared(sizeof(*outcome));
 	outcome->cause = TRACE_LOST_FILE_SIZE;
-	is_int(core_child(file_limit, NULL, 20), 0, "a program runs on when its files may not grow (no SIGXFSZ)");
+	is_int(core_child(file_limit, NULL, 60), 0, "a program runs on when its files may not grow (no SIGXFSZ)");
 	check_lost("file size limit", 240000);
 	check_no_files(0);
 	check_no_files(1);
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->cause = TRACE_LOST_DISK;
-	status = core_child(full_disk, NULL, 20);
+	status = core_child(full_disk, NULL, 60);
 	if (status == 77) {
 		skip(11, "no tmpfs may be mounted here");
 		return;
@@ -250,7 +250,7 @@ static void test_no_folder(void)
 
 	outcome = core_shared(sizeof(*outcome));
 	snprintf(path, sizeof(path), "%s/stderr", core_folder());
-	is_int(core_child(no_folder, path, 10), 0, "a program runs on when the trace folder can't be made");
+	is_int(core_child(no_folder, path, 60), 0, "a program runs on when the trace folder can't be made");
 	is_int(outcome->caller[0].wrong, 0, "and its calls return what they should");
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = read(fd, line, sizeof(line) - 1);

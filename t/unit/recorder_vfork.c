@@ -151,7 +151,7 @@ static void test_children(int is_known, const char *what)
 	struct found found;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(children, is_known ? outcome : NULL, 40), 0, "%s: the program runs to its end", what);
+	is_int(core_child(children, is_known ? outcome : NULL, 60), 0, "%s: the program runs to its end", what);
 	is_int(outcome->child_failed, 0, "%s: and its children", what);
 	look(&found, THREAD_CALLS);
 	is_int(found.files, THREADS + 1, "%s: there is a file for each thread, and none of a child", what);
@@ -243,7 +243,7 @@ static int within_handler(void *argument)
 static void test_handlers(void)
 {
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(beside_handlers, NULL, 40), 0, "vfork beside a thread in a handler: the program ends well");
+	is_int(core_child(beside_handlers, NULL, 60), 0, "vfork beside a thread in a handler: the program ends well");
 	is_int(outcome->child_failed + outcome->figure[0], 0, "and its children");
 	is_int(outcome->figure[1], CHILDREN * CHILD_CALLS, "the handler is called for each call of the children");
 	is_int(outcome->figure[2], -EBUSY, "who removes it is told of the thread that is still inside");
@@ -251,7 +251,7 @@ static void test_handlers(void)
 	is_int(outcome->figure[4], CHILDREN * CHILD_CALLS + 1 + 5, "and called");
 	is_int(outcome->figure[5], 0, "and removed when nobody is inside");
 	memset(outcome, 0, sizeof(*outcome));
-	is_int(core_child(within_handler, NULL, 40), 0, "vfork in a handler: the program runs to its end");
+	is_int(core_child(within_handler, NULL, 60), 0, "vfork in a handler: the program runs to its end");
 	is_int(outcome->child_failed + outcome->figure[0], 0, "and its children");
 	is_int(outcome->figure[1], 3, "the handler is called for the program's own calls");
 	is_int(outcome->figure[2], 2 * CHILD_CALLS, "and not for the children's, which are counted");
@@ -289,7 +289,7 @@ static void test_beside(int has_handler, const char *what)
 	struct found found;
 
 	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(beside, has_handler ? outcome : NULL, 40), 0, "%s: the program runs to its end", what);
+	is_int(core_child(beside, has_handler ? outcome : NULL, 60), 0, "%s: the program runs to its end", what);
 	is_int(outcome->child_failed + outcome->figure[0], 0, "%s: and the child", what);
 	look(&found, NEIGHBOUR_ROWS);
 	is_int(found.files, 1, "%s: there is one file", what);
@@ -369,7 +369,7 @@ static int far_away(void *is_forked)
 
 static void test_far_away(void *is_forked, const char *what)
 {
-	int status = core_child(far_away, is_forked, 10);
+	int status = core_child(far_away, is_forked, 60);
 
 	if (status == 100)
 		skip(1, "no namespaces of processes can be made here");
@@ -382,7 +382,7 @@ int main(void)
 	if (!CORE_HAS_MIRROR)
 		skip_all("ThreadSanitizer makes a fork of vfork, and keeps the addresses of mirrors for itself");
 	core_folder();
-	is_int(core_child(who, NULL, 10), 0, "a forked child is another process, one that shares the memory is not");
+	is_int(core_child(who, NULL, 60), 0, "a forked child is another process, one that shares the memory is not");
 	test_far_away(NULL, "a program");
 	test_far_away(&outcome, "a forked child");
 	test_children(0, "vfork in a thread without calls, beside three with some");

@@ -220,7 +220,7 @@ static struct tracer start(const struct plan *plan)
 	if (!tracer.pid)
 		step_program();
 	step_shared->pid = bounded = tracer.pid;
-	alarm(10);
+	alarm(60);
 	if (waitpid(tracer.pid, &status, 0) != tracer.pid || !WIFSTOPPED(status))
 		skip_all("this system allows no ptrace");
 	return tracer;

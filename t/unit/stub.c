@@ -446,7 +446,7 @@ static int without_execute(void *argument)
 static void test_refused(void)
 {
 	int *results = core_shared(7 * sizeof(*results));
-	int status = core_child(without_execute, results, 10);
+	int status = core_child(without_execute, results, 60);
 
 	if (status == 1) {
 		skip(8, "this kernel can't forbid executable memory");

@@ -120,7 +120,7 @@ static void check_events(const char *name, enum trace_clock clock)
 	uint64_t last = 0;
 
 	wanted = clock;
-	is_int(core_child(record_some, outcome, 10), 0, "%s: 200 calls are traced", name);
+	is_int(core_child(record_some, outcome, 60), 0, "%s: 200 calls are traced", name);
 	is_int(outcome->wrong, 0, "%s: and return what they should", name);
 	if (core_read(core_folder(), outcome->pid, 0, TRACE_CHUNK_MIN, &reading) ||
 		core_read_head(core_folder(), outcome->pid, &head))
@@ -179,7 +179,7 @@ static void check_without_tsc(void)
 {
 	struct without *w = core_shared(sizeof(*w));
 
-	is_int(core_child(start_without_tsc, w, 10), 0, "where the TSC is disabled, nothing reads it");
+	is_int(core_child(start_without_tsc, w, 60), 0, "where the TSC is disabled, nothing reads it");
 	ok(w->clock[0] == TRACE_CLOCK_MONOTONIC && w->clock[1] == TRACE_CLOCK_MONOTONIC,
 		"and the clock is CLOCK_MONOTONIC, whatever was asked for");
 	ok(w->before <= w->ticks && w->ticks <= w->pair && w->pair <= w->after, "which the kernel tells");
@@ -263,7 +263,7 @@ static void check_killed(void)
 {
 	struct latest *latest = core_shared(sizeof(*latest));
 
-	is_int(core_child(kill_in_clock, latest, 60), 0, "a task is killed in the taking of pairs");
+	is_int(core_child(kill_in_clock, latest, 300), 0, "a task is killed in the taking of pairs");
 	is_int((long long)latest->jumps, 1000, "1000 times; each time pairs are taken afterwards, whole");
 }
 
@@ -271,7 +271,7 @@ static void check_latest(void)
 {
 	struct latest *latest = core_shared(sizeof(*latest));
 
-	is_int(core_child(leave_clock, latest, 20), 0, "handlers jump out of the taking of pairs");
+	is_int(core_child(leave_clock, latest, 60), 0, "handlers jump out of the taking of pairs");
 	is_int((long long)latest->jumps, 2000, "2000 times");
 	ok(latest->after >= latest->before, "pairs are taken as ever afterwards");
 	is_int(latest->seq & 1, 0, "and readers find the latest one whole");
