@@ -88,7 +88,7 @@ static void do_steps(void)
 static void *run(void *arg)
 {
 	static char other[1 << 16];
-	stack_t alternate = { .ss_sp = other, .ss_size = sizeof(other) };
+	stack_t alternate = { .ss_sp = other, .ss_size = sizeof(other) }, former;
 	char byte = 0;
 
 	me = (enum who)(intptr_t)arg;
@@ -101,8 +101,11 @@ static void *run(void *arg)
 		place_spin();
 		break;
 	case ALTERNATE:
-		sigaltstack(&alternate, NULL);
-		/* fall through */
+		sigaltstack(&alternate, &former);
+		shared->result[me] = place_trap() + 1;
+		/* AddressSanitizer unmaps what an ending thread has there. */
+		sigaltstack(&former, NULL);
+		break;
 	case TRAP:
 		shared->result[me] = place_trap() + 1;
 		break;

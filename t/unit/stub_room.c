@@ -28,7 +28,7 @@
 #define MIB  (1ul << 20)
 #define ROOM (384 * MIB)
 
-static uint64_t below; /* nothing lies under it for a GiB */
+static uint64_t below; /* nothing lies less than 500 MiB away: room for what sanitizers map meanwhile */
 
 static uint64_t find_addresses(void)
 {
@@ -36,7 +36,7 @@ static uint64_t find_addresses(void)
 
 	if (p == MAP_FAILED || munmap(p, 1024 * MIB))
 		bail("no range of addresses");
-	return ((uint64_t)(uintptr_t)p + 1024 * MIB) & -MIB;
+	return ((uint64_t)(uintptr_t)p + 512 * MIB) & -MIB;
 }
 
 static int is(uint64_t at, const char *protection)
@@ -106,7 +106,7 @@ static int none(void)
 
 static int limited(void)
 {
-	struct rlimit limit = { 1ul << 46, 1ul << 46 };
+	struct rlimit limit = { 1ul << 62, 1ul << 62 };
 
 	if (setrlimit(RLIMIT_AS, &limit))
 		return 77;
