@@ -36,6 +36,7 @@
 #include "audit/static_tls.h"
 #include "audit/symbol.h"
 #include "audit/live/unwinder.h"
+#include "audit/words.h"
 #include "audit/work.h"
 #include "config.h"
 #include "runtime/broker.h"
@@ -238,6 +239,8 @@ static void open_object(void *argument)
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
 	load->unbound = !binds();
+	load->object->unbound |= (uint8_t)load->unbound;
+	words_open(load, !load->unbound);
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
@@ -401,6 +404,7 @@ static void closed(struct load *load)
 	if (!exiting)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
 	runtime_symbols_forget(load);
+	words_forget(load);
 	object_close(load);
 }
 
@@ -439,6 +443,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	started = 1;
 	sanitizer_settled();
 	runtime_symbols_settled();
+	words_settled();
 	cyg_settled();
 	for (const struct load *load = first ? loads : NULL; load; load = load->next)
 		look_for_close(load);

@@ -203,6 +203,10 @@ static struct binding *stub_for(struct load *to, struct bound_function *f, uint6
 			return NULL;
 		/* Release; pairs with the acquire in find_ready(). */
 		__atomic_store_n(&to->bindings, bindings, __ATOMIC_RELEASE);
+	}
+	/* In la_objopen it is not settled yet which functions have a jump of their own. */
+	if (!to->known && !to->preparing) {
+		to->known = 1;
 		make_known(to);
 	}
 	for (struct binding *b = to->bindings[bucket_of(f)]; b; b = b->next)
@@ -358,6 +362,11 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 		body = watch(to, what, body);
 	process_unlock(&held);
 	return body;
+}
+
+uint64_t bind_watched(struct load *to, const char *name, uint64_t body)
+{
+	return watch(to, nointercept_watch(name), body);
 }
 
 uint64_t bind_told(struct load *load, const void *side)

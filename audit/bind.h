@@ -23,4 +23,10 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
  */
 uint64_t bind_told(struct load *load, const void *side);
 
+/*
+ * The address to bind for a function that must be watched (audit/nointercept.h), or its own: no memory. No event is
+ * raised. Lock held.
+ */
+uint64_t bind_watched(struct load *to, const char *name, uint64_t body);
+
 #endif

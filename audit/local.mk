@@ -8,7 +8,7 @@ audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/api_connect.
 	audit/image.h audit/imports.c audit/imports.h audit/iterate.c audit/iterate.h audit/nointercept.c \
 	audit/nointercept.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h audit/runtime_symbols.c \
 	audit/runtime_symbols.h audit/sanitizer.c audit/sanitizer.h audit/static_tls.c audit/static_tls.h \
-	audit/symbol.c audit/symbol.h audit/tunables.h audit/work.c audit/work.h
+	audit/symbol.c audit/symbol.h audit/tunables.h audit/words.c audit/words.h audit/work.c audit/work.h
 audit_libaudit_la_SOURCES += audit/cyg.c audit/cyg.h audit/gmon.c audit/gmon.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libxaudit.la

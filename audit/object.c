@@ -3,7 +3,8 @@
 #include "audit/object.h"
 
 #include <errno.h>    /* ENOMEM */
-#include <string.h>   /* strlen */
+#include <string.h>   /* memcpy */
+#include <sys/mman.h> /* PROT_READ */
 #include <sys/stat.h> /* struct stat */
 
 #include "audit/live/announce.h"
@@ -15,6 +16,7 @@
 #include "runtime/thread.h"
 #include "x86_64/confined.h"
 #include "x86_64/mirror.h"
+#include "x86_64/patch.h"
 #include "x86_64/sys.h"
 
 const char *object_program;
@@ -209,7 +211,8 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->textrel = image->textrel;
 		load->pinned = 0;
 		load->closes = 0;
-		load->asked = load->unbound = 0;
+		load->asked = load->unbound = load->known = 0;
+		load->waiting = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
 		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */
@@ -221,6 +224,26 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	}
 	process_unlock(&held);
 	return load;
+}
+
+static int protection(const struct load *load, uint64_t address)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type == PT_LOAD && address - (load->base + p->p_vaddr) < p->p_memsz)
+			return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (p->p_flags & PF_X ? PROT_EXEC : 0);
+	}
+	return 0;
+}
+
+int object_write(const struct load *load, const void *at, const void *bytes, size_t size)
+{
+	struct patch patch = { .address = (uint64_t)(uintptr_t)at, .size = (uint8_t)size };
+	size_t done;
+
+	memcpy(patch.bytes, bytes, size);
+	return patch_at_load(&patch, 1, protection(load, patch.address), &done);
 }
 
 struct load *object_load(uintptr_t cookie)

@@ -76,6 +76,7 @@ struct object {
 	const char *path, *soname;	     /* soname may be NULL */
 	uint64_t dev, ino, size, mtime_ns;
 	uint64_t print; /* image_print() */
+	uint8_t unbound;   /* a load of it is or was */
 	uint8_t by_loader; /* it is the program, and /proc/self/exe is ld.so (object_program) */
 	uint8_t build_id[64];
 	uint32_t build_id_len;
@@ -161,6 +162,7 @@ struct load {
 	int asked; /* la_symbind64 is called for its bindings */
 	int erased; /* its calls of a profiler are NOPs (audit/live/entry_calls.h) */
 	int unbound; /* or for none that its unwinder would need: nothing was selected then (audit/live/unwinder.h) */
+	uint32_t waiting; /* so many of its words wait for their libc (audit/words.h) */
 	/*
 	 * index of its symbol dlclose, which these relocations in its memory bind; 0: none, or all are replaced
 	 * (audit/live/dlclose.h)
@@ -177,6 +179,7 @@ struct load {
 	struct stub_block *blocks; /* of the bindings, newest first */
 	struct entry_block *entries; /* newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
+	int known; /* stubs were made for what bindings into earlier loads called */
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };
@@ -202,6 +205,12 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 
 /* The load of a cookie, or NULL when the cookie is not one of ours. Any context. */
 struct load *object_load(uintptr_t cookie);
+
+/*
+ * Writes up to 16 bytes into a table of the load that nobody uses yet: in la_objopen. The page's protection is
+ * restored. Returns 0 or -errno.
+ */
+int object_write(const struct load *load, const void *at, const void *bytes, size_t size);
 
 /* la_objclose: the load is closed, the trace says so. Takes the lock. */
 void object_close(struct load *load);

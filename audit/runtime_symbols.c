@@ -2,13 +2,11 @@
 #define _GNU_SOURCE
 #include "audit/runtime_symbols.h"
 
-#include <string.h>   /* strncmp */
-#include <sys/mman.h> /* PROT_READ */
+#include <string.h> /* strncmp */
 
 #include "runtime/process.h"
 #include "runtime/text.h"
 #include "x86_64/empty.h"
-#include "x86_64/patch.h"
 
 /* A symbol that was changed and may have to be given back. In the arena of its load. */
 struct supplied {
@@ -52,26 +50,12 @@ static unsigned defined_elsewhere(const struct load *load, unsigned mask)
 	return defined;
 }
 
-static int protection(const struct load *load, uint64_t address)
-{
-	for (unsigned i = 0; i < load->phnum; i++) {
-		const Elf64_Phdr *p = &load->phdr[i];
-		if (p->p_type == PT_LOAD && address - (load->base + p->p_vaddr) < p->p_memsz)
-			return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
-			       (p->p_flags & PF_X ? PROT_EXEC : 0);
-	}
-	return 0;
-}
-
-/* Writes the symbol's fields after name and type, up to its size. Returns 0 or what patch_at_load() returns. */
+/* Writes the symbol's fields after name and type, up to its size. Returns 0 or what object_write() returns. */
 static int write_symbol(const struct load *load, uint64_t address, const Elf64_Sym *symbol)
 {
 	const size_t from = offsetof(Elf64_Sym, st_other), to = offsetof(Elf64_Sym, st_size);
-	struct patch patch = { .address = address + from, .size = (uint8_t)(to - from) };
-	size_t done;
 
-	memcpy(patch.bytes, (const char *)symbol + from, to - from);
-	return patch_at_load(&patch, 1, protection(load, address), &done);
+	return object_write(load, (const char *)(uintptr_t)address + from, (const char *)symbol + from, to - from);
 }
 
 /* Lock held. */

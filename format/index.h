@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 10		   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 11		   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 
 #define INDEX_BUILD_ID_MAX 32
@@ -133,6 +133,11 @@ enum index_function_flags {
 	INDEX_CLOSED = 16,	    /* its displaced copy does not go on behind the site */
 	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/nointercept.h): as ENTRY_ALONE */
 	INDEX_ENDS_IN_CALL = 64,    /* the last one of its displaced instructions is a call */
+	/*
+	 * It jumps to what asks its return address who called it (dlopen, dlsym), or to one of its file that does: as
+	 * ENTRY_ALONE where ld.so was not told to bind that to ours.
+	 */
+	INDEX_ASKS = 128,
 };
 
 #define INDEX_JUMP	   5 /* bytes of jmp rel32 */

@@ -6,9 +6,10 @@
  * address, dladdr says that the symbol lies there (dli_saddr). For the addresses of these functions of ours, and of our
  * dlclose (audit/live/dlclose.h), they answer as for the real ones.
  *
- * Only libc's functions are replaced, where ld.so calls la_symbind64: PLT slots and dlsym(). Code that interposes one
- * of them looks for the next one after its own, libc's, and gets ours. In all namespaces ours call those of the base
- * namespace: these know the objects of all namespaces, and are never unloaded.
+ * Only libc's functions are replaced, where ld.so calls la_symbind64 (PLT slots and dlsym()), and in words that need
+ * no PLT (audit/words.h). Code that interposes one of them looks for the next one after its own, libc's, and gets ours.
+ * In all namespaces ours call those of the base namespace: these know the objects of all namespaces, and are never
+ * unloaded.
  *
  * Our functions run on any thread of the program, in signal handlers as far as the real ones may. They take the process
  * lock for addresses that ld.so does not know, but don't hold it while they call the real one. General registers only,

@@ -357,7 +357,7 @@ static void put_function(struct object *object, unsigned kind, const struct pick
 	sled_keep((enum sled_type)set->site[s].type, own + (site - from),
 		object->original[TRACE_KIND_ENTRY][s - range->site]);
 	object->marks[n] = pick->marks;
-	if (f->flags & (INDEX_ENTRY_ALONE | INDEX_NEVER_INTERCEPT))
+	if (f->flags & (INDEX_ENTRY_ALONE | INDEX_NEVER_INTERCEPT | (object->unbound ? INDEX_ASKS : 0)))
 		object->marks[n] |= FUNCTION_ENTRY;
 	object->counted[n] = pick->counted;
 	object->entries[n - range->function] = (struct entry_function){ .index = f };

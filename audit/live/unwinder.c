@@ -209,7 +209,7 @@ static int copies_stacks(const struct object *object)
 static void look(void)
 {
 	for (struct load *load = loads; load && unwinder_allows(); load = load->next) {
-		if (load->state != LOAD_OPEN || load->unwinder_checked ||
+		if (load->state != LOAD_OPEN || load->unwinder_checked || load->waiting ||
 			load->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 			continue;
 		load->unwinder_checked = 1;

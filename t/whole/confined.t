@@ -49,6 +49,17 @@ for mode in stream ring count; do
 		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
 done
 
+# Filters that are made by functions called without a PLT.
+mkdir direct
+library "$CC" direct/libcounted.so counted.c -fpatchable-function-entry=5
+program "$CC" direct/confined confined.c -Ldirect -lcounted -fno-plt
+for way in prctl syscall; do
+	record d -b 64k -k patchable -l libcounted.so ./direct/confined $way 160000
+	report d
+	is "$status/$out/$err/$(calls counted) $(sums)" '0/done//322000 0 lost 0 unfinished' \
+		"$way without a PLT: each call is there"
+done
+
 # Libraries that are opened and closed under a filter.
 program "$CC" confined_load confined_load.c -L. -lcounted
 library "$CC" plugin_plt.so confined_plugin.c -L. -lcounted

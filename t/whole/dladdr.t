@@ -30,6 +30,14 @@ same() {
 same 'one library' -k plt -l libcounted.so
 same 'everything' -k plt,calls
 same 'mode count' -k plt -m count
+program "$CC" asks dladdr.c -L. -lcounted -fno-plt
+library "$CC" libask.so dladdr.c -DASKS -fno-plt
+bounded 60 ./asks >plain
+record d -k plt -l libcounted.so -- ./asks
+is "$status/$(printf '%s\n' "$out" | diff plain - | head -n 20)/$err" '7//' 'so do those that are called without a PLT'
+program "$CC" asks dladdr.c -L. -lcounted
+library "$CC" libask.so dladdr.c -DASKS
+bounded 60 ./asks >plain
 record d -k plt env LD_PRELOAD="$tmp/libwrap.so" ./asks
 is "$status/$(printf '%s\n' "$out" | diff wrapped.plain - | head -n 20)/$err" '7//' \
 	'so it is with a library that interposes dladdr'

@@ -13,7 +13,6 @@ with_end() {
 		"\(map(select(.event == "exit")) | length) \(map(select(.return == false)) | length)"' d.json
 }
 
-# The collector's reference needs no PLT, like an unwinder's.
 library "$CC" libpart.so unwinder_part.c
 program "$CC" main unwinder.c -L. -lpart
 ok 'a collector fetches dl_iterate_phdr without a PLT' \
@@ -26,7 +25,11 @@ is "$(with_end part_step), $(sums)" '100 0, 0 lost 0 unfinished' 'its calls have
 
 library "$CC" libpart.so unwinder_part.c -DUNWINDER
 record d -k plt ./main
-is "$status $out" '0 1 100' 'a program with an unwinder of its own that fetches dl_iterate_phdr without a PLT runs'
+is "$status $out/$err" '0 1 100/' 'an unwinder of the program that fetches dl_iterate_phdr without a PLT gets ours'
+is "$(with_end part_step)" '100 0' 'returns are recorded there'
+$CC -O2 -g -fPIC -shared -o libmine.so "$sources/unwinder_list.c" || bail 'libmine.so does not compile'
+record d -k plt env LD_PRELOAD="$tmp/libmine.so" ./main
+is "$status $out" '0 1 100' 'an unwinder that fetches a dl_iterate_phdr() of somebody else runs'
 like "$err" '^xaudit: .*/libpart.so: its unwinder would not see intercepted calls; only entries are recorded' \
 	'a line says what that means'
 is "$(with_end part_step)" '0 100' 'only entries are recorded there'

@@ -39,21 +39,22 @@ static void add(struct asks *asks, uint64_t address, uint32_t function)
 	asks->word[asks->count++] = (struct asks_word){ address, function };
 }
 
-void asks_begin(struct asks *asks, const struct image *image)
+/* Returns whether a word is that of one which asks. */
+static bool read_words(struct asks *asks, const struct image *image, uint64_t address, uint64_t length)
 {
 	struct site_symtab table = site_dynsym(&image->file);
-	uint64_t address = image->file.dynamic.rela, length = image->file.dynamic.rela_size;
 	size_t size;
 	const uint8_t *p = address ? site_file_at(&image->file, address, &size) : NULL;
 	bool any = false;
 
-	*asks = (struct asks){ 0 };
 	for (size = p && size > length ? length : size; p && size >= sizeof(Elf64_Rela);
 		p += sizeof(Elf64_Rela), size -= sizeof(Elf64_Rela)) {
 		Elf64_Rela rela;
 		Elf64_Sym symbol;
 		site_read(&rela, p);
-		if (ELF64_R_TYPE(rela.r_info) != R_X86_64_GLOB_DAT || ELF64_R_SYM(rela.r_info) >= table.count)
+		uint32_t type = ELF64_R_TYPE(rela.r_info);
+		if ((type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT) ||
+			ELF64_R_SYM(rela.r_info) >= table.count)
 			continue;
 		site_read(&symbol, table.symbol + ELF64_R_SYM(rela.r_info) * sizeof(symbol));
 		uint32_t function = meant(image, &table, &symbol);
@@ -61,7 +62,14 @@ void asks_begin(struct asks *asks, const struct image *image)
 		if (function != ASKS_NONE)
 			add(asks, rela.r_offset, function);
 	}
-	if (any)
+	return any;
+}
+
+void asks_begin(struct asks *asks, const struct image *image)
+{
+	*asks = (struct asks){ 0 };
+	bool any = read_words(asks, image, image->file.dynamic.rela, image->file.dynamic.rela_size);
+	if (read_words(asks, image, image->file.dynamic.jmprel, image->file.dynamic.jmprel_size) || any)
 		qsort(asks->word, asks->count, sizeof(*asks->word), by_address);
 	else
 		asks->count = 0;

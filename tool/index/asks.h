@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words in a file's data that ld.so fills with addresses of functions without asking an auditor (GLOB_DAT): of libc's
- * functions that look at their return address to know who called them, and of the file's own ones, which may jump to
- * such a one. Who ends with a jump to them must not be intercepted. One thread.
+ * Words in a file's data that ld.so fills with addresses of functions, of a PLT or not: of libc's functions that look
+ * at their return address to know who called them, and of the file's own ones, which may jump to such a one. One
+ * thread.
  */
 #ifndef XAUDIT_TOOL_INDEX_ASKS_H
 #define XAUDIT_TOOL_INDEX_ASKS_H

@@ -76,8 +76,7 @@ static uint8_t callee_at(const struct calls *calls, uint64_t address, bool slot)
 	return 0;
 }
 
-/* The word that a stub of the PLT jumps by; 0: it is no such stub. */
-static uint64_t slot_of_stub(const struct image *image, uint64_t address)
+uint64_t calls_slot(const struct image *image, uint64_t address)
 {
 	const struct image_code *code = image_section(image, address);
 	struct insn insn;
@@ -105,7 +104,7 @@ static uint8_t callee_of(const struct calls *calls, const struct image *image, c
 	uint8_t callee = callee_at(calls, insn->target, false);
 	if (callee)
 		return callee;
-	uint64_t slot = slot_of_stub(image, insn->target);
+	uint64_t slot = calls_slot(image, insn->target);
 	return slot ? callee_at(calls, slot, true) : 0;
 }
 

@@ -54,6 +54,9 @@ void calls_begin(struct calls *calls, const struct image *image);
 /* Any call in the code of function i (UINT32_MAX: of none). */
 void calls_see(struct calls *calls, const struct image *image, uint32_t i, const struct insn *insn);
 
+/* The word that a stub of the PLT at this address jumps by; 0: there is no such stub. */
+uint64_t calls_slot(const struct image *image, uint64_t address);
+
 /* Adds what sections and places tell; pieces of functions are known now. */
 void calls_end(struct calls *calls, struct image *image);
 void calls_free(struct calls *calls);

@@ -163,7 +163,7 @@ static void begin(const struct image *image, const struct image_function *functi
 	entry->skip = function->skip;
 	entry->flags = (uint8_t)((function->exported ? INDEX_EXPORTED : 0) | (function->name ? 0 : INDEX_NAMELESS) |
 				 (function->reads_return || image->walks ? INDEX_ENTRY_ALONE : 0) |
-				 (function->never ? INDEX_NEVER_INTERCEPT : 0));
+				 (function->never ? INDEX_NEVER_INTERCEPT : 0) | (function->asks ? INDEX_ASKS : 0));
 }
 
 static void judge(struct entries *entries, size_t i, uint64_t without, struct entry *to)

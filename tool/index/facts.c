@@ -31,6 +31,7 @@ struct base {
 /* A jump from one function's code to another one's beginning. */
 struct leap {
 	uint32_t from, to;
+	bool bound; /* by way of a word that ld.so fills: a call to the end, whomever it comes to */
 };
 
 struct reading {
@@ -89,7 +90,7 @@ static void leaves(struct reading *reading, uint32_t i, uint64_t target, bool co
 		image->function[to].owner = i + 1;
 	image->function[to].conditional |= conditional && target == image->function[to].address;
 	if (is_beginning(&image->function[to], target))
-		APPEND(reading->leap, reading->leaps, (struct leap){ i, (uint32_t)to });
+		APPEND(reading->leap, reading->leaps, (struct leap){ i, (uint32_t)to, false });
 }
 
 /* Function i takes an address in the code. */
@@ -110,13 +111,14 @@ static void jumps_by(struct reading *reading, uint32_t i, uint64_t address)
 	if (to == ASKS_IT)
 		reading->asks[i] = true;
 	else if (to != ASKS_NONE && to != i)
-		APPEND(reading->leap, reading->leaps, (struct leap){ i, to });
+		APPEND(reading->leap, reading->leaps, (struct leap){ i, to, true });
 }
 
 static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 {
 	struct facts *facts = reading->facts;
 	struct image_function *function = i < reading->image->functions ? &reading->image->function[i] : NULL;
+	uint64_t slot;
 
 	if (insn->flow == INSN_CALL || insn->flow == INSN_CALL_INDIRECT)
 		calls_see(&facts->calls, reading->image, i, insn);
@@ -124,10 +126,12 @@ static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 		mark(facts, insn->flow == INSN_CALL ? facts->called : facts->jumped, insn->target);
 		if (!function || insn->flow == INSN_CALL)
 			return;
+		if (reading->bound.count && (slot = calls_slot(reading->image, insn->target)))
+			jumps_by(reading, i, slot);
 		if (insn->target < function->address || insn->target >= function->end)
 			leaves(reading, i, insn->target, insn->flow != INSN_JUMP);
 		else if (is_beginning(function, insn->target))
-			APPEND(reading->leap, reading->leaps, (struct leap){ i, i });
+			APPEND(reading->leap, reading->leaps, (struct leap){ i, i, false });
 		return;
 	}
 	if (insn->flow == INSN_JUMP_INDIRECT && function && (insn->rm != INSN_NO_REG || insn->base != INSN_RIP))
@@ -307,7 +311,7 @@ static bool is_told(const struct reading *reading, uint64_t address)
 	return address - reading->told < reading->told_end - reading->told;
 }
 
-/* Who jumps to what asks who called it, or to one of those in turn, keeps its return address. */
+/* Who jumps to what asks who called it, or to one of those in turn. */
 static void follow_asking(struct reading *reading)
 {
 	bool more = reading->bound.count > 0;
@@ -321,7 +325,7 @@ static void follow_asking(struct reading *reading)
 		}
 	}
 	for (size_t i = 0; i < reading->image->functions; i++)
-		reading->image->function[i].reads_return |= reading->asks[i];
+		reading->image->function[i].asks = reading->asks[i];
 }
 
 static void read_relocations(struct reading *reading, uint64_t address, uint64_t length)
@@ -475,13 +479,14 @@ static void find_pieces(struct reading *reading)
 			continue;
 		struct image_function *owner = &image->function[function->owner - 1];
 		owner->reads_return |= function->reads_return;
+		owner->asks |= function->asks;
 		owner->undecodable |= function->undecodable;
 		reading->indirect[function->owner - 1] |= reading->indirect[i];
 	}
 	for (size_t l = 0; l < reading->leaps; l++) {
 		struct leap *leap = &reading->leap[l];
 		const struct image_function *from = &image->function[leap->from];
-		if (leap->from == leap->to || (from->piece && from->owner == leap->to + 1))
+		if (!leap->bound && (leap->from == leap->to || (from->piece && from->owner == leap->to + 1)))
 			image->function[leap->to].loops = true;
 	}
 }

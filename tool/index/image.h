@@ -34,6 +34,7 @@ struct image_function {
 	bool piece;	  /* part of another function */
 	/* What decoding tells (facts.h). */
 	bool loops, undecodable, stack, reads_return;
+	bool asks;	  /* it jumps to what asks who called it (asks.h) */
 	bool start;	  /* nobody calls it */
 	bool conditional; /* somebody else's conditional branch leads to its beginning */
 	bool closed; /* its last instruction does not go on behind it */
