@@ -73,7 +73,7 @@ static int ask_helper(enum inject_request request, const char *text)
 	inject_shared->answered = 0;
 	inject_shared->request = request;
 	wake(&inject_shared->request);
-	if (!wait_for(&inject_shared->answered, 20))
+	if (!wait_for(&inject_shared->answered, 60))
 		thread_fail("the helper does not answer: a lock is held");
 	return inject_shared->answer;
 }
@@ -86,7 +86,7 @@ static int other_span, other_mode, new_threads, has_handlers;
 static void take_thread(void)
 {
 	thread_doing = "waiting for the thread";
-	if (!wait_for(&inject_shared->tid, 30))
+	if (!wait_for(&inject_shared->tid, 60))
 		thread_fail("none comes");
 	thread_tid = (pid_t)inject_shared->tid;
 	inject_shared->tid = 0;
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
 	thread_read_symbols();
 	struct sigaction action = {.sa_handler = thread_on_alarm};
 	sigaction(SIGALRM, &action, NULL);
-	alarm(every ? 1200 : 100);
+	alarm(every ? 1200 : 600);
 	start(argv + optind);
 	take_thread();
 	/* One round without injection, for everything that is made only once. */

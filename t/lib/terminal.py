@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """terminal.py [OPTION]... COMMAND [ARGUMENT]...: runs a command on a terminal of its own, and writes to standard output
-what it wrote there. Ends with its status, 128 + N if signal N ended it, 124 if it took more than a minute.
+what it wrote there. Ends with its status, 128 + N if signal N ended it, 124 if it took more than two minutes.
 
   --columns=N, --rows=N  the size of the terminal (80, 24)
   --stderr=FILE          standard error goes there, not to the terminal
@@ -33,7 +33,7 @@ if pid == 0:
 	finally:
 		os._exit(127)
 
-output, end = b"", time.monotonic() + 60
+output, end = b"", time.monotonic() + 120
 while time.monotonic() < end:
 	if not select.select([master], [], [], 0.1)[0]:
 		continue

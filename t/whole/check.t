@@ -280,7 +280,7 @@ done
 bounded 60 "$XAUDIT" check -o report -- sh -c '(sleep 1; ./host exit ./plugin.so 3; echo $? >late) & exit 4'
 is "$?" 4 'the command is not waited for beyond its end'
 i=0
-while [ ! -s late ] && [ $i -lt 100 ]; do
+while [ ! -s late ] && [ $i -lt 600 ]; do
 	sleep 0.1
 	i=$((i + 1))
 done

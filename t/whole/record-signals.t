@@ -43,7 +43,7 @@ int main(void)
 	fprintf(ready, "%d %d\n", (int)getpid(), (int)getppid());
 	fclose(ready);
 	rename("ready.new", "ready");
-	for (int i = 0; i < 600; i++)
+	for (int i = 0; i < 4000; i++)
 		usleep(50000);
 	return 1;
 }
@@ -86,16 +86,16 @@ int main(int argc, char **argv)
 		setpgid(0, 0);
 	}
 	if (!pid) {
-		alarm(60);
+		alarm(200);
 		execvp(argv[2], argv + 2);
 		_exit(99);
 	}
-	for (int i = 0; terminal && access("ready", F_OK) && i < 500; i++)
+	for (int i = 0; terminal && access("ready", F_OK) && i < 1200; i++)
 		usleep(50000);
 	for (int press = 0; terminal && press < 6; press++) {
 		if (write(master, press < 5 ? "\3" : "\34", 1) != 1)
 			return 1;
-		for (int i = 0; i < 100 && shown() <= lines; i++)
+		for (int i = 0; i < 3000 && shown() <= lines; i++)
 			usleep(20000);
 		usleep(100000);
 		lines = shown();
@@ -122,7 +122,7 @@ for p in signalled terminal queue; do $CC -o $p $p.c || bail 'a helper of this t
 # Signals to record alone. sh starts a background job with SIGINT and SIGQUIT ignored; the command still gets them.
 await() {
 	i=0
-	until "$@" 2>/dev/null || [ $i -ge 100 ]; do i=$((i + 1)); sleep 0.1; done
+	until "$@" 2>/dev/null || [ $i -ge 600 ]; do i=$((i + 1)); sleep 0.1; done
 }
 state() {
 	[ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]

@@ -6,7 +6,7 @@
 . "$top_srcdir/t/lib/traced.sh"
 
 # A tracer in an endless loop must neither hang the test nor fill the disk.
-seconds=30
+seconds=100
 ulimit -f 2000000
 
 # interrupted NAME WHAT LEAST: calls of the program and of its handlers are exact, with LEAST signals or more.
