@@ -181,10 +181,7 @@ static void *watch(void *argument)
 {
 	const char *before = argument;
 	static char now[8192];
-	sigset_t all;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	do {
 		int started = !access(log_file, F_OK);
 		descriptors_list(now, sizeof(now), is_of_search);
@@ -203,7 +200,7 @@ static int unnoticed(void *argument)
 	struct sigaction action = { .sa_handler = on_signal };
 	struct itimerval timer = { { 0, 1000 }, { 0, 1000 } };
 	static char before[8192], after[8192];
-	sigset_t mask_before, mask_after;
+	sigset_t all, mask_before, mask_after;
 	pthread_t thread;
 
 	(void)argument;
@@ -217,8 +214,12 @@ static int unnoticed(void *argument)
 	sigaction(SIGALRM, &action, NULL);
 	sigprocmask(SIG_SETMASK, NULL, &mask_before);
 	descriptors_list(before, sizeof(before), NULL);
+	/* The thread begins with all blocked: it gets none, however late it runs. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	if (pthread_create(&thread, NULL, watch, before))
 		return 1;
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	report->find = find_libc(&report->functions);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
