@@ -45,6 +45,7 @@ static void check_hash(void)
 	bool same = true;
 
 	ok(pack_hash("", 0) == 0xef46db3751d8e999u, "the checksum of nothing is that of XXH64");
+	ok(pack_hash(NULL, 0) == 0xef46db3751d8e999u, "wherever nothing is");
 	ok(pack_hash("abc", 3) == 0x44bc2cf5ad770999u, "and so is that of three bytes");
 	ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
 	for (size_t i = 0; i < sizeof(data); i++)
