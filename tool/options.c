@@ -276,6 +276,13 @@ bool options_span(const struct options_given *given)
 	return options_wrong(given, given->row->allowed);
 }
 
+bool options_span_end(const struct options_given *given)
+{
+	if (!options_span(given))
+		return false;
+	return *(uint64_t *)place(given) || options_wrong(given, given->row->allowed);
+}
+
 bool options_color(const struct options_given *given)
 {
 	int color = tool_colour(given->value, STDOUT_FILENO);

@@ -92,9 +92,11 @@ bool options_text(const struct options_given *given);
 bool options_word(const struct options_given *given);
 bool options_number(const struct options_given *given);
 bool options_span(const struct options_given *given);
+bool options_span_end(const struct options_given *given); /* as options_span(), but above 0, which means none */
 bool options_color(const struct options_given *given);
 
-#define OPTIONS_SPAN "a time in seconds, or with a unit: s, ms, us or ns"
+#define OPTIONS_SPAN	 "a time in seconds, or with a unit: s, ms, us or ns"
+#define OPTIONS_SPAN_END "a time above 0, in seconds, or with a unit: s, ms, us or ns"
 
 /* Says that the value is not allowed, in the row's words or in these. Returns false. */
 bool options_wrong(const struct options_given *given, const char *allowed);

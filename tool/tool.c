@@ -56,7 +56,7 @@ int tool_flush(const char *command)
 	/* The error may have come long ago, and its errno is gone: poll() tells a pipe without a reader. */
 	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
 	if (!gone)
-		tool_error(command, "the output can't be written: %s", strerror(errno ? errno : EIO));
+		tool_error(command, "the output can't be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 	/* The error was told, or is none: main() need not find it again. */
 	__fpurge(stdout);
 	clearerr(stdout);

@@ -78,6 +78,13 @@ for command in report graph stacks outliers loads; do
 		"xaudit $command: nothing is in the trace from 6.101 us on: it ends 6.100 us after its start||1" \
 		"$command: a time after the end is an error"
 done
+for command in report graph stacks 'slow outer' outliers loads; do
+	is "$(said $command --from=2us --to=2us "$tmp/threads")" "xaudit ${command%% *}: --to must be later than --from; \
+\`xaudit ${command%% *} --help\` lists what there is||2" "$command: a span without time is an error"
+	like "$(said $command --to=0 "$tmp/threads")" "^xaudit ${command%% *}: --to can't be '0'; .* above 0, .*[|][|]2\$" \
+		"$command: so is one that ends at the start"
+done
+is "$(calls --to=1ns "$tmp/threads")" 1 'a call at the start is before any time above 0'
 is "$(calls --from=6us "$tmp/threads")" 1 'a time that a call begins at or after is none'
 is "$(said report --from=6100ns "$tmp/threads")" '| |0' 'nor is the end, though no call begins there'
 is "$(said report --from=1900ns --tid=100 "$tmp/threads")" '| |0' 'nor one in the middle'

@@ -144,10 +144,11 @@ is "$? $(cat err)" "1 xaudit index: forms.so: can't be kept in open: it is not y
 is "$(ls -A open)" '' 'nothing is left there'
 ln -s cache/of/mine link
 index --cache=link forms.so >out
-is "$?" 1 'nor behind a symbolic link'
+is "$? $(cat err)" "1 xaudit index: forms.so: can't be kept in link: it is no folder, or a link to one" \
+	'nor behind a symbolic link'
 : >file
 index --cache=file forms.so >out
-is "$?" 1 'nor in a file'
+is "$? $(cat err)" "1 xaudit index: forms.so: can't be kept in file: it is no folder, or a link to one" 'nor in a file'
 echo text >text
 # To a descriptor, where a folder does not take it.
 rm -r cache

@@ -79,7 +79,7 @@ is "$(names forms.so "forms.so+0x$nameless")" '? ' 'as for those without a name'
 is "$(list forms.so '*' | grep -c '^[^ ].*: [0-9a-f]\{16\}, ')" 43 '* names all'
 list forms.so no_such 0x1 plain 'no_*such*' >out
 is "$? $(grep -c '^plain: ' out) $(cat err)" '1 1 xaudit list: forms.so: no function is named no_such
-xaudit list: forms.so: no function is named 0x1
+xaudit list: forms.so: no function is at 0x1
 xaudit list: forms.so: no function is named no_*such*' 'a word that names none is told; others are shown'
 
 # Other names of a function, one of them hostile.

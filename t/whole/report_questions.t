@@ -303,6 +303,12 @@ like "$(table calls --sort=p90)" '^ +Calls +Total +Self +Min +Median +P90 +P99 +
 	'the column that lines are sorted by is shown where it belongs'
 like "$(said --columns=calls,calls "$tmp/calls")" "^xaudit report: --columns can't be 'calls,calls', but a list" \
 	'a column comes once'
+for wrong in '--sort=self-p50|self-p50 goes with --diff' '--columns=calls,self-p50|self-p50 goes with --diff' \
+	'--hist=outer --sort=calls|--sort does not go with --hist' \
+	'--hist=outer --columns=calls|--columns goes with --hist only in JSON'; do
+	is "$(said ${wrong%%|*} "$tmp/calls")" "xaudit report: ${wrong#*|}; \`xaudit report --help\` lists what there is
+status 2" "${wrong%%|*}: refused"
+done
 write_trace other <<END
 $head
 text exe /opt/app

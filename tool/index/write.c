@@ -297,7 +297,7 @@ static int open_folder(const char *folder, int shared)
 		return r;
 	int at = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (at < 0)
-		return errno == ELOOP || errno == ENOTDIR ? -EPERM : -errno;
+		return errno == ELOOP ? -ENOTDIR : -errno;
 	r = fstat(at, &st) ? -errno : 0;
 	if (!r && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
 		r = -EPERM;
@@ -309,7 +309,9 @@ static int open_folder(const char *folder, int shared)
 
 const char *index_why_not_put(int r)
 {
-	return r == -EPERM ? "it is not yours, or others may write to it" : strerror(-r);
+	return r == -EPERM   ? "it is not yours, or others may write to it" :
+	       r == -ENOTDIR ? "it is no folder, or a link to one" :
+			       strerror(-r);
 }
 
 int index_may_put(const char *folder, int shared)

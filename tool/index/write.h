@@ -20,7 +20,8 @@ int index_make(struct index_made *made, int fd, const char *path);
 /*
  * Puts it into a folder, under its name, by rename. The folder is made, with those above it, if it is missing. Modes
  * are those of audit/index/index.h: shared or the user's own. Returns 0, or -errno; -EPERM: the folder is
- * somebody else's, or others may write to it, so nobody would believe what lies there.
+ * somebody else's, or others may write to it, so nobody would believe what lies there; -ENOTDIR: it is no folder, or
+ * a symbolic link.
  */
 int index_put(const struct index_made *made, const char *folder, int shared);
 

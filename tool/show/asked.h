@@ -18,4 +18,12 @@
 bool asked_is_there(const char *command, struct xaudit_read_trace *const *trace, uint32_t traces, uint32_t tid,
 	uint64_t from);
 
+/* Is there no time between --from and --to? 0: not given. */
+static inline bool asked_no_span(uint64_t from, uint64_t to)
+{
+	return to && from >= to;
+}
+
+#define ASKED_NO_SPAN "--to must be later than --from"
+
 #endif

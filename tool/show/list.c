@@ -388,7 +388,8 @@ static int print_symbols(const struct list *list, int fd, char **words)
 		n = list_symbol(list, fd, *words, shown);
 		if (n)
 			continue;
-		tool_error("list", "%s: no function is named %s", list->file, *words);
+		tool_error("list", "%s: no function %s %s", list->file, strncmp(*words, "0x", 2) ? "is named" : "is at",
+			*words);
 		r = 1;
 	}
 	if (list->json)

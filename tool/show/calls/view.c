@@ -21,10 +21,17 @@ struct xaudit_read_trace *view_open(struct view_options *options, const struct o
 	struct xaudit_read_trace *trace =
 		show_begin_function(&options->show, syntax, argc, argv, function, needed, status);
 
-	if (!trace || asked_is_there(syntax->command, &trace, 1, options->tid, options->from))
+	if (!trace)
+		return NULL;
+	if (asked_no_span(options->from, options->to)) {
+		tool_error(syntax->command, ASKED_NO_SPAN "; `xaudit %s --help` lists what there is", syntax->command);
+		*status = TOOL_USAGE;
+	} else if (asked_is_there(syntax->command, &trace, 1, options->tid, options->from)) {
 		return trace;
+	} else {
+		*status = TOOL_FAILED;
+	}
 	xaudit_read_close(trace);
-	*status = TOOL_FAILED;
 	return NULL;
 }
 

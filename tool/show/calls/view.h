@@ -30,13 +30,13 @@ struct view_options {
 			.take = options_span, .at = offsetof(struct view_options, from),              \
 			.allowed = OPTIONS_SPAN },                                                     \
 		{ 0, "to", "TIME", "only calls that began before that",                                \
-			.take = options_span, .at = offsetof(struct view_options, to),                \
-			.allowed = OPTIONS_SPAN },                                                     \
+			.take = options_span_end, .at = offsetof(struct view_options, to),            \
+			.allowed = OPTIONS_SPAN_END },                                                 \
 		SHOW_ROWS
 
 /*
  * As show_begin_function(), function NULL: as show_begin(). If the trace has no such thread or time as the options ask
- * for, that is an error, too.
+ * for, or these leave no time, that is an error, too.
  */
 struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
 	char **argv, const char **function, bool needed, int *status);

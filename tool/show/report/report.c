@@ -35,9 +35,6 @@ static bool take_event_format(const struct options_given *given)
 
 #define TEXT(name, value, help, member)                                                                  \
 	{ 0, name, value, help, .take = options_text, .at = offsetof(struct report, member) }
-#define SPAN(name, help, member)                                                                         \
-	{ 0, name, "TIME", help, .take = options_span, .at = offsetof(struct report, member),            \
-		.allowed = OPTIONS_SPAN }
 
 static const struct options_row rows[] = {
 	{ 0, "by", "WHAT", "a line per function (default), library, thread or\n"
@@ -61,9 +58,11 @@ static const struct options_row rows[] = {
 		.take = options_flag, .at = offsetof(struct report, diff) },
 	{ 0, "tid", "N", "only calls of the thread with this id", .take = options_number, .most = INT32_MAX,
 		.at = offsetof(struct report, tid), .allowed = "the id of a thread" },
-	SPAN("from", "only calls that began so long after the start of the\n"
-		"trace, or later: in seconds, or as 10ms, 3us", from),
-	SPAN("to", "only calls that began before that", to),
+	{ 0, "from", "TIME", "only calls that began so long after the start of the\n"
+		"trace, or later: in seconds, or as 10ms, 3us", .take = options_span,
+		.at = offsetof(struct report, from), .allowed = OPTIONS_SPAN },
+	{ 0, "to", "TIME", "only calls that began before that", .take = options_span_end,
+		.at = offsetof(struct report, to), .allowed = OPTIONS_SPAN_END },
 	{ 'j', "jobs", "N", "so many threads read; default: one per processor", .take = options_number,
 		.most = 1024, .at = offsetof(struct report, jobs), .allowed = "a number from 1 to 1024" },
 	SHOW_FORMAT("table or json", "table (default) or json"),
@@ -89,6 +88,15 @@ static const struct options_syntax syntax = {
 		"the others are of single calls from entry to return.\n",
 };
 
+static bool asks_for_self_median(const struct report *report)
+{
+	bool asks = report->sort == COLUMN_SELF_P50;
+
+	for (unsigned i = 0; report->columns.chosen && i < report->columns.count; i++)
+		asks |= report->columns.column[i] == COLUMN_SELF_P50;
+	return asks;
+}
+
 /* Says what of the options does not go together. */
 static const char *wrong(const struct report *report)
 {
@@ -107,8 +115,14 @@ static const char *wrong(const struct report *report)
 		return "--event-end goes with --by-event";
 	if (report->diff && report->traces != 2)
 		return "--diff wants two folders: OLD NEW";
-	if (report->to && report->from >= report->to)
-		return "--to must be later than --from";
+	if (asked_no_span(report->from, report->to))
+		return ASKED_NO_SPAN;
+	if (report->hist && report->sort != COLUMNS)
+		return "--sort does not go with --hist";
+	if (report->hist && report->columns.chosen && !report->options.json)
+		return "--columns goes with --hist only in JSON";
+	if (!report->diff && asks_for_self_median(report))
+		return "self-p50 goes with --diff";
 	return NULL;
 }
 
