@@ -25,6 +25,7 @@ struct outcome {
 	pid_t pid;
 	long result[4];
 	int wrong;
+	uint64_t begun, slow, took; /* ns: when it started; how long it waited; how long all else took */
 };
 
 static struct outcome *outcome;
@@ -42,13 +43,31 @@ __attribute__((unused)) static enum trace_clock flow_clock = TRACE_CLOCK_TSC;
 		kept;                                                                                                  \
 	})
 
+/* Where times count: a scenario that took longer, since it had no processor, is run again. 0: they don't. */
+__attribute__((unused)) static uint64_t flow_most;
+
+static int (*flow_scenario)(void *);
+
+static int run_timed(void *argument)
+{
+	int status = flow_scenario(argument);
+
+	outcome->took = core_now_ns() - outcome->begun - outcome->slow;
+	return status;
+}
+
 /* Runs the scenario in a process of its own and gives the events of thread file 0. */
 static struct reading run(int (*scenario)(void *), const char *what)
 {
 	struct reading reading;
+	int status, tries = 0;
 
-	outcome = core_shared(sizeof(*outcome));
-	is_int(core_child(scenario, NULL, 10), 0, "%s: the program runs to its end", what);
+	flow_scenario = scenario;
+	do {
+		outcome = core_shared(sizeof(*outcome));
+		status = core_child(run_timed, NULL, 60);
+	} while (flow_most && outcome->took > flow_most && tries++ < 100);
+	is_int(status, 0, "%s: the program runs to its end", what);
 	is_int(outcome->wrong, 0, "%s: results are right", what);
 	if (core_read(core_folder(), outcome->pid, 0, FLOW_CHUNK, &reading))
 		memset(&reading, 0, sizeof(reading));
@@ -81,6 +100,7 @@ static void start(void)
 {
 	core_start(core_folder(), FLOW_CHUNK, flow_clock);
 	outcome->pid = getpid();
+	outcome->begun = core_now_ns();
 }
 
 static void expect(long got, long wanted)

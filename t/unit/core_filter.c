@@ -195,6 +195,7 @@ int main(void)
 	if (!CORE_HAS_MIRROR)
 		skip_all("ThreadSanitizer keeps the addresses of mirrors for itself");
 	core_folder();
+	flow_most = LONG_NS / 2;
 	check(no_filter, "no filter", ALL);
 	check(depth_two, "two levels", "E1 E2 X2 X1 P6 E20 E3 X3 X20 E21 T21 E3 X3 E5 E3 X3 E4 X4 X5");
 	check(depth_one, "one level", "E1 X1 P6 E20 X20 E21 T21 E3 X3 E5 X5");
