@@ -462,8 +462,9 @@ void prepare(struct load *load, const struct image *image)
 	kinds &= ~IN_NOTES | image->noted;
 	process_lock(&held);
 	/* Asked for since the start, of what has no section, or one of other kinds. */
-	if (requests_ask_for(load->object, TRACE_KIND_ENTRY))
-		kinds |= 1u << TRACE_KIND_ENTRY;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		if (kind_has(kind, KIND_BY_INDEX) && requests_ask_for(load->object, kind))
+			kinds |= 1u << kind;
 	process_unlock(&held);
 	unsigned scanned = (kinds & ~kinds_with(KIND_BOUND)) | for_interface;
 	if (scanned && !load->object->scanned)

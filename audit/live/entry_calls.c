@@ -63,6 +63,8 @@ void entry_calls_expect(
 	const struct index_call *call = call_of(object, f);
 
 	sys_copy(to, f->original, INDEX_ORIGINAL_MAX);
+	if (call && !entry_calls_asked(object, kind_of(call)))
+		return;
 	for (unsigned i = 0; call && i < call->length; i++) {
 		uint64_t at = call->address + i - from;
 		if (at < f->originals && at < INDEX_ORIGINAL_MAX)

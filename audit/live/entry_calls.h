@@ -6,9 +6,9 @@
  *
  * In an object whose section of the rules asks for such a kind, all its calls become NOPs when it is loaded, before
  * anything else is looked at; so the bytes that are expected in memory, and that are put back when a function is
- * switched off from outside, are those with NOPs. In all other objects the calls stay, and none of these functions is
- * in the set. All of its functions are in it where the kind is asked for, selected or not: they are few, and were
- * compiled to be traced.
+ * switched off from outside, are those with NOPs. In all other objects the calls stay; where `xaudit ctl` asks for the
+ * kind, a function's own call goes while it lies among the bytes that are displaced. All functions of the kind are in
+ * the set where it is asked for, selected or not, and none elsewhere: they are few, and were compiled to be traced.
  *
  * Process lock held. General registers only, no libc (compiled as runtime/ is).
  */
@@ -33,8 +33,8 @@ void entry_calls_mark(const struct object *object, unsigned kind, uint64_t *bits
 const struct index_function *entry_calls_site(const struct object *object, unsigned kind, size_t number);
 
 /*
- * The bytes f->original as they are in memory where this object's calls are NOPs. to: INDEX_ORIGINAL_MAX bytes. from:
- * the address of the first, as index_site() tells.
+ * The bytes f->original as they are in memory, where this object's calls may be NOPs. to: INDEX_ORIGINAL_MAX bytes.
+ * from: the address of the first, as index_site() tells.
  */
 void entry_calls_expect(
 	const struct object *object, const struct index_function *f, uint64_t from, uint8_t to[INDEX_ORIGINAL_MAX]);

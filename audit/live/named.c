@@ -4,6 +4,7 @@
 #include <errno.h> /* ENOMEM */
 
 #include "audit/live/entry.h"
+#include "audit/live/entry_calls.h"
 #include "audit/live/unwinder.h"
 #include "runtime/arena.h"
 
@@ -19,12 +20,15 @@ static int names_kind(const struct requests_rule *rule)
 	return rule->kinds != ASKED_ALL_KINDS && rule->kinds & entry;
 }
 
-static int any_names_kind(const struct batch *batch, const struct object *object)
+/* Those of `kinds` that the rules name for the object. */
+static unsigned kinds_named(const struct batch *batch, const struct object *object, unsigned kinds)
 {
+	unsigned named = 0;
+
 	for (size_t i = 0; i < batch->rules; i++)
-		if (names_kind(&batch->rule[i]) && requests_concerns(&batch->rule[i], object))
-			return 1;
-	return 0;
+		if (batch->rule[i].kinds != ASKED_ALL_KINDS && requests_concerns(&batch->rule[i], object))
+			named |= batch->rule[i].kinds;
+	return named & kinds;
 }
 
 /* One rule: notes it at its functions, of which an earlier one keeps those that it named. */
@@ -56,9 +60,6 @@ static int add(const struct named *named, struct batch *batch, struct object *ob
 	uint32_t *unselected = &all[TRACE_REASON_NOT_SELECTED];
 	struct entry_wish wish;
 
-	/* Perhaps the first ones of the process. */
-	if (!unwinder_begun)
-		unwinder_begin();
 	if (entry_wish_begin(&wish, object, TRACE_KIND_ENTRY, arena))
 		return -ENOMEM;
 	for (size_t i = 0; i < object->index.functions; i++)
@@ -81,6 +82,23 @@ static int add(const struct named *named, struct batch *batch, struct object *ob
 	return 0;
 }
 
+/* All functions of a kind that have calls, the first time that it is asked for. Returns 0 or -ENOMEM. */
+static int add_calls(struct object *object, unsigned kind, struct arena *arena)
+{
+	uint32_t *counts = object->counts[kind], all = 0;
+	struct entry_wish wish;
+
+	for (unsigned reason = 0; reason < TRACE_REASON_COUNT; reason++)
+		all |= counts[reason];
+	if (all)
+		return 0;
+	if (entry_wish_begin(&wish, object, kind, arena))
+		return -ENOMEM;
+	for (const struct rules_pattern *p = object_rules->below; p; p = p->next)
+		entry_wish_mark(object, p, 1, wish.below, NULL);
+	return entry_add(object, &wish, counts) < 0 ? -ENOMEM : 0;
+}
+
 /* Why nothing of the object can be displaced now; TRACED: it can. */
 static enum trace_reason why_not(const struct batch *batch, const struct object *object)
 {
@@ -94,8 +112,9 @@ int named_find(struct named *named, struct batch *batch, struct object *object, 
 	const struct site_range *range = &object->sites.of[TRACE_KIND_ENTRY];
 
 	entry_settle(object);
-	int adds = batch->on && any_names_kind(batch, object), added = 0;
+	unsigned adds = batch->on ? kinds_named(batch, object, kinds_with(KIND_BY_INDEX)) : 0;
 	enum trace_reason reason = adds ? why_not(batch, object) : TRACE_REASON_TRACED;
+	int added = 0, r = 0;
 
 	named->of = NULL;
 	if (object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
@@ -107,6 +126,14 @@ int named_find(struct named *named, struct batch *batch, struct object *object, 
 	}
 	if (!object->index.head || (!adds && !range->functions))
 		return 0;
+	/* Perhaps the first ones of the process. */
+	if (adds && !unwinder_begun)
+		unwinder_begin();
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT && r == 0; kind++)
+		if (adds >> kind & 1 && entry_calls_has(kind))
+			r = add_calls(object, kind, arena);
+	if (r)
+		return r;
 	named->of = arena_alloc(arena, object->index.functions * sizeof(*named->of));
 	if (!named->of)
 		return -ENOMEM;
@@ -116,9 +143,9 @@ int named_find(struct named *named, struct batch *batch, struct object *object, 
 	for (size_t i = 0; i < batch->rules; i++)
 		if (batch->rule[i].kinds & entry && requests_concerns(&batch->rule[i], object))
 			walk(named, batch, object, i);
-	for (size_t i = 0; adds && !added && i < object->index.functions; i++)
+	for (size_t i = 0; adds & entry && !added && i < object->index.functions; i++)
 		added = (named->of[i] & ADD) != 0;
-	return adds && added ? add(named, batch, object, arena) : 0;
+	return added ? add(named, batch, object, arena) : 0;
 }
 
 int named_rule(const struct named *named, const struct object *object, uint32_t function)

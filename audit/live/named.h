@@ -4,7 +4,8 @@
  * by going through the set, since most of them are in no set (audit/live/entry.h), and since a function has further
  * names there.
  *
- * A rule that names the kind has functions added to the set; one without kinds concerns those that are in it already.
+ * A rule that names kind entry has its functions added to the set, one that names fentry or mcount all of that kind;
+ * one without kinds concerns those that are in it already.
  * From inside nothing new is displaced; but what was asked for is remembered, for later loads of the object.
  *
  * All functions: process lock held. General registers only, no libc.

@@ -118,10 +118,14 @@ list FILE\` shows their names $later" \
 names_nothing 1 0 "$lost '*@libnone.so' names nothing: no library of that name is loaded $later" \
 	'a library that is not loaded: status 1, and why' \
 	enable '*@libnone.so'
-kinds_why='what is loaded of that has no function of these kinds that can be switched; see kinds in man xaudit.conf, '\
-'and `xaudit list FILE`'
-names_nothing 1 0 "$lost 'xray:counted' names nothing: $kinds_why $later" \
+kinds_why='what is loaded of that has no function of these kinds, or was not asked for them when it was loaded (kinds '\
+'in man xaudit.conf); `xaudit list FILE` tells which it has, and kind entry can be switched without'
+kinds_later='(it holds for what is loaded later, and asked for them)'
+names_nothing 1 0 "$lost 'xray:counted' names nothing: $kinds_why $kinds_later" \
 	'a kind that nothing has: status 1, and why' enable xray:counted
+names_nothing 1 0 "$lost 'fentry:counted' names nothing: what is loaded of that has no function of these kinds that \
+can be switched; \`xaudit list FILE\` tells why $later" \
+	'so it is with one that needs no preparation' enable fentry:counted
 names_nothing 1 0 "$lost 'typo*' names nothing: no function of that name can be switched in what is loaded; \`xaudit \
 list FILE\` shows their names" \
 	'the same for disable' disable 'typo*'

@@ -161,7 +161,7 @@ else
 	skip 6 'no gprof here'
 fi
 
-# Switched while they run, from outside.
+# Switched while they run, from outside; in processes that were not asked to trace them, too.
 all_on() {
 	ctl "$pid" enable "$kinds:*"
 	[ "$(on)" -eq 102 ]
@@ -172,7 +172,8 @@ switched() {
 	library "$CC" "$kinds/libcontrolled.so" controlled_library.c -DDIGITS=2 $3
 	program "$CC" "$kinds/controlled" controlled.c "-L$kinds" -lcontrolled
 	index_of "$kinds/libcontrolled.so"
-	rules 'enabled = no' "$4"
+	[ "$4" = none ] || rules 'enabled = no' "$4"
+	[ "$4" != none ] || (kinds=none && rules)
 	begin "$kinds/controlled" counters 3 8 signals
 	tell 'call 100'
 	is "$(on)" 0 "$name: nothing is on at first"
@@ -202,4 +203,28 @@ switched -pg mcount -pg 'prepare = selected'
 switched -pg mcount -pg 'prepare = none'
 switched '-pg -mfentry' fentry '-pg -mfentry' 'prepare = selected'
 switched '-pg -mfentry' fentry '-pg -mfentry' 'prepare = none'
+for flags in '-pg' '-pg -O0' '-pg -mfentry' '-pg -mfentry -fno-plt' '-pg -mfentry -mrecord-mcount'; do
+	case $flags in *mfentry*) kind=fentry ;; *) kind=mcount ;; esac
+	switched "$flags" $kind "$flags" none
+done
+
+# In libraries that come later.
+program "$CC" reopened reopened.c
+for kinds in fentry mcount; do
+	(kinds=none && rules)
+	begin ./reopened $kinds/libcontrolled.so
+	tell 'open 0'
+	tell 'call 3'
+	ctl "$pid" enable $kinds:counted
+	like "$out" '^1 function: 1 site switched on, ' "$kinds: it is switched on in what is loaded"
+	tell 'call 5'
+	tell 'close 0'
+	tell 'open 0'
+	tell 'call 7'
+	ctl "$pid" disable '*'
+	tell 'call 9'
+	finish
+	report d
+	is "$status $(cat err) $(calls counted), $(sums)" '5  12, 0 lost 0 unfinished' "$kinds: and in what comes later"
+done
 done_testing

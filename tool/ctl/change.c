@@ -131,6 +131,15 @@ static void add(struct named *named, pid_t pid, const struct control_result *r)
 	named->sum.rule_function |= r->rule_function;
 }
 
+/* Are all kinds that it names, if any, such that an object has them where its section of the rules asks for them? */
+static bool needs_rules(const char *rule)
+{
+	const char *library;
+	unsigned kinds = ctl_rule_kinds(rule, &library);
+
+	return kinds && !(kinds & kinds_with(KIND_BY_INDEX));
+}
+
 /* Says why, for each rule that names no function. Returns how many there are. */
 static size_t say_unnamed(const struct named *named, bool on, int argc, char **argv)
 {
@@ -150,11 +159,16 @@ static size_t say_unnamed(const struct named *named, bool on, int argc, char **a
 		if (!(r->rule_library & bit))
 			why = strchr(argv[i], '@') ? "no library of that name is loaded" : "no library is loaded yet";
 		else if (!(r->rule_sites & bit))
-			why = "what is loaded of that has no function of these kinds that can be switched; see kinds "
-			      "in man xaudit.conf, and "
-			      "`xaudit list FILE`";
+			why = needs_rules(argv[i])
+				      ? "what is loaded of that has no function of these kinds, or was not asked for "
+					"them when it was loaded (kinds in man xaudit.conf); `xaudit list FILE` tells "
+					"which it has, and kind entry can be switched without"
+				      : "what is loaded of that has no function of these kinds that can be switched; "
+					"`xaudit list FILE` tells why";
 		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, argv[i], why,
-			on ? " (it holds for what is loaded later)" : "");
+			!on		       ? ""
+			: needs_rules(argv[i]) ? " (it holds for what is loaded later, and asked for them)"
+					       : " (it holds for what is loaded later)");
 		unnamed++;
 	}
 	return unnamed;

@@ -44,7 +44,7 @@ static bool is_named(char *const *rule, size_t rules, const char *path, const ch
 {
 	for (size_t i = 0; i < rules; i++) {
 		struct rules_pattern any = { .function = "*" };
-		if (ctl_rule_kinds(rule[i], &any.library) & 1u << TRACE_KIND_ENTRY &&
+		if (ctl_rule_kinds(rule[i], &any.library) & kinds_with(KIND_BY_INDEX) &&
 			rules_match(&any, "", path, soname))
 			return true;
 	}
@@ -149,7 +149,7 @@ void ctl_indexes_find(
 	*indexes = (struct ctl_indexes){ 0 };
 	for (size_t i = 0; i < rules; i++)
 		kinds |= ctl_rule_kinds(rule[i], &library);
-	if (!(kinds & 1u << TRACE_KIND_ENTRY) ||
+	if (!(kinds & kinds_with(KIND_BY_INDEX)) ||
 		!ctl_read(process, at(process->block.loads), &next, sizeof(next)))
 		return;
 	for (unsigned n = 0; next && n < MOST_LISTED; n++) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The indexes (format/index.h) that a running process needs for functions of kind entry. A process that was not told at
- * its start to trace such functions has looked for none, and may find none where it is: it has other folders, another
- * root, a filter. So the command brings them along: it takes what is kept, or looks through the file and keeps the
- * result, as `xaudit index` does, all before the process is stopped; and writes them into memory that the module makes
- * there (CONTROL_ROOM). Whose they are is no question then: who may trace a process may change its code.
+ * The indexes (format/index.h) that a running process needs for functions of kinds entry, fentry and mcount. A process
+ * that was not told at its start to trace such functions has looked for none, and may find none where it is: it has
+ * other folders, another root, a filter. So the command brings them along: it takes what is kept, or looks through the
+ * file and keeps the result, as `xaudit index` does, all before the process is stopped; and writes them into memory
+ * that the module makes there (CONTROL_ROOM). Whose they are is no question then: who may trace a process may change
+ * its code.
  *
- * Only rules that name the kind get any, for libraries that they name, and only those that the module has none of yet.
+ * Only rules that name such a kind get any, for libraries that they name, and only those that the module has none of
+ * yet.
  *
  * One thread. What was found is kept for further processes: workers of a server have the same libraries.
  */
