@@ -109,7 +109,7 @@ eight() {
 			echo working
 		fi),working" 'stacks tell what waits from what works'
 	ok 'the longest call worked, and waited' test "$("$XAUDIT" slow --format=json -n 1 mixed d | jq '.slow[0] |
-		.cpu_ns >= 9900000 and .waiting_ns >= 9900000 and .cpu_ns + .waiting_ns == .time_ns')" = true
+		.cpu_ns >= 9500000 and .waiting_ns >= 9500000 and .cpu_ns + .waiting_ns == .time_ns')" = true
 	little=$(($(of working cpu_ns) / 100 + interrupted))
 	ok 'waiting took nearly nothing of a processor' test "$(of waiting cpu_ns)" -lt $little
 	ok 'what it did itself is the rest' test "$(of mixed cpu_self_ns)" -eq \
