@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "tool/memory.h"
 
 static const struct {
 	const char *name, *what;
@@ -65,7 +66,7 @@ static int say_unknown(const char *command)
 {
 	char *allowed;
 	size_t size;
-	FILE *to = open_memstream(&allowed, &size);
+	FILE *to = memory_need(open_memstream(&allowed, &size));
 
 	for (size_t i = 0; i < SUBCOMMANDS; i++)
 		fprintf(to, "%s, ", subcommand[i].name);

@@ -31,7 +31,7 @@ static void say(const struct options_syntax *syntax, const char *text, const str
 {
 	char *said;
 	size_t size;
-	FILE *to = open_memstream(&said, &size);
+	FILE *to = memory_need(open_memstream(&said, &size));
 
 	for (; *text; text++) {
 		if (*text != '%') {

@@ -55,7 +55,7 @@ static int say_unknown(const char *name)
 {
 	char *allowed;
 	size_t size;
-	FILE *to = open_memstream(&allowed, &size);
+	FILE *to = memory_need(open_memstream(&allowed, &size));
 
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(to, "%s%s", i ? ", " : "", commands[i].name);

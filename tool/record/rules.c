@@ -408,14 +408,14 @@ char *record_prepare(const struct record_options *options, const struct record_o
 	/* Children may change their folder: every path must be from the root. */
 	if (named && *named && !(config = record_absolute(named)))
 		return NULL;
-	to = open_memstream(&given, &size);
+	to = memory_need(open_memstream(&given, &size));
 	put_options(to, options);
 	fclose(to);
 	if (read_rules(&found, given, config) < 0)
 		goto out;
 	*searched = !config && found.file ? record_absolute(found.file) : NULL;
 
-	to = open_memstream(&sections, &size);
+	to = memory_need(open_memstream(&sections, &size));
 	put_sections(to, options, &found);
 	fclose(to);
 	output = options->output ? record_absolute(options->output) : memory_format("%s", found.output);
@@ -429,7 +429,7 @@ char *record_prepare(const struct record_options *options, const struct record_o
 	if (check("output", output) < 0)
 		goto bad;
 
-	to = open_memstream(&text, &size);
+	to = memory_need(open_memstream(&text, &size));
 	put_trace(to, output, &found);
 	fputs(sections, to);
 	fclose(to);
