@@ -538,6 +538,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	head->handover = handover;
 	head->places_max = (uint32_t)places;
 	head->places_end = (uint32_t)at_most(size / place_size, head->places_max);
+	head->size = TRACE_SIZE_PLACES;
 	head->places = (uint32_t)(1 + directory);
 	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);
 	return 0;

@@ -181,6 +181,7 @@ long snapshot_meta(struct copy *c)
 	head->extent[0] = (struct trace_extent){ places ? c->next : 0, places };
 	head->directory = c->directory;
 	head->places = head->places_end = c->next + places;
+	head->size = TRACE_SIZE_PLACES;
 	uint64_t words = (c->next_first - 1) * (size / 8);
 	head->places_max = words < TRACE_PLACE_MAX ? (uint32_t)words : TRACE_PLACE_MAX;
 	head->handover = head->handed = head->drain_beat = 0;

@@ -52,4 +52,19 @@ for mode in stream ring count; do
 		skip 13 "not root: no rights to drop"
 	fi
 done
+
+# A copy that ended early: whole places are missing, first of a file that nobody trimmed, then of one that was.
+alone stream ''
+mv d untrimmed
+record trimmed -l libcounted.so ./family '' "$tmp/empty"
+for trace in untrimmed trimmed; do
+	report $trace
+	like "$report_status $(sums)" '^0 0 lost' "$trace: it is whole"
+	meta=$(echo $trace/p*/meta)
+	half=$(($(stat -c %s "$meta") / 2))
+	truncate -s "$half" "$meta"
+	report $trace
+	like "$report_status $(cat .report-err)" "^1 xaudit: .*$meta: offset $half: the file is cut off[;,]" \
+		"$trace: that its end is missing is told"
+done
 done_testing

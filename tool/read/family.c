@@ -190,6 +190,36 @@ void read_family_look(struct read_family *family)
 		read_words(family, end > family->end ? end : family->end, true);
 }
 
+/*
+ * What the file's head says is its size; 0: nothing. A process makes the file longer, then says so; `xaudit record` the
+ * other way round.
+ */
+static uint64_t told_size(const struct read_family *family)
+{
+	uint64_t size = 0;
+	uint32_t end = 0;
+
+	read_file_read(family->meta, &size, sizeof(size), offsetof(struct trace_head, size), NULL);
+	if (size != TRACE_SIZE_PLACES)
+		return size;
+	read_file_read(family->meta, &end, sizeof(end), offsetof(struct trace_head, places_end), NULL);
+	return end * family->place_size;
+}
+
+/* Whole places may be missing at the end, which nothing else would tell. */
+static void check_size(const struct read_family *family)
+{
+	uint64_t told, size;
+
+	do {
+		told = told_size(family);
+		size = read_file_size(family->meta);
+		/* If it was trimmed meanwhile, it tells another size now. */
+	} while (size < told && told_size(family) != told);
+	if (size && size < told)
+		read_family_damage(family, "meta", size, "the file is cut off");
+}
+
 /* Finds the process that a place belongs to, unless it is a process's own. */
 static void check_owners(const struct read_family *family)
 {
@@ -323,6 +353,7 @@ struct read_family *read_family_open(
 		if (family->head.version == 2) {
 			read_words(family, count_places(family), false);
 			check_owners(family);
+			check_size(family);
 		}
 	}
 	return family;

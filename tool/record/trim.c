@@ -254,6 +254,10 @@ static int give_all_back(struct trim *trim)
 			give_back(trim, end, trim->range[i].begin);
 		end = trim->range[i].end > end ? trim->range[i].end : end;
 	}
+	/* The size is written first: a file must never be shorter than that. */
+	if (trim->family->head.size &&
+		pwrite(trim->fd, &end, sizeof(end), offsetof(struct trace_head, size)) != sizeof(end))
+		return -1;
 	return ftruncate(trim->fd, (off_t)end);
 }
 
