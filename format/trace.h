@@ -315,7 +315,9 @@ struct trace_head {
 	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
 	uint32_t overflow;		   /* enum trace_overflow */
 	uint32_t moved; /* not 0: threads went on with calls that others had begun; 0: each stack is one thread's */
-	/* Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: not told */
+	/*
+	 * Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: not told
+	 */
 	uint64_t size;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");

@@ -79,9 +79,11 @@ for command in report graph stacks outliers loads; do
 		"$command: a time after the end is an error"
 done
 for command in report graph stacks 'slow outer' outliers loads; do
-	is "$(said $command --from=2us --to=2us "$tmp/threads")" "xaudit ${command%% *}: --to must be later than --from; \
-\`xaudit ${command%% *} --help\` lists what there is||2" "$command: a span without time is an error"
-	like "$(said $command --to=0 "$tmp/threads")" "^xaudit ${command%% *}: --to can't be '0'; .* above 0, .*[|][|]2\$" \
+	name=${command%% *}
+	is "$(said $command --from=2us --to=2us "$tmp/threads")" \
+		"xaudit $name: --to must be later than --from; \`xaudit $name --help\` lists what there is||2" \
+		"$command: a span without time is an error"
+	like "$(said $command --to=0 "$tmp/threads")" "^xaudit $name: --to can't be '0'; .* above 0, .*[|][|]2\$" \
 		"$command: so is one that ends at the start"
 done
 is "$(calls --to=1ns "$tmp/threads")" 1 'a call at the start is before any time above 0'
