@@ -136,4 +136,26 @@ is "$(lines "$err")" 1 'in one line'
 record d -F setcontext ./named
 like "$err" '1 function: it goes to another stack.*; `xaudit list FILE FUNCTION` shows why, and its code$' \
 	'one that can not be traced, with the reason'
+
+# ---- one name of several ----
+library "$CC" libcounted.so counted.c
+program "$CC" count count.c -L. -lcounted
+record d -F counted -F countd -l 'libcounted*' -l 'libnone*' -F 'counted@libnone*' -F 'co*@libcounted.so' \
+	./count 1 1000
+report d
+is "$status/$out $(calls counted)" "7/1000 1000" 'what some names choose is traced'
+is "$err" "xaudit record: no library that was loaded is named by -l 'libnone*'; \`xaudit info\` lists them
+xaudit record: no function that was traced is named by -F 'countd', -F 'counted@libnone*'; \`xaudit list FILE PATTERN\` \
+shows those that match in a file" 'those that name nothing are told'
+record d -F counted -F 'coun?ed' -F '[c]ou*@lib?ounted*' -l libcounted.so -l 'libc.so.?' ./count 1 1000
+is "$status/$out/$err" '7/1000/' 'none of these'
+record d -k entry -C inner_two -C innr ./named
+like "$err" "^xaudit record: no function that was traced is named by -C 'innr'; " 'of -C, too'
+record d -k calls -F nosuch -F none ./named
+like "$err" ' bindings?: not selected.*; is it the name of a function[?] .*; -k entry traces them whoever calls them$' \
+	'where nothing was chosen, that is told alone'
+is "$(lines "$err")" 1 'in one line'
+record d -k calls -N '*' ./named
+like "$err" '; do -l, -F and -N leave anything[?] `xaudit info` lists what was loaded$' \
+	'where all is left out, that is what is asked, and no other kind is proposed'
 done_testing

@@ -117,6 +117,8 @@ static int take_process(struct found *found, struct xaudit_read_process *process
 	found->alive += alive;
 	found->recorded |= xaudit_read_process_head(process)->threads != 0;
 	record_lost_look(&found->lost, process);
+	if (!alive)
+		record_named_look(process);
 	if (!alive && !xaudit_read_process_chosen(process) && !found->empty++ && !take_empty(found, process))
 		return -ENOMEM;
 	return alive;
@@ -216,6 +218,9 @@ static void put_count(FILE *to, uint64_t count, const char *what, const char *ph
 	fprintf(to, ", %" PRIu64 " %s%s: %s", count, what, count == 1 ? "" : "s", phrase);
 }
 
+#define DO_THEY_LEAVE_ANY "; do -l, -F and -N leave anything? `xaudit info` lists what was loaded"
+#define IS_IT_A_NAME "; is it the name of a function? `xaudit list FILE PATTERN` shows those that match; "
+
 /* What to try, where the rules ask for entry: that traces nearly all functions, so names are what is wrong. */
 static void put_advice_on_names(FILE *to, const struct found *found)
 {
@@ -228,15 +233,24 @@ static void put_advice_on_names(FILE *to, const struct found *found)
 	if (refused)
 		fputs("; `xaudit list FILE FUNCTION` shows why, and its code", to);
 	else if (functions[TRACE_REASON_NOT_SELECTED])
-		fputs("; is it the name of a function? `xaudit list FILE PATTERN` shows those that match; one of C++ "
-		      "in no namespace is ::NAME",
-			to);
+		fputs(IS_IT_A_NAME "one of C++ in no namespace is ::NAME", to);
 	else
 		fputs("; `xaudit info` lists what was loaded", to);
 }
 
+/* Do the rules leave out functions that the kinds would trace? named: since they name others. */
+static bool leaves_out(const struct found *found, const struct rules *rules, bool named)
+{
+	bool any = false;
+
+	for (const struct rules_section *section = rules->sections; section; section = section->next)
+		any |= named ? rules_name_functions(section->functions) : section->exclude != NULL;
+	return any && (found->reasons.functions[TRACE_REASON_NOT_SELECTED] ||
+			      found->reasons.bindings[TRACE_REASON_NOT_SELECTED]);
+}
+
 /* One line: what happened, the counts, and what to try. */
-static void say_empty(const struct found *found)
+static void say_empty(const struct found *found, const struct rules *rules)
 {
 	char *text = NULL;
 	size_t size;
@@ -271,6 +285,10 @@ static void say_empty(const struct found *found)
 				found->exe ? tool_base(found->exe) : "PROGRAM");
 		else if (found->kinds & kinds_with(KIND_BY_INDEX))
 			put_advice_on_names(to, found);
+		else if (leaves_out(found, rules, true))
+			fputs(IS_IT_A_NAME "-k entry traces them whoever calls them", to);
+		else if (leaves_out(found, rules, false))
+			fputs(DO_THEY_LEAVE_ANY, to);
 		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
 			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
 			      "makes)",
@@ -280,7 +298,7 @@ static void say_empty(const struct found *found)
 		else if (!(found->kinds & 1u << TRACE_KIND_CALLS))
 			fputs("; try -k calls (calls that an object makes)", to);
 		else
-			fputs("; do -l, -F and -N leave anything? `xaudit info` lists what was loaded", to);
+			fputs(DO_THEY_LEAVE_ANY, to);
 	}
 	if (fclose(to) == 0 && text)
 		tool_error("record", "%s", text);
@@ -324,7 +342,7 @@ void record_after(
 				     "switched anything on; while the "
 				     "command runs, `xaudit ctl PID enable FUNCTION` does");
 	else if (found.empty && !off)
-		say_empty(&found);
+		say_empty(&found, rules);
 	else if (rules->below && found.processes && !found.alive && !found.recorded)
 		tool_error("record", "nothing was recorded: no function that -C names was called where it is traced; "
 				     "it must be among those that -l, -F and -k choose");
@@ -337,6 +355,7 @@ void record_after(
 		tool_error("record", "what %u process%s and %s children recorded was not looked at: out of memory; "
 			"`xaudit info` tells what was lost", found.unread, found.unread == 1 ? "" : "es",
 			found.unread == 1 ? "its" : "their");
+	record_named_say(off || found.alive || found.empty == found.processes || found.unread);
 	record_lost_say(&found.lost, found.processes);
 	free(found.exe);
 }

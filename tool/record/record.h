@@ -341,6 +341,19 @@ void record_lost_look(struct record_lost *lost, struct xaudit_read_process *proc
 /* Says in one line on stderr what was lost, if anything was. processes: how many were traced. */
 void record_lost_say(const struct record_lost *lost, unsigned processes);
 
+/* ---- tool/record/named.c: patterns of options that named nothing ---- */
+
+/* Keeps the patterns of -l, -F and -C, if there are several of one of them. Before record_early_start(). */
+void record_named_begin(const struct record_options *options);
+
+/* Compares what is in the trace of a process that has ended with them. One thread at a time. */
+void record_named_look(struct xaudit_read_process *process);
+
+/* Says in a line which libraries, and in one which functions, were named in vain; quiet: not that. At the end, once. */
+void record_named_say(bool quiet);
+
+/* ---- tool/record/trim.c ---- */
+
 struct read_family;
 struct xaudit_read_trace;
 
