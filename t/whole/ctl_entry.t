@@ -286,7 +286,7 @@ traced() {
 			i=$((i + 1))
 			[ -e go ] || sleep 0.05
 		done
-		wait_until 100 [ -e go ]
+		wait_until 600 [ -e go ]
 	) &
 	feeder=$!
 	sh -c "echo \$\$ >pid; exec env XAUDIT_CONFIG=$tmp/conf LD_AUDIT=$MODULE $command" <fifo >traced 2>err &
