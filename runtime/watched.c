@@ -7,7 +7,6 @@
 #include "runtime/recorder.h"
 #include "x86_64/confined.h"
 #include "x86_64/libc.h"
-#include "x86_64/stub_room.h"
 
 enum tramp_answer tramp_slow_landed(uint64_t slot)
 {
@@ -146,10 +145,8 @@ enum tramp_answer tramp_slow_shrink(uint64_t limit)
 	struct process_held held;
 
 	process_lock(&held);
-	if (!confined() && !is_no_limit(limit)) {
+	if (!confined() && !is_no_limit(limit))
 		pool_shrink();
-		stub_room_shrink();
-	}
 	process_unlock(&held);
 	return TRAMP_AGAIN;
 }

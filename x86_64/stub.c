@@ -6,7 +6,6 @@
 
 #include "format/trace.h" /* TRACE_WORD */
 #include "x86_64/pages.h"
-#include "x86_64/stub_room.h"
 #include "x86_64/sys.h"
 #include "x86_64/tramp.h"  /* tramp_gate_xray_entry */
 
@@ -223,34 +222,6 @@ static uint8_t *map_within_reach(uint64_t wanted, uint64_t low, uint64_t high, s
 	return p ? p : map_near(low, high, size, prot);
 }
 
-static uint8_t *map_at(uint64_t at, size_t size, uint64_t low, uint64_t high)
-{
-	uint8_t *p;
-
-	if (!within_reach(at, size, low, high))
-		return NULL;
-	p = stub_room_take(at, size);
-	return p ? p : try_map(at, size, PROT_READ | PROT_WRITE);
-}
-
-/* At `wanted`; else between these, at one place for each MiB, those near it first. */
-static uint8_t *map_between(const struct stub_place *place, size_t size, uint64_t low, uint64_t high)
-{
-	uint64_t step = size > 1ul << 20 ? round_up(size, PAGE) : 1ul << 20;
-	uint8_t *p = map_at(place->wanted, size, low, high);
-
-	for (uint64_t far = step; !p && far < REACH; far += step) {
-		int above = far <= place->high - place->wanted, below = far <= place->wanted - place->low;
-		if (above)
-			p = map_at(place->wanted + far, size, low, high);
-		if (!p && below)
-			p = map_at(place->wanted - far, size, low, high);
-		if (!above && !below)
-			break;
-	}
-	return p;
-}
-
 static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events,
 	uint32_t functions, int prot)
 {
@@ -322,15 +293,12 @@ int stub_map_block(struct stub_pages *pages, uint32_t count)
 	return 0;
 }
 
-uint8_t *stub_map_copies(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low,
-	uint64_t text_high, uint32_t count, size_t room)
+uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high,
+	uint32_t count, size_t room)
 {
 	size_t stubs = (size_t)count * STUB_ENTRY_SIZE, code = round_up(stubs + room, PAGE);
 	size_t size = code + round_up(count * sizeof(struct stub_cell), PAGE);
-	uint8_t *p = map_between(place, size, text_low, text_high);
-
-	if (!p)
-		p = map_near(text_low, text_high, size, PROT_READ | PROT_WRITE);
+	uint8_t *p = map_within_reach(wanted, text_low, text_high, size, PROT_READ | PROT_WRITE);
 
 	*pages = (struct stub_pages){ 0 };
 	if (!p)
@@ -355,11 +323,10 @@ void stub_write_entry(const struct stub_pages *pages, uint32_t n, const struct s
 	write_entry_stub(pages->start + (size_t)n * STUB_ENTRY_SIZE, cell);
 }
 
-int stub_map_near(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low, uint64_t text_high,
-	uint32_t count)
+int stub_map_near(struct stub_pages *pages, uint64_t at, uint64_t text_low, uint64_t text_high, uint32_t count)
 {
 	size_t size = stub_near_size(count);
-	uint8_t *p = map_between(place, size, text_low, text_high);
+	uint8_t *p = within_reach(at, size, text_low, text_high) ? try_map(at, size, PROT_READ | PROT_WRITE) : NULL;
 
 	*pages = (struct stub_pages){ 0 };
 	if (!p)
@@ -438,7 +405,7 @@ struct stub_cell *stub_cell(const struct stub_pages *pages, uint32_t n)
 
 void stub_unmap(struct stub_pages *pages)
 {
-	if (pages->size && !stub_room_give(pages->start, pages->size))
+	if (pages->size)
 		sys_munmap(pages->start, pages->size);
 	*pages = (struct stub_pages){ 0 };
 }

@@ -147,26 +147,21 @@ int stub_map_block(struct stub_pages *pages, uint32_t count);
  */
 int stub_take_block(struct stub_pages *pages, uint32_t count);
 
-/* Where a block should begin: at `wanted`, else elsewhere from low to high; each page aligned. */
-struct stub_place {
-	uint64_t low, wanted, high;
-};
-
 /*
- * Maps a block of `count` entry stubs and `room` bytes for long copies behind them, at `place`; where all of that is
- * taken, anywhere within reach of text_low..text_high. Returns where the long copies go, which the caller writes, with
- * those within the stubs and with the cells; or NULL: no room. Process lock held, until stub_finish_copies().
+ * Maps a block of `count` entry stubs and `room` bytes for long copies behind them, at `wanted` (page aligned), or,
+ * where that is taken, anywhere within reach of text_low..text_high. Returns where the long copies go, which the caller
+ * writes, with those within the stubs and with the cells; or NULL: no room. Process lock held, until
+ * stub_finish_copies().
  */
-uint8_t *stub_map_copies(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low,
-	uint64_t text_high, uint32_t count, size_t room);
+uint8_t *stub_map_copies(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high,
+	uint32_t count, size_t room);
 
 /*
- * Maps room for `count` entry stubs at `place`, without cells; where all of that is taken, nowhere. Each is for
+ * Maps room for `count` entry stubs at `at` (page aligned), without cells; where that is taken, nowhere. Each is for
  * stub_write_entry(), with a cell of another block, and then comes stub_finish_copies(). Returns 1, or 0. Process lock
  * held.
  */
-int stub_map_near(struct stub_pages *pages, const struct stub_place *place, uint64_t text_low, uint64_t text_high,
-	uint32_t count);
+int stub_map_near(struct stub_pages *pages, uint64_t at, uint64_t text_low, uint64_t text_high, uint32_t count);
 void stub_write_entry(const struct stub_pages *pages, uint32_t n, const struct stub_cell *cell);
 
 /* Bytes of such a mapping. */

@@ -467,10 +467,7 @@ static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t 
 	if (!block)
 		return TRACE_REASON_NO_ROOM;
 	*block = (struct entry_block){ .next = load->entries, .first = first, .count = count };
-	struct stub_place place = entry_copy_place(load, block);
-	if (place.low < place.high)
-		entry_copy_keep_room();
-	uint8_t *copies = stub_map_copies(&block->pages, &place, load->start, load->end, block->count,
+	uint8_t *copies = stub_map_copies(&block->pages, load_code_place(load), load->start, load->end, block->count,
 		entry_copy_room(load->object, block));
 	if (!copies)
 		return TRACE_REASON_NO_ROOM;
@@ -485,17 +482,6 @@ static enum trace_reason make_block(struct load *load, uint32_t first, uint32_t 
 	return TRACE_REASON_TRACED;
 }
 
-/* Takes blocks back that nothing jumps to yet: those that are newer than `before`. */
-static void forget_blocks(struct load *load, struct entry_block *before)
-{
-	struct entry_block *block = load->entries;
-
-	load->entries = before;
-	in_order();
-	for (; block != before; block = block->next)
-		unmap(block);
-}
-
 enum trace_reason entry_stubs(struct load *load)
 {
 	static const char libc[] = "libc.so.6";
@@ -508,15 +494,9 @@ enum trace_reason entry_stubs(struct load *load)
 		return TRACE_REASON_TRACED;
 	if (!take_ids(object))
 		return TRACE_REASON_IDS_USED_UP;
-	while (first < functions) {
-		uint32_t count = entry_copy_count(load, first, functions - first);
-		enum trace_reason reason = make_block(load, first, count);
-		if (reason) {
-			forget_blocks(load, before);
-			return reason;
-		}
-		first += count;
-	}
+	enum trace_reason reason = make_block(load, first, functions - first);
+	if (reason)
+		return reason;
 	if (object->soname && sys_length(object->soname) == sizeof(libc) - 1 &&
 		sys_same(object->soname, libc, sizeof(libc)))
 		goes_past();

@@ -7,18 +7,14 @@
 #include "runtime/maps.h"
 #include "x86_64/confined.h"
 #include "x86_64/displace.h"
-#include "x86_64/stub_room.h"
 #include "x86_64/sys.h"
 
 #define ALIGNMENT 16
 #define PAGE	  4096ul
 
-#define CALL 0xe8 /* the first byte of a call, and the last one of a jump that is FARTHEST to NEAREST bytes long */
-#define FARTHEST (-0x18000000ll)
 #define NEAREST	 (-0x17000001ll)
 #define SPREAD	 (15ll << 20) /* at most from one such call to another: leaves their block a MiB */
-#define NEAR	 (16ll << 20) /* so far below a site at most, a jump there ends in ff */
-_Static_assert((uint32_t)FARTHEST == (uint32_t)CALL << 24 && (uint32_t)NEAREST >> 24 == CALL, "by that byte");
+#define NEAR (16ll << 20) /* so far below a site at most, a jump there ends in ff */
 
 /* Bytes for its copy behind the stubs; 0: it lies in its stub. */
 static size_t room_for(const struct object *object, const struct entry_function *entry)
@@ -42,104 +38,9 @@ size_t entry_copy_room(const struct object *object, const struct entry_block *bl
 	return room;
 }
 
-/* Are these n bytes whole instructions of the few that functions begin with, and that run anywhere? */
-static int is_prologue(const uint8_t *p, size_t n)
-{
-	static const uint8_t frame[3] = { 0x48, 0x89, 0xe5 }, room[3] = { 0x48, 0x83, 0xec };
-
-	for (size_t i = 0, length; i < n; i += length) {
-		size_t left = n - i;
-		if ((p[i] & 0xf8) == 0x50) /* push */
-			length = 1;
-		else if (left >= 2 && p[i] == 0x41 && (p[i + 1] & 0xf8) == 0x50) /* push of r8 to r15 */
-			length = 2;
-		else if (left >= 3 && sys_same(p + i, frame, 3)) /* mov %rsp,%rbp */
-			length = 3;
-		else if (left >= 4 && sys_same(p + i, room, 3)) /* sub $n,%rsp */
-			length = 4;
-		else
-			return 0;
-	}
-	return 1;
-}
-
-/* Is its call's first byte the last one under the jump? */
-static int ends_in_call(const struct index_function *f)
-{
-	return f->flags & INDEX_ENDS_IN_CALL && f->form == INDEX_FORM_JUMP &&
-	       f->length == INDEX_JUMP - 1 + INDEX_JUMP && f->originals == f->length &&
-	       f->original[INDEX_JUMP - 1] == CALL && is_prologue(f->original, INDEX_JUMP - 1);
-}
-
 static uint64_t site_of(const struct load *load, const struct index_function *f)
 {
 	return load->base + f->address + f->skip;
-}
-
-/* Is the call that would be displaced left in its place, when the function's stub is here? */
-static int keeps_call(const struct load *load, const struct index_function *f, uint64_t stub)
-{
-	int64_t distance = (int64_t)(stub - (site_of(load, f) + INDEX_JUMP));
-
-	return ends_in_call(f) && distance >= FARTHEST && distance <= NEAREST;
-}
-
-/* FARTHEST to NEAREST from here the block lies when its stub i is within those distances of this function. */
-static int64_t block_above(const struct load *load, const struct index_function *f, uint32_t i)
-{
-	return (int64_t)(site_of(load, f) + INDEX_JUMP - (uint64_t)i * STUB_ENTRY_SIZE);
-}
-
-uint32_t entry_copy_count(const struct load *load, uint32_t first, uint32_t most)
-{
-	int64_t low = INT64_MAX, high = INT64_MIN;
-
-	for (uint32_t i = 0; i < most; i++) {
-		const struct index_function *f = load->object->entries[first + i].index;
-		if (!ends_in_call(f))
-			continue;
-		int64_t at = block_above(load, f, i);
-		low = at < low ? at : low;
-		high = at > high ? at : high;
-		if (high - low > SPREAD)
-			return i;
-	}
-	return most;
-}
-
-struct stub_place entry_copy_place(const struct load *load, const struct entry_block *block)
-{
-	int64_t low = INT64_MIN, high = INT64_MAX;
-	uint64_t earlier = 0;
-
-	for (uint32_t i = 0; i < block->count; i++) {
-		const struct index_function *f = load->object->entries[block->first + i].index;
-		if (!ends_in_call(f))
-			continue;
-		int64_t at = block_above(load, f, i);
-		low = at + FARTHEST > low ? at + FARTHEST : low;
-		high = at + NEAREST < high ? at + NEAREST : high;
-	}
-	/* A program at fixed addresses has nothing there. */
-	if (low <= 0 || high <= 0) {
-		uint64_t place = load_code_place(load);
-		return (struct stub_place){ place, place, place };
-	}
-	for (const struct entry_block *b = load->entries; b; b = b->next)
-		earlier += b->pages.size;
-	/* In the middle, behind earlier ones that are there as a rule. */
-	uint64_t lowest = ((uint64_t)low + PAGE - 1) & ~(PAGE - 1), highest = (uint64_t)high & ~(PAGE - 1);
-	uint64_t place = (uint64_t)(low + (high - low) / 2) & ~(PAGE - 1);
-	if (place + earlier <= highest)
-		place += earlier;
-	return (struct stub_place){ lowest < place ? lowest : place, place, highest > place ? highest : place };
-}
-
-void entry_copy_keep_room(void)
-{
-	static const char among_libraries; /* as ld.so has mapped us */
-
-	stub_room_keep((uint64_t)(uintptr_t)&among_libraries + (uint64_t)NEAREST);
 }
 
 static void put_jump(uint8_t *p, uint64_t to)
@@ -207,10 +108,7 @@ uint64_t entry_copy_stub(const struct load *load, const struct entry_block *bloc
 enum index_call_in entry_copy_call(const struct load *load, const struct entry_block *block, uint32_t i)
 {
 	const struct index_function *f = load->object->entries[block->first + i].index;
-	const struct index_template *template =
-		f->flags & INDEX_ENDS_IN_CALL && !keeps_call(load, f, stub_entry(&block->pages, i))
-			? template_of(load, block, i)
-			: NULL;
+	const struct index_template *template = f->flags & INDEX_ENDS_IN_CALL ? template_of(load, block, i) : NULL;
 
 	if (!template || !template->call || !has_room(f, template) || (template->meets && !near_of(load, block, i)))
 		return INDEX_CALL_IN_COPY;
@@ -269,8 +167,7 @@ static int map_near(const struct load *load, struct entry_block *block, uint64_t
 	high = load->end > high ? load->end : high;
 	uint64_t at = (load->start - size) & ~(PAGE - 1);
 	for (int i = 0; i < 2; i++) {
-		const struct stub_place place = { at, at, at };
-		if (stub_map_near(&block->near_pages, &place, low, high, block->near_count))
+		if (stub_map_near(&block->near_pages, at, low, high, block->near_count))
 			return 1;
 		/* Where the load is so large that some can't have any, the others may. */
 		lowest = (lowest + PAGE - 1) & ~(PAGE - 1);
@@ -309,13 +206,6 @@ static uint64_t put_copy(const struct load *load, const struct entry_block *bloc
 	uint64_t stub = entry_copy_stub(load, block, i);
 	uint8_t *within = (uint8_t *)(uintptr_t)(stub + STUB_ENTRY_COPY), *to = room ? far : within;
 
-	/* It goes on at the call. */
-	if (keeps_call(load, f, stub)) {
-		const size_t n = INDEX_JUMP - 1;
-		sys_copy(within, f->original, n);
-		put_jump(within + n, site_of(load, f) + n);
-		return (uint64_t)(uintptr_t)within;
-	}
 	const struct index_template *template = index_template(index, f);
 	if (template && template->call && !entry_copy_call(load, block, i))
 		template = index_template_other(index, f);

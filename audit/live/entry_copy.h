@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stubs of displaced entries (audit/live/entry.h): where a block of them goes, what the copies are, and what is written
- * at their sites.
+ * Stubs of displaced entries (audit/live/entry.h): what the copies are, and what is written at their sites.
  *
- * A copy is made of the index's template (x86_64/displace.h), but where the fifth byte under the jump, its last one, is
- * the first of a call: e8, the last of the displaced instructions. A displaced call costs: its callee returns to the
- * function's own text, where the processor has seen no call. So the block goes where the jump's distance ends in e8 by
- * itself, 368 to 384 MiB below the site. There the call stays what it is and where it is: the copy has the four bytes
- * before it, and goes on at the call.
- *
- *	in the file	48 83 ec 08	sub $8,%rsp		with the jump	e9 rr rr rr	jmp stub
- *			e8 dd dd dd dd	call			(and from there)   e8 dd dd dd dd	call
- *
- * Where the place is taken, the template does. A text that is larger than those 16 MiB has several blocks.
- *
- * Other templates, and that one, have a call written behind the jump, in place (enum index_call_in). Where that one's
- * first byte, ff, is to be the jump's last, the stub lies within the 16 MiB below the site: as near below the load as
- * there is room, a block has a second place for those of its functions. Where none is free, the template's other one
- * displaces the call.
+ * A copy is made of the index's template (x86_64/displace.h). Some have a call written behind the jump, in place (enum
+ * index_call_in). Where that one's first byte, ff, is to be the jump's last, the stub lies within the 16 MiB below the
+ * site: as near below the load as there is room, a block has a second place for those of its functions. Where none is
+ * free, the template's other one displaces the call.
  *
  *	in the file	53		push %rbx		with the jump	e9 rr rr rr ff	jmp stub
  *			e8 dd dd dd dd	call			(and from there)	    ff d0	call *%rax
@@ -29,20 +17,8 @@
 
 #include "audit/object.h"
 
-/*
- * How many of the functions from number `first` on, at most `most`, go into one block: those whose calls can stay must
- * not lie too far apart for that. At least 1.
- */
-uint32_t entry_copy_count(const struct load *load, uint32_t first, uint32_t most);
-
 /* Bytes that those of the block's copies need that don't lie in their stubs. */
 size_t entry_copy_room(const struct object *object, const struct entry_block *block);
-
-/* Where the block goes, if something of that is free. */
-struct stub_place entry_copy_place(const struct load *load, const struct entry_block *block);
-
-/* Keeps room for those of libraries that are opened later, from the first block on that has such a place. */
-void entry_copy_keep_room(void);
 
 /*
  * Writes the copies, into the stubs and, where they are too long for that, from `copies` on; and the cells: each off,

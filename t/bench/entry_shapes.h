@@ -49,7 +49,7 @@
 	js	1b
 	ret
 	.endm
-	/* The same, which leaves the call alone; bare, the call is the jump's last byte. */
+	/* The same, which leaves the call alone; bare, four bytes of it are behind the jump. */
 	.macro	SHAPE_sub inner
 	sub	$8, %rsp
 	call	\inner

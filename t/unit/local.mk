@@ -12,7 +12,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
-	t/unit/stub.t t/unit/stub_room.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t \
+	t/unit/stub.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t \
 	t/unit/xray_log.t
 
 t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
@@ -188,8 +188,6 @@ t_unit_step_t_LDADD = t/lib/libcore.la
 t_unit_stub_t_SOURCES = t/unit/stub.c
 t_unit_stub_t_LDADD = t/lib/libcore.la
 
-t_unit_stub_room_t_SOURCES = t/unit/stub_room.c
-t_unit_stub_room_t_LDADD = t/lib/libcore.la
 
 t_unit_template_t_SOURCES = t/unit/template.c tool/index/decode.c tool/index/decode.h tool/index/template.c \
 	tool/index/template.h

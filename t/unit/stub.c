@@ -332,34 +332,22 @@ static void test_block(void)
 	check_unmap(&pages);
 }
 
-/* Where a block goes whose place is taken. */
-static void test_copies_elsewhere(uint64_t text, const struct stub_place *place)
+/* Where blocks go whose place is taken. */
+static void test_copies_elsewhere(uint64_t text, uint64_t wanted)
 {
-	const uint64_t mib = 1ul << 20;
 	struct stub_pages pages;
 
-	occupy(place->wanted, PAGE);
-	stub_map_copies(&pages, place, text, text + PAGE, 1, 16);
-	is_int((long long)(uintptr_t)pages.start, (long long)(place->wanted + mib),
-		"where the place is taken, a MiB above it");
-	stub_unmap(&pages);
-	occupy(place->wanted + PAGE, 3 * mib - PAGE);
-	stub_map_copies(&pages, place, text, text + PAGE, 1, 16);
-	is_int((long long)(uintptr_t)pages.start, (long long)(place->wanted - mib), "or below");
-	stub_unmap(&pages);
-	stub_map_copies(&pages, place, text, text + PAGE, 20000, 16);
-	is_int((long long)(uintptr_t)pages.start, (long long)(place->wanted - 470 * PAGE),
-		"a larger block as far below as it is large");
-	stub_unmap(&pages);
-	occupy(place->low, 3 * mib);
-	occupy(place->wanted + 3 * mib, PAGE);
-	stub_map_copies(&pages, place, text, text + PAGE, 1, 16);
+	occupy(wanted, PAGE);
+	stub_map_copies(&pages, wanted, text, text + PAGE, 1, 16);
 	int64_t distance = (int64_t)((uintptr_t)pages.start - text);
-	ok(pages.start && ((uintptr_t)pages.start < place->low || (uintptr_t)pages.start > place->high) &&
-			llabs(distance) < (int64_t)REACH,
-		"elsewhere within reach, where all of it is taken");
+	ok(pages.start && (uintptr_t)pages.start != wanted && llabs(distance) < (int64_t)REACH,
+		"elsewhere within reach, where its place is taken");
 	stub_unmap(&pages);
-	munmap((void *)(uintptr_t)place->low, 6 * mib + PAGE);
+	ok(!stub_map_near(&pages, wanted, text, text + PAGE, 1) && !pages.start, "stubs that must be near: nowhere");
+	munmap((void *)(uintptr_t)wanted, PAGE);
+	ok(stub_map_near(&pages, wanted, text, text + PAGE, 1) && (uintptr_t)pages.start == wanted,
+		"but there, where it is free");
+	stub_unmap(&pages);
 }
 
 static void test_copies(void)
@@ -368,8 +356,7 @@ static void test_copies(void)
 	struct stub_pages pages;
 	uint32_t right = 0;
 	const uint64_t wanted = text - 0x10000000;
-	const struct stub_place place = { wanted - 0x300000, wanted, wanted + 0x300000 };
-	uint8_t *copies = stub_map_copies(&pages, &place, text, text + PAGE, 130, 5000);
+	uint8_t *copies = stub_map_copies(&pages, wanted, text, text + PAGE, 130, 5000);
 
 	is_int((long long)(uintptr_t)pages.start, (long long)wanted,
 		"a block with copies is where it should be");
@@ -388,7 +375,7 @@ static void test_copies(void)
 	((void (*)(void))(uintptr_t)copies)();
 	((void (*)(void))(uintptr_t)(copies + 4999))();
 	stub_unmap(&pages);
-	test_copies_elsewhere(text, &place);
+	test_copies_elsewhere(text, wanted);
 }
 
 /* The module's own stubs: 32 at a time, until all are taken. */

@@ -43,7 +43,7 @@ called() {
 	all "$name" "$displaced" 'what=counted|inject_note each=2' call
 	every jump "$name" "$displaced" 'what=counted|inject_note each=2' call
 }
-called 'a call that stays' -DCALLS
+called 'four bytes of a call behind the jump' -DCALLS
 called 'one byte of a call behind the jump' -DPUSHES
 called 'three' -DMOVES
 called 'four, behind a jump of two' -DPUSHES -DPADDING
