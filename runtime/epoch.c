@@ -113,12 +113,7 @@ static void set_owner(struct epoch_slot *slot, uint32_t generation, uint32_t tid
 	__atomic_store_n(&slot->tid, tid, __ATOMIC_RELAXED);
 }
 
-void epoch_register(struct epoch_slot *slot)
-{
-	epoch_register_for(slot, (uint32_t)sys_gettid());
-}
-
-void epoch_register_for(struct epoch_slot *slot, uint32_t tid)
+void epoch_register(struct epoch_slot *slot, uint32_t tid)
 {
 	uint32_t generation = identity_generation();
 	struct epoch_slot *known = NULL;
@@ -179,20 +174,6 @@ void epoch_defer(struct epoch_item *item, void (*callback)(struct epoch_item *it
 	item->count = __atomic_fetch_add(&epoch_shared.count, 1, __ATOMIC_RELEASE);
 	/* Release, for a child of fork: it finds the list with the whole item, or without. */
 	__atomic_store_n(&deferred, item, __ATOMIC_RELEASE);
-}
-
-static void unmap(struct epoch_item *item)
-{
-	const struct epoch_memory *memory = (const struct epoch_memory *)item; /* its first member */
-
-	sys_munmap(memory->start, memory->size);
-}
-
-void epoch_defer_memory(struct epoch_memory *memory, void *start, size_t size)
-{
-	memory->start = start;
-	memory->size = size;
-	epoch_defer(&memory->item, unmap);
 }
 
 /* Where the items begin that no slot keeps. */

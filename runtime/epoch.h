@@ -102,13 +102,6 @@ struct epoch_item {
 	void (*callback)(struct epoch_item *item); /* process lock held; may defer, not reclaim */
 };
 
-/* Memory to be unmapped. */
-struct epoch_memory {
-	struct epoch_item item;
-	void *start;
-	size_t size;
-};
-
 static inline void epoch_full_fence(void)
 {
 #ifdef EPOCH_TSAN
@@ -224,16 +217,11 @@ static inline uint64_t epoch_current(void)
 int epoch_init(int fenced);
 
 /*
- * The calling thread becomes the slot's owner: of a new slot (zeros), or of one whose thread is gone, and its section
- * with it. Lock held, in no section. The slot stays in the list for good.
+ * The thread tid becomes the slot's owner: of a new slot (zeros), or of one whose thread is gone, and its section with
+ * it. It is the calling thread, or one that is suspended while a child which shares its memory calls. Lock held, in no
+ * section. The slot stays in the list for good.
  */
-void epoch_register(struct epoch_slot *slot);
-
-/*
- * epoch_register() for a child that shares the memory of the thread tid, which is suspended meanwhile: tid is the
- * owner.
- */
-void epoch_register_for(struct epoch_slot *slot, uint32_t tid);
+void epoch_register(struct epoch_slot *slot, uint32_t tid);
 
 /* The owner gives the slot up: ends its section if there is one. Another thread may register the slot. Lock held. */
 void epoch_unregister(struct epoch_slot *slot);
@@ -243,9 +231,6 @@ void epoch_unregister(struct epoch_slot *slot);
  * Lock held.
  */
 void epoch_defer(struct epoch_item *item, void (*callback)(struct epoch_item *item));
-
-/* epoch_defer() for memory to unmap; *memory may lie in it. Lock held. */
-void epoch_defer_memory(struct epoch_memory *memory, void *start, size_t size);
 
 /*
  * Calls back all items that are safe now, oldest first. Returns how many. One compare when nothing is deferred. Lock

@@ -205,15 +205,6 @@ uint64_t rules_bytes(const char *text)
 	return size << shift;
 }
 
-size_t rules_size(const char *text)
-{
-	uint64_t size = rules_bytes(text);
-
-	if (size < TRACE_CHUNK_MIN || size > TRACE_CHUNK_MAX || (size & (size - 1)))
-		return 0;
-	return size;
-}
-
 int rules_kind(const char *word, size_t length)
 {
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)

@@ -67,12 +67,6 @@ static int plan(int on, const struct requests_rule *rule, size_t rules, struct a
 	return r;
 }
 
-int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch,
-	size_t *count, struct control_result *result)
-{
-	return plan(on, rule, 1, arena, patch, count, result);
-}
-
 size_t switch_reclaim(void)
 {
 	size_t pages = 0;

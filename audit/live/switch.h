@@ -10,11 +10,11 @@
  * Two ways to apply a batch:
  *  - from inside, by a thread of the program: switch_apply(), by x86_64/patch.h's guard jump, while all others run.
  *    Sites that are switched off become `ready` (x86_64/sled.h).
- *  - from outside: `xaudit ctl` stops all threads, has one of them call switch_plan(), moves threads that stand inside
+ *  - from outside: `xaudit ctl` stops all threads, has one of them call switch_obey(), moves threads that stand inside
  *    of bytes that will change, writes the bytes itself (so that a tool that is killed writes no further while threads
  *    run again), and has switch_reclaim() called. Sites that are switched off get the file's own bytes, so that pages
  *    can be given back.
- * Bindings need neither way: to switch one is one aligned store to its cell's target, done in switch_plan(). A function
+ * Bindings need neither way: to switch one is one aligned store to its cell's target, done with the request. A function
  * is traced by its sled or by its bindings, not by both: switching the sled on switches the bindings off.
  *
  * All functions: process lock held. Closed loads are left alone; an open one can't be unmapped meanwhile, since
@@ -28,20 +28,13 @@
 
 #include "audit/live/requests.h"
 #include "audit/object.h"
-#include "runtime/control.h" /* struct control_patch, struct control_result */
+#include "runtime/control.h" /* struct control_request, struct control_result */
 
 /*
- * Remembers the rule and lists the bytes to be written, in order of address, for every open load. arena: for the list.
- * Returns 0, -ENOMEM, or -EAGAIN when a load is being prepared right now (then nothing was done). Functions that were
- * never traced before get ids and are described in the trace.
- */
-int switch_plan(int on, const struct requests_rule *rule, struct arena *arena, struct control_patch **patch,
-	size_t *count, struct control_result *result);
-
-/*
- * Plans and applies from inside. Changes that only the tool can make are refused; result has the reason. Returns 0, or
- * -ENOMEM, -EAGAIN as switch_plan(); to be called again without the lock in between. If the kernel refuses what
- * patch_live() needs, returns the kernel's error; result then counts all sites as refused.
+ * Remembers the rule, and writes the bytes. Changes that only the tool can make are refused; result has the reason.
+ * Functions that were never traced before get ids and are described in the trace. Returns 0, -ENOMEM, or -EAGAIN when a
+ * load is being prepared right now (then nothing was done); to be called again without the lock in between. If the
+ * kernel refuses what patch_live() needs, returns the kernel's error; result then counts all sites as refused.
  */
 int switch_apply(int on, const struct requests_rule *rule, struct control_result *result);
 
@@ -64,7 +57,11 @@ void switch_reloaded(struct object *object);
  */
 size_t switch_reclaim(void);
 
-/* The part of a request from outside that concerns sites (control_options.change). Lock held. */
+/*
+ * The part of a request from outside that concerns sites (control_options.change): to switch, it remembers the rules
+ * and answers the bytes that the tool shall write, in order of address, for every open load. Lock held. Returns as
+ * switch_apply().
+ */
 int switch_obey(struct control_request *request);
 
 /* Switches a binding. */

@@ -334,17 +334,3 @@ int rules_read(struct rules *rules, char *(*environment)(const char *))
 	}
 	return merge(rules, &first, &second, named && *named);
 }
-
-int rules_read_file(struct rules *rules, const char *path)
-{
-	struct rules_text none = { 0 }, text = { 0 };
-	long result;
-
-	set_defaults(rules, 0);
-	result = read_file(rules, &text, path, 0);
-	if (!result)
-		return merge(rules, &none, &text, 0);
-	if (result < 0)
-		cannot_read(path, result);
-	return refuse(rules);
-}

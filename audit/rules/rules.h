@@ -94,9 +94,6 @@ struct rules {
  */
 int rules_read(struct rules *rules, char *(*environment)(const char *));
 
-/* Reads one file alone, for `xaudit record -c`. Returns as rules_read(). */
-int rules_read_file(struct rules *rules, const char *path);
-
 /*
  * The section that decides about an object, or NULL when none matches. path: as ld.so knows it; soname may be NULL;
  * program: the main executable. A pattern is compared with the basename of path and with the soname; with the whole
@@ -133,10 +130,7 @@ unsigned rules_kinds(const struct rules *rules);
  */
 int rules_glob(const char *pattern, const char *text);
 
-/* "4M", "512k", "1G", bytes -> size, or 0 when it is no power of two within the limits of trace.h. */
-size_t rules_size(const char *text);
-
-/* Text as for rules_size() -> bytes of any size below 2^63, or 0 when it is no size. */
+/* "4M", "512k", "1G", bytes -> bytes, below 2^63, or 0 when it is no size. */
 uint64_t rules_bytes(const char *text);
 
 /*

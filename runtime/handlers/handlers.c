@@ -61,7 +61,7 @@ static void enroll(struct thread *thread)
 	look_for_fork();
 	/* A thread that forked in a handler owns its slot already, and is still in its section. */
 	if (!is_owner(slot, thread))
-		epoch_register_for(slot, thread->tid);
+		epoch_register(slot, thread->tid);
 	thread->enrolled = 1;
 	process_unlock(&held);
 }

@@ -22,7 +22,7 @@ static char *environment(const char *name)
 	return (char *)value;
 }
 
-/* Runs rules_read(), or rules_read_file() when path is given, and keeps its messages on fd 2. */
+/* Runs rules_read(), with XAUDIT_CONFIG when path is given, and keeps its messages on fd 2. */
 static int read_rules(struct rules *rules, const char *path)
 {
 	int keep = dup(2), fd = memfd_create("said", 0), result;
@@ -30,7 +30,9 @@ static int read_rules(struct rules *rules, const char *path)
 
 	if (keep < 0 || fd < 0 || dup2(fd, 2) < 0)
 		bail("standard error can't be caught");
-	result = path ? rules_read_file(rules, path) : rules_read(rules, environment);
+	env_config = path ? path : env_config;
+	result = rules_read(rules, environment);
+	env_config = path ? NULL : env_config;
 	dup2(keep, 2);
 	n = pread(fd, said, sizeof(said) - 1, 0);
 	said[n > 0 ? n : 0] = '\0';

@@ -87,7 +87,7 @@ static void *work(void *unused)
 		}
 		order = worker.order;
 		if (order == REGISTER)
-			epoch_register(&other);
+			epoch_register(&other, (uint32_t)gettid());
 		else if (order == ANNOUNCE)
 			outer = epoch_announce(&other);
 		else if (order == WITHDRAW)
@@ -192,22 +192,10 @@ static void defer_another(struct epoch_item *item)
 static void test_items(void)
 {
 	struct noted a = { .name = 'a' };
-	unsigned char resident;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	epoch_defer(&a.item, defer_another);
 	is_str(reclaimed(), "a", "%s: a callback may defer", mode);
 	is_str(reclaimed(), "z", "%s: and that has its turn at the next reclaim", mode);
-
-	char *p = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* In the first of two pages that are unmapped; the third page stays. */
-	epoch_defer_memory((struct epoch_memory *)(void *)(p + 64), p, 2 * page);
-	is_int(mincore(p, 2 * page, (unsigned char[2]){ 0 }), 0, "%s: deferred memory is there", mode);
-	is_int(epoch_reclaim(), 1, "%s: until it is reclaimed", mode);
-	is_int(mincore(p, page, &resident), -1, "%s: then its first page is gone", mode);
-	is_int(mincore(p + page, page, &resident), -1, "%s: and its last", mode);
-	is_int(mincore(p + 2 * page, page, &resident), 0, "%s: and nothing behind it", mode);
-	munmap(p + 2 * page, page);
 }
 
 static volatile uint64_t seen_in_handler;
@@ -338,11 +326,11 @@ static void test_same_number(void)
 	struct noted a;
 
 	/* As if a thread had died in a section and the kernel had given its number to this one. */
-	epoch_register(&old);
+	epoch_register(&old, (uint32_t)gettid());
 	epoch_announce(&old);
 	defer(&a, 'a');
 	is_str(reclaimed(), "", "%s: two slots of one thread number: the old one holds", mode);
-	epoch_register(&mine);
+	epoch_register(&mine, (uint32_t)gettid());
 	is_str(reclaimed(), "a", "%s: until the number's new thread registers", mode);
 	epoch_unregister(&old);
 }
@@ -490,8 +478,8 @@ static void test_refused(void)
 
 static void all(void)
 {
-	epoch_register(&mine);
-	epoch_register(&mine); /* registering twice has no effect */
+	epoch_register(&mine, (uint32_t)gettid());
+	epoch_register(&mine, (uint32_t)gettid()); /* registering twice has no effect */
 	test_counting();
 	test_items();
 	test_handlers();
@@ -507,7 +495,7 @@ int main(void)
 	static struct epoch_slot early;
 
 	/* Before epoch_init() everything works, but slowly. */
-	epoch_register(&early);
+	epoch_register(&early, (uint32_t)gettid());
 	uint64_t outer = epoch_announce(&early);
 	defer(&a, 'a');
 	is_str(reclaimed(), "", "before the start a section holds, too");

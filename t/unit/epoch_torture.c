@@ -245,7 +245,7 @@ static void become(struct epoch_slot *slot)
 	struct process_held held;
 
 	process_lock(&held);
-	epoch_register(slot);
+	epoch_register(slot, (uint32_t)gettid());
 	process_unlock(&held);
 	self = slot;
 	take_alarms(SIG_UNBLOCK);

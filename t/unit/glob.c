@@ -2,6 +2,8 @@
 /* The functions of the rules without state: globs, sizes, kinds, which section, which function. */
 #include "audit/rules/rules.h"
 
+#include <inttypes.h>
+
 #include "t/lib/tap.h"
 
 static const struct {
@@ -61,7 +63,7 @@ static const struct {
 
 static const struct {
 	const char *text;
-	size_t size;
+	uint64_t size;
 } size[] = {
 	{ "4M", 4ul << 20 },
 	{ "4m", 4ul << 20 },
@@ -71,9 +73,9 @@ static const struct {
 	{ "1G", 1ul << 30 },
 	{ "1024M", 1ul << 30 },
 	{ "1073741824", 1ul << 30 },
-	{ "32k", 0 },
-	{ "2G", 0 },
-	{ "3M", 0 },
+	{ "32k", 32ul << 10 },
+	{ "2G", 2ul << 30 },
+	{ "3M", 3ul << 20 },
 	{ "0", 0 },
 	{ "", 0 },
 	{ "M", 0 },
@@ -160,8 +162,8 @@ int main(void)
 	is_int(rules_glob(many, text), 0, "a pattern of two thousand stars ends");
 
 	for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
-		is_int((long long)rules_size(size[i].text), (long long)size[i].size, "size '%s' is %zu", size[i].text,
-			size[i].size);
+		is_int((long long)rules_bytes(size[i].text), (long long)size[i].size, "size '%s' is %" PRIu64,
+			size[i].text, size[i].size);
 
 	is_int(rules_kind("xray", 4), TRACE_KIND_XRAY, "xray is a kind");
 	is_int(rules_kind("patchable", 9), TRACE_KIND_PATCHABLE, "patchable is a kind");

@@ -82,12 +82,15 @@ static size_t patch_count;
 /* As the tool does it: all threads are stopped, the bytes are written from outside. */
 static int from_outside(int on, const char *rule_text)
 {
-	static struct arena arena;
-	struct requests_rule rule = parse(rule_text);
+	static struct control_request request;
 
-	arena_free(&arena);
-	memset(&result, 0, sizeof(result));
-	int r = switch_plan(on, &rule, &arena, &patches, &patch_count, &result);
+	memset(&request, 0, sizeof(request));
+	request.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
+	strcpy(request.text, rule_text);
+	int r = switch_obey(&request);
+	patches = (struct control_patch *)(uintptr_t)request.patches;
+	patch_count = request.patch_count;
+	result = request.result;
 	if (r)
 		return r;
 	for (size_t i = 0; i < patch_count; i++) {

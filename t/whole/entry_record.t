@@ -145,8 +145,8 @@ record d -F counted -F countd -l 'libcounted*' -l 'libnone*' -F 'counted@libnone
 report d
 is "$status/$out $(calls counted)" "7/1000 1000" 'what some names choose is traced'
 is "$err" "xaudit record: no library that was loaded is named by -l 'libnone*'; \`xaudit info\` lists them
-xaudit record: no function that was traced is named by -F 'countd', -F 'counted@libnone*'; \`xaudit list FILE PATTERN\` \
-shows those that match in a file" 'those that name nothing are told'
+xaudit record: no function that was traced is named by -F 'countd', -F 'counted@libnone*'; \
+\`xaudit list FILE PATTERN\` shows those that match in a file" 'those that name nothing are told'
 record d -F counted -F 'coun?ed' -F '[c]ou*@lib?ounted*' -l libcounted.so -l 'libc.so.?' ./count 1 1000
 is "$status/$out/$err" '7/1000/' 'none of these'
 record d -k entry -C inner_two -C innr ./named

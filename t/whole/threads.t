@@ -23,8 +23,8 @@ is "$asked" 0 'no system call asks whether a thread is gone'
 waves 130 exit exit exit exit libc
 is "$status $(calls counted) $(sums)" '0 650 0 lost 0 unfinished' \
 	'where 520 threads end by the system call alone: all calls are there'
-# 520 begin on such a stack: of those that a full slab has asked for, nobody asks again; but the kernel may know a thread
-# that was joined for a moment longer, and then each of the two events of who begins asks.
+# 520 begin on such a stack: of those that a full slab has asked for, nobody asks again; but the kernel may know a
+# thread that was joined for a moment longer, and then each of the two events of who begins asks.
 ok "there the kernel is asked, once for each record when 512 are in use, and by who begins on such a stack: $asked" \
 	test "$asked" -ge $((512 + 390)) -a "$asked" -le $((512 + 2 * 520))
 done_testing

@@ -279,13 +279,6 @@ const struct frame *frames_of(const struct frames *frames, uint64_t address)
 											   : NULL;
 }
 
-const struct frame *frames_at(const struct frames *frames, uint64_t address)
-{
-	const struct frame *frame = frames_of(frames, address);
-
-	return frame && frame->start == address ? frame : NULL;
-}
-
 /* Registers of DWARF; return addresses are in 16. */
 static int8_t reg_of(uint64_t number)
 {

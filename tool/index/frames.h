@@ -41,8 +41,7 @@ struct frame_row {
 struct frames *frames_read(const struct site_file *file);
 void frames_free(struct frames *frames);
 
-/* The FDE that begins there; that holds the address. NULL: none. */
-const struct frame *frames_at(const struct frames *frames, uint64_t address);
+/* The FDE that holds the address. NULL: none. */
 const struct frame *frames_of(const struct frames *frames, uint64_t address);
 
 /* Its rows, at most `room`; at least one. Those that don't fit are left out, and the last has no form. */

@@ -166,15 +166,6 @@ uint64_t pack_disk(const struct pack_member *member, uint64_t begin, uint64_t en
 	return disk;
 }
 
-uint64_t pack_packed(const struct pack *pack, const struct pack_member *member)
-{
-	uint64_t packed = 0;
-
-	for (size_t i = 0; i < member->blocks; i++)
-		packed += sizeof(struct pack_frame) + pack->block[member->first + i].size;
-	return packed;
-}
-
 /* ---- bytes ---- */
 
 /* Index in pack.block of the member's first block that ends after the offset; the one after its last: there is none. */

@@ -88,7 +88,4 @@ uint64_t pack_disk(const struct pack_member *member, uint64_t begin, uint64_t en
 /* After EIO at that offset: from where on there may be more. */
 uint64_t pack_after_lost(const struct pack *pack, const struct pack_member *member, uint64_t offset);
 
-/* Bytes of the packed file that the member's blocks take. */
-uint64_t pack_packed(const struct pack *pack, const struct pack_member *member);
-
 #endif
