@@ -167,6 +167,12 @@ while [ $n -lt 3 ]; do
 	tell 'call 1'
 done
 is "$(on)" 1 'and in what is loaded again'
+tell 'close 0'
+ctl "$pid" enable entry:counted
+is "$status $(without_pause) $err" '0 0 functions: 0 sites switched on, 0 were already, paused T ms
+  what has functions of these names is not loaded now: it holds when it is loaded again ' \
+	'where it is closed just now, that is said'
+tell 'open 0'
 bounded 60 "$XAUDIT" index other/libother.so >/dev/null || bail 'no index of libother.so'
 tell 'open 1'
 tell 'call 3'

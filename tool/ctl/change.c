@@ -104,6 +104,9 @@ static void print_result(
 		r->functions == 1 ? "function" : "functions", changed, changed == 1 ? "site" : "sites", done,
 		r->already, r->already == 1 ? "was" : "were");
 	print_pause(pause);
+	/* Functions of what is loaded would be counted, whatever became of them. */
+	if (request->op == CONTROL_ENABLE && !r->functions && r->rule_function)
+		puts("  what has functions of these names is not loaded now: it holds when it is loaded again");
 	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
 		print_line(r->refused[i], "function", "functions",
 			xaudit_read_reason_phrase(i) ? xaudit_read_reason_phrase(i) : "the module does not say why");
