@@ -20,6 +20,10 @@ kinds = xray patchable guard
 kinds = xray patchable calls guard'
 
 # ---- wrong usage ----
+printf '\177ELF\1\1\1' >foreign && chmod +x foreign
+record -o d ./foreign
+is "$end/$said" "exit 126/xaudit record: ./foreign can't be executed: Exec format error" \
+	'a program of another machine is not run as a script'
 usage "xaudit record: bad value 'fast' for -m; allowed: stream, ring, count" 'a bad mode' -m fast true
 usage "xaudit record: bad size '3M' for --ring; allowed: a power of two from 256k to 1G, as in 8M" \
 	'a bad ring' --ring 3M true

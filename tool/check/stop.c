@@ -30,17 +30,17 @@ void check_judges_set(const struct check_judges *them)
 
 /* ---- what /proc says ---- */
 
-static int open_proc(pid_t pid, const char *name, int flags)
+static int open_proc(pid_t pid, const char *name)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return open(path, flags | O_CLOEXEC);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 static size_t read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
-	int fd = open_proc(pid, name, O_RDONLY);
+	int fd = open_proc(pid, name);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
 
 	if (fd >= 0)
@@ -313,7 +313,7 @@ size_t check_read(struct check_process *process, uint64_t address, void *to, siz
 	size_t done = 0;
 
 	if (process->memory < 0)
-		process->memory = open_proc(process->pid, "mem", O_RDONLY);
+		process->memory = open_proc(process->pid, "mem");
 	while (process->memory >= 0 && done < size) {
 		ssize_t n = pread(process->memory, (char *)to + done, size - done, (off_t)(address + done));
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
+#include <elf.h> /* ELFMAG */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -89,6 +90,32 @@ char *record_find(const char *command, int *status)
 	return path;
 }
 
+static bool is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool elf = fd >= 0 && read(fd, magic, sizeof(magic)) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+
+	if (fd >= 0)
+		close(fd);
+	return elf;
+}
+
+/* A program that the kernel does not take, as of another machine, execvp() would have a shell read as text. */
+static void execute(char **command)
+{
+	int error;
+	char *path = record_search(command[0], &error);
+
+	if (path && is_elf(path))
+		execv(path, command);
+	else
+		execvp(command[0], command);
+	error = errno;
+	free(path);
+	errno = error;
+}
+
 /* The child does not begin before the watcher is ready for it. */
 static void await(int go)
 {
@@ -116,7 +143,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 		close(go[1]);
 		await(go[0]);
 		record_signals_leave(&before);
-		execvp(command[0], command);
+		execute(command);
 		error = errno;
 		while (write(report[1], &error, sizeof(error)) < 0 && errno == EINTR)
 			;
