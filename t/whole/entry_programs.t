@@ -10,6 +10,12 @@ need python3
 XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME
 
+# For indexes of clang's libraries a busy machine may need more than the ten seconds that a traced program waits.
+index_clang() {
+	ldd "$(command -v "${CLANG:-none}")" 2>/dev/null | awk '$3 ~ "^/" { print $3 }' | xargs -r "$XAUDIT" index -q
+}
+more index_clang
+
 # traced NAME MODE COMMAND: recorded, the command's output and end are those in `plain`.
 traced() {
 	rm -rf trace
