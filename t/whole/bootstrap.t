@@ -122,7 +122,8 @@ is "$status $(ran)" '0 all [];' 'check runs all tests, in their short form'
 unlike "$(cat log)" '^apt-get install.* (gdb|libc[+][+]-dev)' \
 	'and has no package that only check-all uses'
 run check-all
-is "$status $(ran)" '0 all [];t/unit/two.t t/unit/four.t [1];' 'check-all does so, and runs the longer ones for longer'
+is "$status $(ran)" '0 all [];t/unit/two.t t/unit/four.t AM_T_LOG_FLAGS=-k 10 3600 [1];' \
+	'check-all does so, and runs the longer ones for longer'
 like "$(cat log)" '^apt-get install.* libc[+][+]-dev .*gdb' 'with more packages'
 run check audit
 is "$status $(ran)" '0 t/unit/one.t t/unit/two.t [];' \
@@ -130,7 +131,8 @@ is "$status $(ran)" '0 t/unit/one.t t/unit/two.t [];' \
 run check doc tool/ctl
 is "$status $(ran)" '0 t/unit/two.t t/unit/three.t [];' 'check of two areas runs those of both'
 run check-all audit
-is "$status $(ran)" '0 t/unit/one.t t/unit/two.t [];t/unit/two.t [1];' 'so does check-all of an area'
+is "$status $(ran)" '0 t/unit/one.t t/unit/two.t [];t/unit/two.t AM_T_LOG_FLAGS=-k 10 3600 [1];' \
+	'so does check-all of an area'
 run check-all tool/ctl
 is "$status $(ran)" '0 t/unit/three.t [];' 'where nothing is longer nothing is run again'
 run check audit live
