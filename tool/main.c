@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "tool/bus.h"
 #include "tool/memory.h"
 
 static const struct {
@@ -78,6 +79,7 @@ static int say_unknown(const char *command)
 
 int main(int argc, char **argv)
 {
+	bus_begin();
 	if (argc < 2) {
 		help(stderr);
 		return TOOL_USAGE;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tool/memory.h"
+#include "tool/plain.h"
 
 /* How many symbols are named. */
 #define SYMBOLS 3
@@ -45,13 +46,13 @@ static bool take_unique(struct check_finding *f, Elf *elf, Elf_Scn *section, con
 
 static bool add_unique(struct check_finding *f, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = plain_open(AT_FDCWD, path);
 	bool found = false;
 	Elf *elf = NULL;
 
 	elf_version(EV_CURRENT);
 	if (fd >= 0)
-		elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+		elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF) {
 		for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 			Elf64_Shdr *header = elf64_getshdr(section);

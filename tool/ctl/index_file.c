@@ -3,14 +3,13 @@
 #include "tool/ctl/index_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/index/index.h"
 #include "tool/index/image.h"
+#include "tool/index/own.h"
 
 bool index_file_look(struct index_made *to, const struct index_identity *identity)
 {
@@ -39,16 +38,10 @@ static bool is_same(int fd, const struct index_identity *identity)
 int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path)
 {
 	char folder[PATH_MAX];
-	struct stat st;
-	int shared;
+	int shared, fd = own_open(path);
 
-	if (stat(path, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENOEXEC;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	/* libdwfl would ask a server for debug files, and wait for it. */
 	unsetenv("DEBUGINFOD_URLS");
 	int r = is_same(fd, identity) ? index_make(to, fd, path) : -ESTALE;

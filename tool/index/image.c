@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tool/index/frames.h"
+#include "tool/index/own.h"
 #include "tool/memory.h"
 
 static int by_address(const void *a, const void *b)
@@ -133,8 +135,10 @@ static bool has_symbols(const struct site_file *file)
 int image_identify(int fd, struct image_name *name)
 {
 	struct image image = { 0 };
-	int r = site_file_open(&image.file, fd);
+	int own = own_copy(fd), r = own < 0 ? own : site_file_open(&image.file, own);
 
+	if (own >= 0)
+		close(own);
 	*name = (struct image_name){ 0 };
 	if (r)
 		return r;
@@ -280,10 +284,10 @@ static void merge(struct image *image)
 
 int image_open(struct image *image, int fd, const char *path)
 {
-	int r;
+	int own = own_copy(fd), r;
 
 	*image = (struct image){ 0 };
-	r = site_file_open(&image->file, fd);
+	r = own < 0 ? own : site_file_open(&image->file, own);
 	if (!r)
 		r = read_identity(image, fd);
 	if (r)
@@ -297,12 +301,15 @@ int image_open(struct image *image, int fd, const char *path)
 	image->loader = is_loader(image);
 	image->symbols = has_symbols(&image->file);
 	image->frames = frames_read(&image->file);
-	image_names(image, fd, path);
+	image_names(image, own, path);
 	for (size_t i = 0; i < image->frames->count; i++)
 		image_add(image, image->frames->frame[i].start, image->frames->frame[i].size, NULL, -1);
 	merge(image);
+	close(own);
 	return 0;
 out:
+	if (own >= 0)
+		close(own);
 	image_close(image);
 	return r;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 
 #include "audit/index/index.h"
 #include "tool/index/have.h"
+#include "tool/index/own.h"
 #include "tool/index/write.h"
 #include "tool/options.h"
 #include "tool/tool.h"
@@ -218,8 +218,7 @@ static int do_file(const struct options *options, const char *file)
 	struct index index;
 	int status = TOOL_OK;
 
-	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : index_make(&made, fd, file);
+	int fd = own_open(file), r = fd < 0 ? fd : index_make(&made, fd, file);
 
 	if (fd >= 0)
 		close(fd);

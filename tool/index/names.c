@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit/nointercept.h"
+#include "tool/index/debug.h"
 #include "tool/memory.h"
 
 #define NAMES_PER_BYTE 16 /* of the file */
@@ -103,7 +104,7 @@ static void all_names(struct image *image, int fd, const char *path)
 	static char *debug_path;
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = debug_find,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &debug_path,
 	};

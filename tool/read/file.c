@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h> /* pread, lseek */
 
+#include "tool/plain.h"
 #include "tool/read/pack/pack.h"
 
 #define LEASE_TRIES 100
@@ -50,15 +51,20 @@ static void close_now(struct read_file *file)
 	file->files->open--;
 }
 
+static int open_list(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 /*
  * If no descriptor is free, one of our own files is closed. If a process has a lease on the file (tool/record/trim.c)
  * it gives that up at once; until then the file can't be opened.
  */
-static int open_at(struct read_files *files, const char *name, int flags)
+static int open_at(struct read_files *files, const char *name, int (*open_it)(int at, const char *name))
 {
 	int fd, leased = 0;
 
-	while ((fd = openat(files->at, name, O_RDONLY | O_CLOEXEC | flags)) < 0) {
+	while ((fd = open_it(files->at, name)) < 0) {
 		if (errno == EAGAIN && leased++ < LEASE_TRIES)
 			usleep(1000);
 		else if ((errno == EMFILE || errno == ENFILE) && files->oldest)
@@ -72,19 +78,10 @@ static int open_at(struct read_files *files, const char *name, int flags)
 /* Returns -1 if it can't be opened; then *why is a phrase, NULL if there is no such file. */
 static int open_regular(struct read_files *files, const char *name, const char **why)
 {
-	struct stat st;
-	/* Not blocking: to open a FIFO would wait for a writer. */
-	int fd = open_at(files, name, O_NONBLOCK | O_NOCTTY);
+	int fd = open_at(files, name, plain_open);
 
-	*why = fd >= 0 || errno == ENOENT ? NULL : strerror(errno);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	*why = "this is not a file";
-	close(fd);
-	errno = EINVAL;
-	return -1;
+	*why = fd >= 0 || errno == ENOENT ? NULL : errno == EINVAL ? "this is not a file" : strerror(errno);
+	return fd;
 }
 
 /* Opens the file, for the first time or again. */
@@ -418,7 +415,7 @@ struct read_list *read_files_list(struct read_files *files, const char *folder)
 		list->folder = strdup(strcmp(folder, ".") ? folder : "");
 		list->next = list->folder ? pack_first_in(list->pack, list->folder) : 0;
 	} else if (list) {
-		fd = open_at(files, folder, O_DIRECTORY);
+		fd = open_at(files, folder, open_list);
 		list->dir = fd >= 0 ? fdopendir(fd) : NULL;
 		error = errno;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* O_PATH */
 #include "tool/read/path.h"
 
 #include <ctype.h> /* isdigit */
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/plain.h"
 #include "tool/read/memory.h"
 #include "tool/read/pack/pack.h"
 
@@ -115,11 +117,9 @@ static void find_name(struct read_wanted *wanted, struct read_damage *damage, co
 /* Opens a packed trace of that name. -1: it is none. */
 static int open_pack(const char *path)
 {
-	/* Not blocking: to open a FIFO would wait for a writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat s;
+	int fd = plain_open(AT_FDCWD, path);
 
-	if (fd >= 0 && !fstat(fd, &s) && S_ISREG(s.st_mode) && pack_is(fd))
+	if (fd >= 0 && pack_is(fd))
 		return fd;
 	if (fd >= 0)
 		close(fd);

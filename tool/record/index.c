@@ -28,6 +28,7 @@
 #include "audit/rules/rules.h"
 #include "tool/index/have.h"
 #include "tool/index/image.h"
+#include "tool/index/own.h"
 #include "tool/index/write.h"
 #include "tool/memory.h"
 #include "tool/now.h"
@@ -78,9 +79,7 @@ static bool was_seen(struct search *search, const struct index_identity *identit
 static void look_at(struct search *search, const char *path, bool program)
 {
 	struct image_name name;
-	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int r = fd < 0 ? -errno : image_identify(fd, &name);
+	int fd = own_open(path), r = fd < 0 ? fd : image_identify(fd, &name);
 
 	if (fd >= 0)
 		close(fd);
@@ -138,11 +137,11 @@ struct job {
 static int make(const char *file, const char *folder, int shared)
 {
 	struct index_made made;
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = own_open(file);
 
 	/* libdwfl would ask a server for debug files, and wait for it. */
 	unsetenv("DEBUGINFOD_URLS");
-	int r = fd < 0 ? -errno : index_make(&made, fd, file);
+	int r = fd < 0 ? fd : index_make(&made, fd, file);
 	if (r) {
 		tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s", file,
 			r == -ENOEXEC ? "it is no x86-64 program or library" : strerror(-r));

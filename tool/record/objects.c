@@ -21,6 +21,7 @@
 
 #include "tool/memory.h"
 #include "tool/now.h"
+#include "tool/plain.h"
 #include "x86_64/elf.h"
 
 #define MOST_TEXT (1u << 20) /* of ld.so's list */
@@ -51,7 +52,7 @@ static int open_program(const char *path, char **program)
 	char *file = memory_format("%s", path), *next;
 
 	for (int level = 0; level <= RECORD_SCRIPTS; level++) {
-		int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO would block */
+		int fd = plain_open(AT_FDCWD, file);
 		ssize_t n = fd < 0 ? -1 : pread(fd, line, sizeof(line) - 1, 0);
 
 		if (n < 0) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "audit/tunables.h"
+#include "tool/plain.h"
 #include "x86_64/elf.h"
 
 #define MOST_TLS  (1ull << 30)
@@ -67,7 +68,7 @@ static bool read_file(int fd, uint64_t *sum)
 
 static bool add_file(const char *path, uint64_t *sum)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = plain_open(AT_FDCWD, path);
 	bool good = fd >= 0 && read_file(fd, sum);
 
 	if (fd >= 0)

@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "tool/plain.h"
 #include "tool/tool.h"
 #include "x86_64/elf.h"
 
@@ -86,7 +87,7 @@ void record_why(const char *command, const char *path)
 
 	snprintf(name, sizeof(name), "%s", path);
 	for (; scripts <= RECORD_SCRIPTS; scripts++) {
-		int fd = open(name, O_RDONLY | O_CLOEXEC);
+		int fd = plain_open(AT_FDCWD, name);
 		ssize_t n;
 
 		if (fd < 0) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/index/own.h"
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/options.h"
@@ -128,14 +129,14 @@ static void add_sites(struct list *list)
 	}
 }
 
-/* Returns 0 or -errno. */
-static int gather(struct list *list, int fd)
+/* own: what is to be read of the file (tool/index/own.h). Returns 0 or -errno. */
+static int gather(struct list *list, int fd, int own)
 {
 	struct site_symbols symbols;
-	int r = site_scan(&list->set, fd, (1u << TRACE_KIND_COUNT) - 1);
+	int r = site_scan(&list->set, own, (1u << TRACE_KIND_COUNT) - 1);
 
 	if (!r)
-		r = site_symbols(&list->set, fd, &symbols);
+		r = site_symbols(&list->set, own, &symbols);
 	if (r)
 		return r;
 	bool indexed = !index_have(&list->had, fd, list->file);
@@ -401,7 +402,7 @@ int list_main(int argc, char **argv)
 {
 	struct list list = { .colour = tool_colour(NULL, STDOUT_FILENO) };
 	struct options_syntax with_kinds = syntax;
-	int fd, r;
+	int fd, own, r;
 
 	/* A reader or pager that has seen enough is no error. */
 	signal(SIGPIPE, SIG_IGN);
@@ -414,24 +415,23 @@ int list_main(int argc, char **argv)
 	list.file = argv[first];
 	term_begin(false);
 
-	/* Not blocking: a FIFO is no ELF file, but opening one would wait for a writer. */
-	fd = open(list.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		tool_error("list", "%s: %s", list.file, strerror(errno));
-		return TOOL_FAILED;
-	}
-	r = gather(&list, fd);
+	fd = own_open(list.file);
+	own = fd < 0 ? fd : own_copy(fd);
+	r = own < 0 ? own : gather(&list, fd, own);
 	if (r == -ENOEXEC)
 		tool_error("list", "%s: not an x86-64 ELF file", list.file);
 	else if (r)
 		tool_error("list", "%s: %s", list.file, strerror(-r));
 	else if (first + 1 < argc)
-		r = print_symbols(&list, fd, argv + first + 1);
+		r = print_symbols(&list, own, argv + first + 1);
 	else if (list.json)
 		print_json(&list);
 	else
 		print_table(&list);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	if (own >= 0)
+		close(own);
 	free(list.row);
 	index_drop(&list.had);
 	site_free(&list.set);

@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool/json.h"
 #include "tool/memory.h"
+#include "tool/plain.h"
 #include "tool/read/api/xaudit-read-facts.h"
 #include "tool/show/term/term.h"
 #include "tool/tool.h"
@@ -91,14 +91,10 @@ static bool has_build_id(Elf *elf, const char *build_id)
 /* Opens an ELF file with that build-id. The path comes from a trace: it may name anything. */
 static Elf *open_elf(const char *path, const char *build_id, int *fd)
 {
-	struct stat st;
-	Elf *elf = NULL;
-
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	*fd = plain_open(AT_FDCWD, path);
 	if (*fd < 0)
 		return NULL;
-	if (!fstat(*fd, &st) && S_ISREG(st.st_mode))
-		elf = elf_begin(*fd, ELF_C_READ, NULL);
+	Elf *elf = elf_begin(*fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF && has_build_id(elf, build_id))
 		return elf;
 	elf_end(elf);

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Files that somebody else made, or changes while we read them: what the commands open because a trace, or a file, says
+# so; and files that are cut off while they are looked at.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/written.sh"
+need objcopy
+
+library "$CC" libcounted.so counted.c
+program "$CC" count count.c -L. -lcounted
+
+# ---- nothing but regular files is opened ----
+# To open a FIFO lets go who waits to write into it; a device may do worse.
+
+# waits SENTENCE COMMAND...: runs the command, while a writer waits at ./fifo; it waits still.
+waits() {
+	sentence=$1
+	shift
+	rm -f fifo begun opened
+	mkfifo fifo
+	sh -c ': >begun; exec 3>fifo; : >opened' &
+	writer=$!
+	wait_until 60 test -e begun
+	wait_until 60 grep -q '^State:.S' "/proc/$writer/status"
+	bounded 60 "$@" >out 2>err </dev/null
+	last=$?
+	test ! -e opened
+	waited=$?
+	timeout 10 sh -c ': <fifo'
+	wait "$writer"
+	is "$last $waited $(test -e opened && echo opened)" "$expected 0 opened" "$sentence"
+}
+write_trace written <<END
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 $tmp/fifo build=0123456789abcdef
+function 1 0 1 0x1000 first
+thread 100 main
+entry 1 1200
+exit 1 1300
+END
+expected=0
+waits 'what a trace calls an object is not opened if it is no file, for its lines' \
+	"$XAUDIT" report --srcline written
+expected=1
+for file in p100/meta p100/t0; do
+	rm -rf linked
+	cp -r written linked
+	rm -f linked/$file
+	ln -s "$tmp/fifo" linked/$file
+	waits "nor is what stands in the place of $file" "$XAUDIT" report linked
+	like "$(cat err)" "linked/$file: this is not a file" "$file: and that is said"
+done
+for file in record sched; do
+	case $file in
+	record) expected=0 ;;
+	*) expected=1 ;;
+	esac
+	rm -rf linked
+	cp -r written linked
+	rm -f linked/$file
+	ln -s "$tmp/fifo" linked/$file
+	waits "nor of $file" "$XAUDIT" info linked
+done
+expected=1
+waits 'nor as a packed trace' "$XAUDIT" report fifo
+waits 'nor for an index' "$XAUDIT" index -n fifo
+waits 'nor to be listed' "$XAUDIT" list fifo
+
+# The file names its debug file.
+printf 'not for long' >fifo.debug
+for id in sha1 none; do
+	$CC -shared -fPIC -O1 -Wl,--build-id=$id -o plain.so "$sources/counted.c" || bail 'no library'
+	objcopy --strip-all --add-gnu-debuglink=fifo.debug plain.so linked.so || bail 'no debuglink'
+	mv fifo.debug kept.debug
+	ln -s fifo fifo.debug
+	expected=0
+	waits "nor as a debug file, of a file with build-id $id" "$XAUDIT" index -n linked.so
+	rm fifo.debug
+	mv kept.debug fifo.debug
+done
+
+# ---- debug files ----
+cat >hidden.c <<'END'
+static __attribute__((noinline, used)) int hidden(int n)
+{
+	volatile int sum = n;
+	for (int i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+int shown(int n) { return hidden(n) + 1; }
+END
+# names: does the index of stripped.so have the name that only its debug file tells?
+names() {
+	bounded 60 "$XAUDIT" index -nv stripped.so 2>err | grep -c ' hidden$'
+	cat err
+}
+mkdir -p .debug
+for id in sha1 none; do
+	$CC -g -shared -fPIC -O1 -Wl,--build-id=$id -o whole.so hidden.c || bail 'no library'
+	objcopy --only-keep-debug whole.so whole.debug
+	objcopy --strip-all --add-gnu-debuglink=whole.debug whole.so stripped.so || bail 'no debuglink'
+	is "$(names)" 1 "build-id $id: a debug file beside the file is used"
+	mv whole.debug .debug
+	is "$(names)" 1 "build-id $id: and one in .debug"
+	$CC -g -shared -fPIC -O2 -Wl,--build-id=$id -Dshown=other -o other.so hidden.c || bail 'no library'
+	objcopy --only-keep-debug other.so .debug/whole.debug
+	is "$(names)" 0 "build-id $id: but none of another file"
+	rm .debug/whole.debug
+done
+
+# ---- files that are cut off while they are looked at ----
+$CC -O2 -o cut "$sources/cut.c" || bail 'cut.c does not compile'
+cp "$MODULE" large
+# cut_while WHOSE WORDS
+cut_while() {
+	rm -f stop
+	cp large cut.so
+	[ "$1" = ours ] || chown 65534 cut.so
+	./cut cut.so stop &
+	cutter=$!
+	statuses=
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		for command in 'index -n' list; do
+			status=0
+			bounded 60 "$XAUDIT" $command cut.so >/dev/null 2>err || status=$?
+			case $status in
+			0 | 1) ;;
+			*) statuses="$statuses $command $status" ;;
+			esac
+		done
+	done
+	: >stop
+	wait $cutter
+	is "$? $statuses" '0 ' "a file of $2 that is cut off and grows, again and again: index and list end as ever"
+}
+cut_while ours 'our own'
+if [ "$(id -u)" -eq 0 ]; then
+	cut_while theirs "another user"
+else
+	skip 1 'not root'
+fi
+done_testing

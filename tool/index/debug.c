@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/index/debug.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/index/own.h"
+#include "tool/memory.h"
+
+#define ROOT "/usr/lib/debug"
+
+/* CRC-32 as .gnu_debuglink has it. */
+static uint32_t add_crc(uint32_t crc, const uint8_t *byte, size_t count)
+{
+	static uint32_t table[256];
+
+	for (uint32_t i = 0; i < 256 && !table[255]; i++) {
+		uint32_t value = i;
+		for (int bit = 0; bit < 8; bit++)
+			value = value >> 1 ^ (value & 1 ? 0xedb88320u : 0);
+		table[i] = value;
+	}
+	for (crc = ~crc; count; count--, byte++)
+		crc = table[(crc ^ *byte) & 255] ^ crc >> 8;
+	return ~crc;
+}
+
+static bool has_crc(int fd, uint32_t wanted)
+{
+	static uint8_t piece[1 << 16];
+	uint32_t crc = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	for (; (n = pread(fd, piece, sizeof(piece), at)) > 0; at += n)
+		crc = add_crc(crc, piece, (size_t)n);
+	return !n && crc == wanted;
+}
+
+static bool has_build_id(int fd, const unsigned char *wanted, int size)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	const void *bytes;
+	bool has = elf && elf_kind(elf) == ELF_K_ELF && dwelf_elf_gnu_build_id(elf, &bytes) == size &&
+		   !memcmp(bytes, wanted, (size_t)size);
+
+	elf_end(elf);
+	return has;
+}
+
+/* Opens it if it belongs to the module. path is freed. Returns a descriptor, or -1. */
+static int try_file(Dwfl_Module *module, char *path, uint32_t crc, char **found)
+{
+	const unsigned char *bytes;
+	GElf_Addr at;
+	int size = dwfl_module_build_id(module, &bytes, &at), fd = own_open(path);
+	int own = fd < 0 ? -1 : own_copy(fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (own >= 0 && (size > 0 ? has_build_id(own, bytes, size) : has_crc(own, crc))) {
+		*found = path;
+		return own;
+	}
+	if (own >= 0)
+		close(own);
+	free(path);
+	return -1;
+}
+
+/* Beside the file, and where packages put it. */
+static int try_folder(Dwfl_Module *module, const char *file, const char *link, uint32_t crc, char **found)
+{
+	const char *slash = strrchr(file, '/');
+	int length = slash ? (int)(slash - file) : 0, fd;
+
+	if (!slash)
+		return -1;
+	fd = try_file(module, memory_format("%.*s/%s", length, file, link), crc, found);
+	if (fd < 0)
+		fd = try_file(module, memory_format("%.*s/.debug/%s", length, file, link), crc, found);
+	if (fd < 0 && *file == '/')
+		fd = try_file(module, memory_format(ROOT "%.*s/%s", length, file, link), crc, found);
+	return fd;
+}
+
+int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file, const char *link,
+	GElf_Word crc, char **found)
+{
+	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc, found);
+
+	/* What a file says is a name, not a path. */
+	if (fd >= 0 || !file || !link || !*link || strchr(link, '/'))
+		return fd;
+	char *real = realpath(file, NULL);
+	char *given = strchr(file, '/') ? memory_format("%s", file) : memory_format("./%s", file);
+	fd = try_folder(module, given, link, crc, found);
+	if (fd < 0 && real && strcmp(real, given))
+		fd = try_folder(module, real, link, crc, found);
+	free(given);
+	free(real);
+	return fd;
+}

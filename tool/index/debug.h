@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The debug file of a file, by build-id below /usr/lib/debug, or by debuglink, as libdwfl finds it; but the file tells
+ * where it is, and may be somebody else's. So nothing is opened but regular files, and they are read as own.h says. The
+ * file's build-id, or, if it has none, the link's checksum, must be that of the debug file.
+ */
+#ifndef XAUDIT_TOOL_INDEX_DEBUG_H
+#define XAUDIT_TOOL_INDEX_DEBUG_H
+
+#include <elfutils/libdwfl.h>
+
+/* As find_debuginfo of Dwfl_Callbacks. */
+int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file, const char *link,
+	GElf_Word crc, char **found);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ELF files that may be somebody else's. What is looked through is mapped, and what is checked there is read again
+ * later: so a file that another user may change is copied first, into memory that nobody else has. One that is ours,
+ * or root's, is read where it is: if it is cut off meanwhile, tool/bus.h has zeros there.
+ */
+#ifndef XAUDIT_TOOL_INDEX_OWN_H
+#define XAUDIT_TOOL_INDEX_OWN_H
+
+/* Opens a regular file for reading. Returns a descriptor, or -errno; -ENOEXEC: it is none. */
+int own_open(const char *path);
+
+/*
+ * A descriptor of what the file holds, to be closed by the caller: of itself, or of a copy. Returns -errno if it can't
+ * be had; -ENOEXEC: no regular file; -EFBIG: another user's, and of more than 1 GiB.
+ */
+int own_copy(int fd);
+
+#endif
