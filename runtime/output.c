@@ -3,6 +3,7 @@
 #include "runtime/output.h"
 
 #include <errno.h>	 /* ESTALE */
+#include <limits.h>	 /* NAME_MAX */
 #include <linux/fs.h>	 /* FS_IOC_SETFLAGS */
 #include <linux/magic.h> /* BTRFS_SUPER_MAGIC */
 #include <sys/stat.h>	 /* struct stat */
@@ -11,10 +12,12 @@
 #include "runtime/text.h"
 #include "x86_64/sys.h"
 
+#define FOLDER (O_PATH | O_DIRECTORY | O_CLOEXEC)
+
 /* The kernel's struct stat is glibc's on x86-64. */
 static long open_folder(int at, const char *path, struct stat *st)
 {
-	long fd = sys_call(__NR_openat, at, (long)path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, 0, 0);
+	long fd = sys_call(__NR_openat, at, (long)path, FOLDER | O_NOFOLLOW, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	long r = sys_fstat(fd, st);
@@ -74,7 +77,43 @@ static void restore_mode(long fd)
 	sys_call(__NR_fchmodat, AT_FDCWD, (long)path, 0700, 0, 0, 0);
 }
 
-long output_make(int at, const char *path, struct output_place *place)
+/*
+ * Opens the folder that the last component of *path lies in, which *path becomes. Returns `at` if there is no other
+ * component, else a descriptor to close, or -errno. Step by step: a copy of the path is too much for a small stack.
+ */
+static long open_parent(int at, const char **path)
+{
+	char name[NAME_MAX + 1];
+	const char *p = *path;
+	long fd = *p == '/' ? sys_call(__NR_openat, at, (long)"/", FOLDER, 0, 0, 0) : at, next;
+
+	for (; fd == at || fd >= 0; fd = next) {
+		size_t n = 0, rest;
+		while (*p == '/')
+			p++;
+		while (p[n] && p[n] != '/')
+			n++;
+		for (rest = n; p[rest] == '/';)
+			rest++;
+		if (!p[rest]) {
+			*path = fd != at && !n ? "." : p;
+			return fd;
+		}
+		next = -ENAMETOOLONG;
+		if (n < sizeof(name)) {
+			sys_copy(name, p, n);
+			name[n] = '\0';
+			next = sys_call(__NR_openat, fd, (long)name, FOLDER, 0, 0, 0);
+		}
+		if (fd != at)
+			sys_close((int)fd);
+		p += n;
+	}
+	return fd;
+}
+
+/* path: one component. */
+static long make(int at, const char *path, struct output_place *place)
 {
 	struct stat st;
 	long r = sys_call(__NR_mkdirat, at, (long)path, 0700, 0, 0, 0);
@@ -90,6 +129,19 @@ long output_make(int at, const char *path, struct output_place *place)
 	if ((st.st_mode & 0777) != 0700)
 		restore_mode(fd);
 	return opened(fd, 0, &st, place);
+}
+
+long output_make(int at, const char *path, struct output_place *place)
+{
+	/* It may be renamed, and a link put in its place, before what is made there is opened. */
+	long parent = open_parent(at, &path);
+
+	if (parent != at && parent < 0)
+		return parent;
+	long fd = make((int)parent, path, place);
+	if (parent != at)
+		sys_close((int)parent);
+	return fd;
 }
 
 long output_make_file(int folder, const char *name)

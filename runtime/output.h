@@ -37,7 +37,10 @@ long output_open(int at, const char *path, struct output_place *place);
 /* Opens a folder that must still be the one at `place`. -ESTALE: it is another one. */
 long output_open_again(const char *path, const struct output_place *place);
 
-/* Makes a folder. place may be NULL. Returns a descriptor to close; -EEXIST when the name is taken. */
+/*
+ * Makes a folder, in the one that the path led to at first. place may be NULL. Returns a descriptor to close; -EEXIST
+ * when the name is taken.
+ */
 long output_make(int at, const char *path, struct output_place *place);
 
 /* Makes a file, open for reading and writing. Returns a descriptor to close; -EEXIST when the name is taken. */

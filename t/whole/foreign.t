@@ -144,4 +144,27 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip 1 'not root'
 fi
+
+# ---- folders on the way that are exchanged ----
+# When a folder has been made in ./way/sub, a link to ./victim takes the place of that; there is one of that name, ours.
+$CC -O2 -o swap_at "$sources/swap_at.c" || bail 'swap_at.c does not compile'
+record whole -k plt -l libcounted.so ./count 1 1000
+process=$(ls whole | grep '^p')
+bounded 60 "$XAUDIT" pack -o made.pack whole >/dev/null || bail 'pack fails'
+printf '[trace]\noutput = %s\n[library libcounted.so]\nkinds = plt\n' "$tmp/way/sub/made" >way.conf
+# exchanged SENTENCE STATUS COMMAND...
+exchanged() {
+	sentence=$1 ends=$2
+	shift 2
+	rm -rf way victim
+	mkdir -p way/sub victim/made
+	status=0
+	bounded 60 ./swap_at way/sub/made 'mv way/sub way/away && ln -s ../victim way/sub' "$@" >out 2>err || status=$?
+	is "$status $(ls victim/made)" "$ends " "$sentence: nothing is made elsewhere"
+	report way/away/made
+	is "$(calls counted)" 1000 "$sentence: it is where the way led at first"
+}
+exchanged unpack 0 "$XAUDIT" unpack -o way/sub/made made.pack
+exchanged 'ctl snapshot' 0 "$XAUDIT" ctl "whole/$process" snapshot -o way/sub/made
+exchanged 'the module' 7 env XAUDIT_CONFIG=way.conf LD_AUDIT="$MODULE" ./count 1 1000
 done_testing

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/output.h"
 #include "tool/memory.h"
 #include "tool/options.h"
 #include "tool/read/error.h"
@@ -96,6 +97,18 @@ static bool put(int fd, const uint8_t *from, size_t size, uint64_t at)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return true;
+}
+
+/* Returns false after one line on stderr. */
+static bool make_root(struct unpacking *unpacking)
+{
+	long root = output_make(AT_FDCWD, unpacking->dir, NULL);
+
+	if (root < 0)
+		tool_error(unpacking->command, "the folder %s can't be made: %s; -o names another one", unpacking->dir,
+			root == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-root));
+	unpacking->root = root < 0 ? -1 : (int)root;
+	return root >= 0;
 }
 
 /* Makes the folder that a member lies in, or is. Returns its descriptor, -1 and errno. */
@@ -219,12 +232,9 @@ static int unpack(const char *command, const char *path, const char *dir, bool r
 		tool_error(command, "the name of %s does not end with %s: name the new folder with -o DIR", path,
 			PACK_SUFFIX);
 		status = TOOL_USAGE;
-	} else if (dir && mkdir(dir, 0700))
-		tool_error(command, "the folder %s can't be made: %s; -o names another one", dir, strerror(errno));
-	else if (dir && (unpacking->root = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		tool_error(command, "the folder %s can't be opened: %s", dir, strerror(errno));
-	else if (unpack_all(unpacking))
+	} else if ((!dir || make_root(unpacking)) && unpack_all(unpacking)) {
 		status = tell_damage(unpacking);
+	}
 out:
 	pack_close(unpacking->pack);
 	read_damage_free(&unpacking->damage);
