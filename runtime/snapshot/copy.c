@@ -164,6 +164,10 @@ static long each_place(struct copy *c, enum trace_place what, uint32_t number,
 		return n;
 	places = places < c->family.places_max ? places : c->family.places_max;
 	for (uint64_t at = 0; at < places && !r; at += PIECE / 8) {
+		/* What somebody else made may be a hole of any size. */
+		uint64_t begin = c->family.directory + 8 * at, data = snapshot_data(c->meta, begin);
+		if (data == UINT64_MAX || (at += (data - begin) / 8) >= places)
+			break;
 		uint64_t size = 8 * (places - at) < PIECE ? 8 * (places - at) : PIECE;
 		n = snapshot_read(c->meta, c->second, size, c->family.directory + 8 * at);
 		if (n < 0)
@@ -249,7 +253,8 @@ static uint64_t newest_in_stream(struct copy *c, uint32_t number)
 
 	if (fd < 0)
 		return NO_SEQ;
-	for (uint64_t at = 0; at < size; at += c->chunk_size)
+	for (uint64_t at = snapshot_step(fd, 0, c->chunk_size); at < size;
+		at = snapshot_step(fd, at + c->chunk_size, c->chunk_size))
 		if (read_chunk(fd, at, c->chunk_size, &c->chunk) > 0 && (newest == NO_SEQ || c->chunk.seq > newest))
 			newest = c->chunk.seq;
 	sys_close(fd);
@@ -338,7 +343,8 @@ static long copy_stream(struct copy *c, const struct way *way, uint32_t number, 
 
 	if (file.from < 0)
 		return file.from == -ENOENT ? 0 : file.from;
-	for (uint64_t at = 0; at < size && r >= 0; at += c->chunk_size) {
+	for (uint64_t at = snapshot_step(file.from, 0, c->chunk_size); at < size && r >= 0;
+		at = snapshot_step(file.from, at + c->chunk_size, c->chunk_size)) {
 		if (read_chunk(file.from, at, c->chunk_size, &c->chunk) <= 0 || c->chunk.seq > newest ||
 			is_taken(c, c->chunk.seq))
 			continue;
@@ -406,7 +412,7 @@ static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64
 static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
 {
 	struct trace_counts counts;
-	uint64_t from = snapshot_place_at(c, place), to = c->next * c->family.place_size, size = c->family.place_size;
+	uint64_t size = c->family.place_size, from = snapshot_place_at(c, place), to = c->next * size, skip;
 	long n = snapshot_read(c->meta, &counts, sizeof(counts), from), r = 0;
 
 	if (n < 0)
@@ -415,8 +421,13 @@ static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
 		counts.size % size || counts.size / size > c->family.places_max)
 		return 0;
 	uint32_t places = (uint32_t)(counts.size / size);
+	if (places > c->words - c->next)
+		return -EBADMSG;
 	c->run_end = place + places;
 	for (uint64_t at = 0; at < counts.size && !r; at += PIECE) {
+		skip = snapshot_step(c->meta, from + at, PIECE);
+		if (skip == UINT64_MAX || (at = skip - from) >= counts.size)
+			break;
 		n = snapshot_read(c->meta, c->first, PIECE, from + at);
 		if (n <= 0)
 			break;

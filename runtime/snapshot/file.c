@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading and writing files of a snapshot. */
-#include <errno.h> /* EINTR */
+#define _GNU_SOURCE /* SEEK_DATA */
+#include <errno.h>  /* EINTR */
+#include <unistd.h> /* SEEK_DATA */
 
 #include "runtime/snapshot/parts.h"
 #include "x86_64/sys.h"
@@ -36,4 +38,25 @@ long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uin
 	}
 	c->copied->bytes += size;
 	return 0;
+}
+
+uint64_t snapshot_data(int fd, uint64_t at)
+{
+	long data = sys_call(__NR_lseek, fd, (long)at, SEEK_DATA, 0, 0, 0);
+
+	return data >= 0 ? (uint64_t)data : data == -ENXIO ? UINT64_MAX : at;
+}
+
+uint64_t snapshot_amount(int fd)
+{
+	uint64_t amount = 0;
+	long end = sys_call(__NR_lseek, fd, 0, SEEK_END, 0, 0, 0), hole;
+
+	for (uint64_t at = snapshot_data(fd, 0); end > 0 && at < (uint64_t)end;
+		at = snapshot_data(fd, (uint64_t)hole)) {
+		hole = sys_call(__NR_lseek, fd, (long)at, SEEK_HOLE, 0, 0, 0);
+		hole = hole > (long)at && hole < end ? hole : end;
+		amount += (uint64_t)hole - at;
+	}
+	return amount;
 }

@@ -6,13 +6,16 @@
 #include "runtime/snapshot/parts.h"
 #include "x86_64/sys.h"
 
-long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number)
+long snapshot_name(struct copy *c, uint32_t first, uint64_t places, enum trace_place what, uint32_t number)
 {
-	uint64_t word = TRACE_PLACE(what, 0, number);
-	long r = 0;
+	uint64_t at = c->directory + 8ul * first;
+	long r = first > c->words || places > c->words - first ? -EBADMSG : 0;
 
-	for (uint32_t i = 0; i < places && !r; i++)
-		r = snapshot_write(c, c->out, &word, 8, c->directory + 8 * ((uint64_t)first + i));
+	sys_fill_words(c->first, TRACE_PLACE(what, 0, number), PIECE / 8);
+	for (uint64_t left = 8 * places, size; left && !r; left -= size, at += size) {
+		size = left < PIECE ? left : PIECE;
+		r = snapshot_write(c, c->out, c->first, size, at);
+	}
 	return r;
 }
 
@@ -52,28 +55,40 @@ static long read_head(struct copy *c)
 	return 0;
 }
 
-/* Bytes of the records of the process whose head is c->forefather, from a position on; fewer at the end. */
-static long read_records(struct copy *c, void *to, uint64_t size, uint64_t position)
+/*
+ * Where a position in the records of the process whose head is c->forefather lies. Returns how many bytes follow there;
+ * 0: it lies nowhere.
+ */
+static uint64_t locate(const struct copy *c, uint64_t position, uint64_t *at)
 {
 	const struct trace_head *head = &c->forefather;
-	uint64_t done = 0, start = 0, room = c->family.place_size, at = snapshot_place_at(c, head->process);
+	uint64_t start = 0, room = c->family.place_size;
 
-	for (uint32_t i = 0; done < size; i++) {
-		if (position + done < start + room) {
-			uint64_t skip = position + done - start, piece = room - skip;
-			piece = piece < size - done ? piece : size - done;
-			long n = snapshot_read(c->meta, (uint8_t *)to + done, piece, at + skip);
-			if (n < 0)
-				return n;
-			done += (uint64_t)n;
-			if ((uint64_t)n < piece)
-				break;
-		}
+	*at = snapshot_place_at(c, head->process);
+	for (uint32_t i = 0; position - start >= room; i++) {
 		if (i == head->extents)
-			break;
+			return 0;
 		start += room;
 		room = head->extent[i].places * c->family.place_size;
-		at = snapshot_place_at(c, head->extent[i].first);
+		*at = snapshot_place_at(c, head->extent[i].first);
+	}
+	*at += position - start;
+	return room - (position - start);
+}
+
+/* Bytes of those records; fewer at the end. */
+static long read_records(struct copy *c, void *to, uint64_t size, uint64_t position)
+{
+	uint64_t done = 0, room, at;
+
+	while (done < size && (room = locate(c, position + done, &at))) {
+		room = room < size - done ? room : size - done;
+		long n = snapshot_read(c->meta, (uint8_t *)to + done, room, at);
+		if (n < 0)
+			return n;
+		done += (uint64_t)n;
+		if ((uint64_t)n < room)
+			break;
 	}
 	return (long)done;
 }
@@ -97,6 +112,33 @@ static long write_records(struct copy *c, const uint8_t *from, uint64_t size, ui
 		       : snapshot_write(c, c->out, from + first, size - first, record_at(c, position + first));
 }
 
+/*
+ * Copies a part of a record, up to size bytes; a hole stays one. Returns how much that was; 0: the file ends there; or
+ * -errno.
+ */
+static long copy_piece(struct copy *c, uint64_t from, uint64_t size, uint64_t to)
+{
+	uint64_t at, room = locate(c, from, &at), data;
+
+	size = room < size ? room : size;
+	if (!size)
+		return 0;
+	data = snapshot_data(c->meta, at);
+	if (data == UINT64_MAX)
+		return 0;
+	if (data - at >= size || data - at >= PIECE)
+		return (long)(data - at < size ? data - at : size);
+	size = size < PIECE ? size : PIECE;
+	if (size > c->records)
+		return -EBADMSG;
+	c->records -= size;
+	long n = snapshot_read(c->meta, c->first, size, at);
+	if (n <= 0)
+		return n;
+	long r = write_records(c, c->first, (uint64_t)n, to);
+	return r ? r : n;
+}
+
 /* Copies the records up to `end` to position *used; of a forefather's, not those that are for that process alone. */
 static long copy_records(struct copy *c, uint64_t end, int own, uint64_t *used)
 {
@@ -114,14 +156,10 @@ static long copy_records(struct copy *c, uint64_t end, int own, uint64_t *used)
 		if (!own && (record.type == TRACE_REC_CHANGE ||
 				    (record.type == TRACE_REC_TEXT && what == TRACE_TEXT_NOTE)))
 			continue;
-		for (uint64_t done = 0; done < record.size; done += PIECE) {
-			uint64_t size = record.size - done < PIECE ? record.size - done : PIECE;
-			n = read_records(c, c->first, size, at + done);
-			if (n < 0)
-				return n;
-			long r = write_records(c, c->first, size, *used + done);
-			if (r)
-				return r;
+		for (uint64_t done = 0; done < record.size; done += (uint64_t)n) {
+			n = copy_piece(c, at + done, record.size - done, *used + done);
+			if (n <= 0)
+				return n; /* cut off */
 		}
 		*used += record.size;
 	}
@@ -166,12 +204,16 @@ long snapshot_meta(struct copy *c)
 	uint64_t used = TRACE_HEAD_SIZE, size = c->family.place_size;
 	long r = read_head(c);
 
+	c->records = 2 * snapshot_amount(c->meta);
 	if (!r)
 		r = copy_all_records(c, &used);
 	if (r)
 		return r;
 	struct trace_head *head = &c->head;
-	uint32_t places = used > size ? (uint32_t)((used - 1) / size) : 0;
+	uint64_t more = used > size ? (used - 1) / size : 0;
+	if (more > c->words || c->next > c->words - more)
+		return -EBADMSG;
+	uint32_t places = (uint32_t)more;
 	if (head->parent_used)
 		head->flags |= TRACE_FORKED;
 	head->process = head->parent = 0;
@@ -182,8 +224,7 @@ long snapshot_meta(struct copy *c)
 	head->directory = c->directory;
 	head->places = head->places_end = c->next + places;
 	head->size = TRACE_SIZE_PLACES;
-	uint64_t words = (c->next_first - 1) * (size / 8);
-	head->places_max = words < TRACE_PLACE_MAX ? (uint32_t)words : TRACE_PLACE_MAX;
+	head->places_max = c->words < TRACE_PLACE_MAX ? (uint32_t)c->words : TRACE_PLACE_MAX;
 	head->handover = head->handed = head->drain_beat = 0;
 	r = snapshot_name(c, c->next, places, TRACE_PLACE_RECORDS, 0);
 	if (!r)
@@ -218,6 +259,7 @@ long snapshot_begin(struct copy *c)
 	uint64_t words = 2 * (uint64_t)c->family.places_max + FOREFATHERS, size = c->family.place_size;
 	c->directory = size;
 	c->next = c->next_first = 1 + (uint32_t)((8 * words + size - 1) / size);
+	c->words = (c->next_first - 1) * (size / 8);
 	c->out = (int)output_make_file(c->to, UNFINISHED);
 	return c->out < 0 ? c->out : read_head(c);
 }

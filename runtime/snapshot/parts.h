@@ -30,6 +30,8 @@ struct copy {
 	uint32_t process;
 	uint64_t chunk_size;
 	uint64_t directory; /* of the copy */
+	uint64_t words;	    /* that it has */
+	uint64_t records;   /* bytes that may still be copied: twice what is in the file */
 	uint32_t next;	    /* place of the copy */
 	uint32_t next_first; /* after its directory */
 	uint32_t runs, run_end; /* of counters: how many were copied, and the place after the last */
@@ -50,12 +52,29 @@ static inline uint64_t snapshot_place_at(const struct copy *c, uint32_t place)
 	return place * c->family.place_size;
 }
 
-/* file.c. Reads as many bytes as there are, up to size; returns their number, or -errno. */
+/* file.c. Where data lie from `at` on: `at` itself, or the end of a hole there; UINT64_MAX: nowhere. */
+uint64_t snapshot_data(int fd, uint64_t at);
+
+/* The multiple of `step` from `at` on, which is one, with data before the next one; UINT64_MAX: none. */
+static inline uint64_t snapshot_step(int fd, uint64_t at, uint64_t step)
+{
+	uint64_t data = snapshot_data(fd, at);
+
+	return data == UINT64_MAX ? data : data / step * step;
+}
+
+/* How many bytes of the file are in no hole. */
+uint64_t snapshot_amount(int fd);
+
+/* Reads as many bytes as there are, up to size; returns their number, or -errno. */
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
 
-/* In meta.c, as all that follow. Writes which process places of the copy belong to. */
-long snapshot_name(struct copy *c, uint32_t first, uint32_t places, enum trace_place what, uint32_t number);
+/*
+ * In meta.c, as all that follow. Writes which process places of the copy belong to. -EBADMSG: the directory has not so
+ * many words.
+ */
+long snapshot_name(struct copy *c, uint32_t first, uint64_t places, enum trace_place what, uint32_t number);
 
 /* Opens both files of meta; reads the head of the process. Returns 0 or -errno. Open files stay open. */
 long snapshot_begin(struct copy *c);

@@ -167,4 +167,31 @@ exchanged() {
 exchanged unpack 0 "$XAUDIT" unpack -o way/sub/made made.pack
 exchanged 'ctl snapshot' 0 "$XAUDIT" ctl "whole/$process" snapshot -o way/sub/made
 exchanged 'the module' 7 env XAUDIT_CONFIG=way.conf LD_AUDIT="$MODULE" ./count 1 1000
+
+# ---- sizes that make no sense ----
+# A sparse file costs who made it nothing; it must not cost a reader, or a copy, time or room.
+rm -rf sparse copied
+record sparse -b 64k -k plt -l libcounted.so ./count 1 40000
+process=$(ls sparse | grep '^p')
+if truncate -s 8T "sparse/$process/t0" 2>/dev/null; then
+	status=0
+	bounded 60 "$XAUDIT" ctl "sparse/$process" snapshot -o copied >out 2>err || status=$?
+	report copied
+	is "$status $(cat err)$(calls counted)" '0 40000' 'a snapshot of a trace with a file of 8 TiB, nearly all of it a hole'
+else
+	skip 1 'no files of 8 TiB here'
+fi
+$CC -O2 -I"$top_srcdir" -o grow_record "$sources/grow_record.c" || bail 'grow_record.c does not compile'
+rm -rf grown copied
+cp -r sparse grown
+rm -f "grown/$process/t0"
+if ./grow_record "grown/$process/meta" 2>/dev/null; then
+	status=0
+	bounded 60 "$XAUDIT" ctl "grown/$process" snapshot -o copied >out 2>err || status=$?
+	is "$status $(wc -l <err)" "$status $status" 'a record of 2 GiB: the copy comes to an end'
+	ok 'and takes as much of the disk as what there is' test \
+		"$(du -sk copied 2>/dev/null | awk '{ kb = $1 } END { print kb + 0 }')" -lt 65536
+else
+	skip 2 'no large files here'
+fi
 done_testing
