@@ -168,6 +168,37 @@ exchanged unpack 0 "$XAUDIT" unpack -o way/sub/made made.pack
 exchanged 'ctl snapshot' 0 "$XAUDIT" ctl "whole/$process" snapshot -o way/sub/made
 exchanged 'the module' 7 env XAUDIT_CONFIG=way.conf LD_AUDIT="$MODULE" ./count 1 1000
 
+# ---- indexes for all users ----
+# Two libraries of one build-id, of which one belongs to another user, who had a say in what an index of it holds.
+if [ "$(id -u)" -eq 0 ] && unshare -m sh -c 'mount -t tmpfs none /var/cache' 2>/dev/null; then
+	mkdir -p theirs
+	for folder in . theirs; do
+		library "$CC" $folder/libcounted.so counted.c -Wl,--build-id=0x0123456789abcdef
+	done
+	chown 65534 theirs/libcounted.so
+	bounded 200 unshare -m sh -c 'mount -t tmpfs none /var/cache || exit
+		unset XAUDIT_INDEX
+		"$XAUDIT" index -q theirs/libcounted.so 2>refused
+		echo "$?"
+		ls /var/cache/xaudit 2>/dev/null
+		LD_LIBRARY_PATH=$tmp/theirs "$XAUDIT" record -o aside -k entry -l libcounted.so ./count 1 1000 >out 2>told
+		echo "$?"
+		ls /var/cache/xaudit 2>/dev/null
+		"$XAUDIT" index -q libcounted.so
+		echo "$?"
+		ls /var/cache/xaudit' >indexed 2>err
+	is "$(tr '\n' ' ' <indexed)$(cat err)" '1 7 0 0123456789abcdef.index ' \
+		"none of another user's file comes into the folder for all, by index or record; of root's it does"
+	is "$(cat refused)" "xaudit index: theirs/libcounted.so: can't be kept in /var/cache/xaudit: it is for all users, \
+and one of them may change the file, and give it any other's build-id" 'index says why'
+	is "$(cat told)/$(ls aside/index)" "xaudit record: indexes of 1 file that other users may change are made for \
+this trace alone/0123456789abcdef.index" 'record makes one for the trace, and says so'
+	report aside
+	is "$(calls counted)" 1000 'which the program used'
+else
+	skip 4 'no mounts of its own here'
+fi
+
 # ---- sizes that make no sense ----
 # A sparse file costs who made it nothing; it must not cost a reader, or a copy, time or room.
 rm -rf sparse copied

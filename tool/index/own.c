@@ -51,6 +51,13 @@ static bool is_ours(const struct stat *st)
 	return (st->st_uid == 0 || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+bool own_is(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && is_ours(&st);
+}
+
 int own_copy(int fd)
 {
 	struct stat st;

@@ -7,6 +7,8 @@
 #ifndef XAUDIT_TOOL_INDEX_OWN_H
 #define XAUDIT_TOOL_INDEX_OWN_H
 
+#include <stdbool.h>
+
 /* Opens a regular file for reading. Returns a descriptor, or -errno; -ENOEXEC: it is none. */
 int own_open(const char *path);
 
@@ -15,5 +17,8 @@ int own_open(const char *path);
  * be had; -ENOEXEC: no regular file; -EFBIG: another user's, and of more than 1 GiB.
  */
 int own_copy(int fd);
+
+/* May nobody but this user and root change the file? */
+bool own_is(int fd);
 
 #endif

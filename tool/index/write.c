@@ -13,6 +13,7 @@
 #include "audit/index/find.h"
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
+#include "tool/index/own.h"
 #include "tool/memory.h"
 
 /* Bytes that grow; offsets stay good. */
@@ -233,9 +234,11 @@ int index_make(struct index_made *made, int fd, const char *path)
 	head.flags = (image.symbols ? 0 : INDEX_NO_SYMBOLS) | (image.frames->count ? 0 : INDEX_NO_FRAMES) |
 		     (image.loader ? INDEX_ALL_REFUSED : 0) | (image.relocated ? INDEX_RELOCATED : 0);
 	put_all(&file, &head, &parts);
-	*made = (struct index_made){
-		.bytes = file.at, .size = file.size, .instructions = facts.instructions, .decoded = facts.decoded
-	};
+	*made = (struct index_made){ .bytes = file.at,
+		.size = file.size,
+		.instructions = facts.instructions,
+		.decoded = facts.decoded,
+		.foreign = head.identity.build_id_len && !own_is(fd) };
 	facts_free(&facts);
 	image_close(&image);
 	return 0;
@@ -309,6 +312,8 @@ static int open_folder(const char *folder, int shared)
 
 const char *index_why_not_put(int r)
 {
+	if (r == INDEX_FOREIGN)
+		return "it is for all users, and one of them may change the file, and give it any other's build-id";
 	return r == -EPERM   ? "it is not yours, or others may write to it" :
 	       r == -ENOTDIR ? "it is no folder, or a link to one" :
 			       strerror(-r);
@@ -331,7 +336,7 @@ int index_put(const struct index_made *made, const char *folder, int shared)
 	const struct index_head *head = made->bytes;
 	char name[INDEX_NAME_MAX], next[INDEX_NAME_MAX + 32];
 	mode_t mode = shared ? 0644 : 0600;
-	int fd, r, at = open_folder(folder, shared);
+	int fd, r, at = shared && made->foreign ? INDEX_FOREIGN : open_folder(folder, shared);
 
 	if (at < 0)
 		return at;

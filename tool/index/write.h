@@ -3,6 +3,7 @@
 #ifndef XAUDIT_TOOL_INDEX_WRITE_H
 #define XAUDIT_TOOL_INDEX_WRITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "format/index.h"
@@ -12,16 +13,19 @@ struct index_made {
 	void *bytes; /* of the heap */
 	size_t size;
 	size_t instructions, decoded; /* what was looked at */
+	bool foreign; /* another user may have given the file the build-id that it has, of any other file */
 };
 
 /* Analyses the file. path: for debug files beside it. Returns 0 or -errno; -ENOEXEC: no x86-64 program or library. */
 int index_make(struct index_made *made, int fd, const char *path);
 
+#define INDEX_FOREIGN (-4000) /* what all users believe can't be of a file that one of them may change */
+
 /*
  * Puts it into a folder, under its name, by rename. The folder is made, with those above it, if it is missing. Modes
  * are those of audit/index/index.h: shared or the user's own. Returns 0, or -errno; -EPERM: the folder is
  * somebody else's, or others may write to it, so nobody would believe what lies there; -ENOTDIR: it is no folder, or
- * a symbolic link.
+ * a symbolic link; INDEX_FOREIGN: it is shared.
  */
 int index_put(const struct index_made *made, const char *folder, int shared);
 

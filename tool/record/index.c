@@ -247,6 +247,29 @@ static void forget(struct record_indexes *indexes)
 	*indexes = (struct record_indexes){ 0 };
 }
 
+/* Moves files that other users may change to `theirs`: what all users believe can't be of those. */
+static void part(struct record_indexes *indexes, struct record_indexes *theirs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < indexes->count; i++) {
+		int fd = own_open(indexes->file[i]);
+
+		if (fd >= 0 && !own_is(fd)) {
+			theirs->file = memory_resize(theirs->file, theirs->count + 1, sizeof(*theirs->file));
+			theirs->file[theirs->count++] = indexes->file[i];
+		} else {
+			indexes->file[kept++] = indexes->file[i];
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	indexes->count = kept;
+	if (theirs->count)
+		tool_error("record", "indexes of %zu file%s that other users may change are made for this trace alone",
+			theirs->count, theirs->count == 1 ? "" : "s");
+}
+
 void record_indexes_make(struct record_indexes *left, const struct rules *rules, const struct record_objects *objects)
 {
 	struct search search = { .rules = rules, .missing = left };
@@ -266,8 +289,13 @@ void record_indexes_make(struct record_indexes *left, const struct rules *rules,
 		tool_error("record", "indexes are made for this trace alone: they can't be kept in %s: %s", folder,
 			index_why_not_put(r));
 	} else {
+		struct record_indexes theirs = { 0 };
+
+		if (shared)
+			part(left, &theirs);
 		make_all(left, folder, shared);
 		forget(left);
+		*left = theirs;
 	}
 }
 
