@@ -181,7 +181,8 @@ if [ "$(id -u)" -eq 0 ] && unshare -m sh -c 'mount -t tmpfs none /var/cache' 2>/
 		"$XAUDIT" index -q theirs/libcounted.so 2>refused
 		echo "$?"
 		ls /var/cache/xaudit 2>/dev/null
-		LD_LIBRARY_PATH=$tmp/theirs "$XAUDIT" record -o aside -k entry -l libcounted.so ./count 1 1000 >out 2>told
+		LD_LIBRARY_PATH=$tmp/theirs "$XAUDIT" record -o aside -k entry -l libcounted.so ./count 1 1000 \
+			>out 2>told
 		echo "$?"
 		ls /var/cache/xaudit 2>/dev/null
 		"$XAUDIT" index -q libcounted.so
@@ -189,8 +190,8 @@ if [ "$(id -u)" -eq 0 ] && unshare -m sh -c 'mount -t tmpfs none /var/cache' 2>/
 		ls /var/cache/xaudit' >indexed 2>err
 	is "$(tr '\n' ' ' <indexed)$(cat err)" '1 7 0 0123456789abcdef.index ' \
 		"none of another user's file comes into the folder for all, by index or record; of root's it does"
-	is "$(cat refused)" "xaudit index: theirs/libcounted.so: can't be kept in /var/cache/xaudit: it is for all users, \
-and one of them may change the file, and give it any other's build-id" 'index says why'
+	is "$(cat refused)" "xaudit index: theirs/libcounted.so: can't be kept in /var/cache/xaudit: it is for all \
+users, and one of them may change the file, and give it any other's build-id" 'index says why'
 	is "$(cat told)/$(ls aside/index)" "xaudit record: indexes of 1 file that other users may change are made for \
 this trace alone/0123456789abcdef.index" 'record makes one for the trace, and says so'
 	report aside
@@ -208,7 +209,8 @@ if truncate -s 8T "sparse/$process/t0" 2>/dev/null; then
 	status=0
 	bounded 60 "$XAUDIT" ctl "sparse/$process" snapshot -o copied >out 2>err || status=$?
 	report copied
-	is "$status $(cat err)$(calls counted)" '0 40000' 'a snapshot of a trace with a file of 8 TiB, nearly all of it a hole'
+	is "$status $(cat err)$(calls counted)" '0 40000' \
+		'a snapshot of a trace with a file of 8 TiB, nearly all of it a hole'
 else
 	skip 1 'no files of 8 TiB here'
 fi

@@ -100,8 +100,8 @@ is "$(ls cache | wc -l)" 2 'and gets another when it changes'
 rm -rf cache
 : >cache
 is "$(again -k entry -l 'libtop.so' ./prog)" \
-	"0 xaudit record: indexes are made for this trace alone: they can't be kept in $tmp/cache: it is not yours, or \
-others may write to it" 'a folder that takes none is told'
+	"0 xaudit record: indexes are made for this trace alone: they can't be kept in $tmp/cache: it is no folder, or \
+a link to one" 'a folder that takes none is told'
 is "$(stat -c '%a %n' d/index d/index/*)" '700 d/index
 600 d/index/bbbbbbbb.index' 'the trace holds them'
 is "$(bounded 60 "$XAUDIT" record -o d -k entry -l "$tmp/libtop.so" env 2>err | grep XAUDIT_INDEX)" \
