@@ -90,7 +90,7 @@ static void ask(const struct object *object, struct entry_wish *wish)
 	while ((asked = requests_each(&at, &on))) {
 		const struct rules_pattern pattern = { .function = asked->function, .library = asked->library };
 		/* A request without kinds concerns what is displaced, and displaces nothing. */
-		const uint64_t *only = on && asked->kinds == ASKED_ALL_KINDS ? wish->selected : NULL;
+		const uint64_t *only = on && asked->kinds == REQUESTS_ALL_KINDS ? wish->selected : NULL;
 		if (asked->kinds & kind)
 			entry_wish_mark(object, &pattern, on, wish->on, only);
 	}

@@ -13,9 +13,9 @@
  * Life of a load: OPEN -> CLOSED (la_objclose; its code may still run) -> DOOMED (LA_ACT_DELETE) -> RETIRED
  * (LA_ACT_CONSISTENT: the text is gone, nothing new can come to its stubs) -> FREE (runtime/epoch.h: no thread that
  * announced a section before can still be looking at what belonged to the load). Stubs and bindings are freed in the
- * last step, by any thread in a callback or in the recorder's change of chunks. At exit nothing is unmapped, so nothing
- * is retired, although ld.so makes the same callbacks for each namespace except the program's: a load is retired only
- * when its text is gone, or when ld.so does not know it any more.
+ * last step, by any thread in a callback, in the recorder's change of chunks, or that removes a handler. At exit
+ * nothing is unmapped, so nothing is retired, although ld.so makes the same callbacks for each namespace except the
+ * program's: a load is retired only when its text is gone, or when ld.so does not know it any more.
  *
  * Lists and fields are written with the process lock held (runtime/process.h), mostly inside ld.so's own lock; at exit
  * ld.so calls without its lock, from several threads. la_symbind64 may come at any time, from signal handlers too.

@@ -2,7 +2,7 @@
 /*
  * Places of a family's file `meta` (format/trace.h): mapped once, by the first process, for all that it will fork.
  *
- * To put something into meta takes memory alone: a place is taken by an atomic addition in the head of the first
+ * To put something into meta takes memory alone: a place is taken by an atomic exchange in the head of the first
  * process, and the mapping is inherited. So threads and children that have no rights, no descriptors, or another root,
  * still find room. Descriptors are used if they can be opened, since they are cheaper.
  *

@@ -388,7 +388,7 @@ static void tell_rule(const struct batch *batch, size_t i)
 	const struct requests_rule *rule = &batch->rule[i];
 
 	text_string(&text, "");
-	for (unsigned kind = 0; rule->kinds != ASKED_ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
+	for (unsigned kind = 0; rule->kinds != REQUESTS_ALL_KINDS && kind < TRACE_KIND_COUNT; kind++) {
 		if (!(rule->kinds & 1u << kind))
 			continue;
 		if (text.length)

@@ -17,7 +17,7 @@ static const unsigned entry = 1u << TRACE_KIND_ENTRY;
 /* Does the rule name the kind, and not just all kinds? */
 static int names_kind(const struct requests_rule *rule)
 {
-	return rule->kinds != ASKED_ALL_KINDS && rule->kinds & entry;
+	return rule->kinds != REQUESTS_ALL_KINDS && rule->kinds & entry;
 }
 
 /* Those of `kinds` that the rules name for the object. */
@@ -26,7 +26,7 @@ static unsigned kinds_named(const struct batch *batch, const struct object *obje
 	unsigned named = 0;
 
 	for (size_t i = 0; i < batch->rules; i++)
-		if (batch->rule[i].kinds != ASKED_ALL_KINDS && requests_concerns(&batch->rule[i], object))
+		if (batch->rule[i].kinds != REQUESTS_ALL_KINDS && requests_concerns(&batch->rule[i], object))
 			named |= batch->rule[i].kinds;
 	return named & kinds;
 }

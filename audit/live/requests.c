@@ -10,7 +10,7 @@ int requests_parse(struct requests_rule *rule, char *text)
 {
 	char *p = text, *colon = text;
 
-	*rule = (struct requests_rule){ .kinds = ASKED_ALL_KINDS };
+	*rule = (struct requests_rule){ .kinds = REQUESTS_ALL_KINDS };
 	while (*colon && *colon != ':' && *colon != '@')
 		colon++;
 	if (*colon == ':' && colon[1] != ':') {
@@ -100,7 +100,7 @@ int requests_remember(int on, const struct requests_rule *rule)
 {
 	struct asked **found = NULL, **end = &asked, *new;
 
-	if (rule->kinds == ASKED_ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
+	if (rule->kinds == REQUESTS_ALL_KINDS && same_text(rule->function, "*") && !rule->library) {
 		/* No earlier request counts any more. The rule itself never lies in the arena: it is the caller's. */
 		asked = spare = NULL;
 		arena_free(&asked_memory);
@@ -143,7 +143,7 @@ const struct requests_rule *requests_each(const void **at, int *on)
 int requests_ask_for(const struct object *object, unsigned kind)
 {
 	for (const struct asked *a = asked; a; a = a->next)
-		if (a->on && a->rule.kinds != ASKED_ALL_KINDS && a->rule.kinds >> kind & 1 &&
+		if (a->on && a->rule.kinds != REQUESTS_ALL_KINDS && a->rule.kinds >> kind & 1 &&
 			requests_concerns(&a->rule, object))
 			return 1;
 	return 0;

@@ -11,7 +11,7 @@
 
 #include "audit/object.h"
 
-#define ASKED_ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
+#define REQUESTS_ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
 
 /* [KIND:]FUNCGLOB[@LIBGLOB], taken apart. */
 struct requests_rule {

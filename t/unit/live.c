@@ -114,7 +114,7 @@ static void test_rules(void)
 	char text_of[][40] = { "f", "xray:f*", "plt,calls:f@lib*", "ns::f", "foo:f", "", "@lib", "f@",
 		"xray:", "a@b@c" };
 
-	ok(!requests_parse(&rule, text_of[0]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "f") &&
+	ok(!requests_parse(&rule, text_of[0]) && rule.kinds == REQUESTS_ALL_KINDS && !strcmp(rule.function, "f") &&
 			!rule.library,
 		"a function alone is a rule for all kinds and libraries");
 	ok(!requests_parse(&rule, text_of[1]) && rule.kinds == 1u << TRACE_KIND_XRAY && !strcmp(rule.function, "f*"),
@@ -122,7 +122,7 @@ static void test_rules(void)
 	ok(!requests_parse(&rule, text_of[2]) && rule.kinds == (1u << TRACE_KIND_PLT | 1u << TRACE_KIND_CALLS) &&
 			!strcmp(rule.function, "f") && !strcmp(rule.library, "lib*"),
 		"or two, and a library");
-	ok(!requests_parse(&rule, text_of[3]) && rule.kinds == ASKED_ALL_KINDS && !strcmp(rule.function, "ns::f"),
+	ok(!requests_parse(&rule, text_of[3]) && rule.kinds == REQUESTS_ALL_KINDS && !strcmp(rule.function, "ns::f"),
 		"two colons belong to the function");
 	int refused = 0;
 	for (int i = 4; i < 9; i++)
