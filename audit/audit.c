@@ -48,6 +48,7 @@
 #include "runtime/filter.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/maps.h"
+#include "runtime/own_labels.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -125,6 +126,8 @@ EXPORT unsigned la_version(unsigned version)
 	options.output = rules.output;
 	options.chunk_size = chunk_init(pool_chunk_size(rules.buffer), rules.ring);
 	options.source = rules.source;
+	if (rules.perf)
+		options.made = own_labels_start;
 	/* A coarse clock is the TSC, or none at all. */
 	enum trace_clock wanted = rules.clock == RULES_CLOCK_TSC	 ? TRACE_CLOCK_TSC
 				  : rules.clock == RULES_CLOCK_MONOTONIC ? TRACE_CLOCK_MONOTONIC
@@ -340,6 +343,18 @@ static uintptr_t watched(uintptr_t address, unsigned flags)
 									      : dlclose_through(address);
 }
 
+/* Labels have to be there before the first call, which may last as long as the program. */
+static void start_labels(void)
+{
+	struct process_held held;
+
+	if (!rules.perf || process_state() != PROCESS_NONE)
+		return;
+	process_lock(&held);
+	process_start();
+	process_unlock(&held);
+}
+
 EXPORT uintptr_t la_symbind64(
 	Elf64_Sym *symbol, unsigned index, uintptr_t *refcook, uintptr_t *defcook, unsigned *flags, const char *name)
 {
@@ -359,8 +374,10 @@ EXPORT uintptr_t la_symbind64(
 	if (address == symbol->st_value && kinds & BINDING_KINDS)
 		address = dladdr_through(to, name, address);
 	/* This may be the first selected function, and perhaps no LA_ACT_CONSISTENT follows. */
-	if (started && object_selected)
+	if (started && object_selected) {
 		watch_thread_ends();
+		start_labels();
+	}
 	return address;
 }
 

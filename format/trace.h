@@ -10,6 +10,7 @@
  *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p
  *				(of the first process, at place 0, without .<p>): at multiples of the size, in no
  *				certain order
+ *	    labels		return labels, for profilers alone (labels.h); readers of traces pass over it
  *
  * A chunk may be in meta and in t<n>; it is then one chunk, not two.
  *

@@ -12,6 +12,7 @@
 #include "runtime/waits.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
+#include "x86_64/labels.h"
 #include "x86_64/sys.h"
 
 static struct calls_hooks hooks;
@@ -87,9 +88,7 @@ int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
 
 int calls_is_intercepted(uint64_t slot)
 {
-	uint64_t word = *(const uint64_t *)(uintptr_t)slot;
-
-	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono;
+	return labels_is_any(*(const uint64_t *)(uintptr_t)slot);
 }
 
 /*
@@ -98,7 +97,10 @@ int calls_is_intercepted(uint64_t slot)
  */
 static int holds_label(uint64_t slot)
 {
-	return mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_tsc) ||
+	const uint64_t own = labels_are_mapped() ? labels_find(mirror_entry(slot)->address) : 0;
+
+	return (own && mirror_holds(slot, (uint32_t)own)) ||
+	       mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_tsc) ||
 	       (clock_source() != TRACE_CLOCK_TSC && mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_mono));
 }
 

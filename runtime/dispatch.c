@@ -6,6 +6,12 @@
 void (*dispatch_table[TRAMP_EVENTS])(void);
 
 static enum dispatch_set now = DISPATCH_IDLE;
+static int own_labels;
+
+void dispatch_own_labels(void)
+{
+	own_labels = 1;
+}
 
 enum dispatch_set dispatch_now(void)
 {
@@ -16,10 +22,12 @@ enum dispatch_set dispatch_now(void)
 void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 {
 	int tsc = clock == TRACE_CLOCK_TSC;
+	void (*own)(void) = tsc ? tramp_intercept_own_tsc : tramp_intercept_own_mono;
 	void (*use[TRAMP_EVENTS])(void) = {
 		[TRAMP_LANDED] = tramp_landed,
 		[TRAMP_JUMP] = tramp_jump,
 		[TRAMP_CALLER] = tramp_caller,
+		[TRAMP_RETURN] = tsc ? tramp_return_own_tsc : tramp_return_own_mono,
 		[TRAMP_CFA] = tramp_cfa,
 		[TRAMP_PRCTL] = tramp_prctl,
 		[TRAMP_SYSCALL] = tramp_syscall,
@@ -30,7 +38,7 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 	use[TRAMP_CUSTOM] = set == DISPATCH_RECORD ? tramp_custom : tramp_custom_pass;
 	use[TRAMP_TYPED] = set == DISPATCH_RECORD ? tramp_typed : tramp_typed_pass;
 	if (set == DISPATCH_RECORD) {
-		use[TRAMP_INTERCEPT] = tsc ? tramp_intercept_tsc : tramp_intercept_mono;
+		use[TRAMP_INTERCEPT] = own_labels ? own : tsc ? tramp_intercept_tsc : tramp_intercept_mono;
 		use[TRAMP_POINT] = tsc ? tramp_point_tsc : tramp_point_mono;
 		use[TRAMP_XRAY_ENTRY] = tsc ? tramp_xray_entry_tsc : tramp_xray_entry_mono;
 		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_tsc : tramp_xray_exit_mono;

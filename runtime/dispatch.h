@@ -19,6 +19,12 @@ enum dispatch_set {
 	DISPATCH_IDLE,	/* nothing is recorded; open calls still end */
 };
 
+/*
+ * From the next dispatch_use() on, return addresses have labels of their own (x86_64/labels.h): for good, since the
+ * other set does not know such labels. Process lock held.
+ */
+void dispatch_own_labels(void);
+
 /* Points every event at one set of trampolines, for this clock. */
 void dispatch_use(enum dispatch_set set, enum trace_clock clock);
 

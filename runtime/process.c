@@ -486,6 +486,8 @@ static long found(void)
 	text_string(&text, family_folder());
 	show_head(head);
 	describe_program(here);
+	if (options.made)
+		options.made();
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct process_options {
 	const char *version, *source; /* texts for meta */
 	const char *program; /* its path, read when a family is made; NULL or "": what /proc/self/exe names */
 	void (*begin)(void); /* called when a process gets its head, before it; lock held. NULL: nothing to do */
+	void (*made)(void); /* called when there is a new folder, of this process; lock held. NULL: nothing to do */
 	/*
 	 * Called with the lock held when a process has its head, and does not inherit its parent's records: writes
 	 * every object, function and load that is known.

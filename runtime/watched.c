@@ -48,9 +48,9 @@ enum tramp_answer tramp_slow_caller(uint64_t slot)
 }
 
 /*
- * Gives all return labels in a range of a stack the other clock, as far as it can be read. A word that only looks like
- * a label is left alone. The label may be that of a neighbouring stack, whose thread runs: either label is right for
- * it.
+ * Gives all return labels in a range of a stack the other clock, as far as it can be read. (Those of their own get it
+ * by the dispatch table.) A word that only looks like a label is left alone. The label may be that of a neighbouring
+ * stack, whose thread runs: either label is right for it.
  */
 static void leave_tsc(uint64_t slot, uint64_t end)
 {

@@ -167,6 +167,13 @@ CONTRACT void tramp_typed_event(uint64_t type, const void *data, uint64_t size);
 CONTRACT enum tramp_answer tramp_slow_count(uint64_t id);
 
 /*
+ * The return address has no label of its own yet, where each is to have one (labels.h). Returns its entry, or NULL: it
+ * can't have one, and the call is counted as such.
+ */
+struct labels_entry;
+CONTRACT struct labels_entry *tramp_slow_label(uint64_t address);
+
+/*
  * The rules have filters. May the call at slot be recorded? Its word lies in the 8 bytes below slot. TRAMP_AGAIN: yes,
  * and it is taken for open from now on (but by tramp_filter_point, whose calls have no end). TRAMP_PASS: no.
  * TRAMP_POINTED: no, since its time will not be known; but handlers are told of it.

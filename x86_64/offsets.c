@@ -52,6 +52,7 @@ void offsets(void)
 	NUMBER(EVENT_LANDED, TRAMP_LANDED * sizeof(void *));
 	NUMBER(EVENT_JUMP, TRAMP_JUMP * sizeof(void *));
 	NUMBER(EVENT_CALLER, TRAMP_CALLER * sizeof(void *));
+	NUMBER(EVENT_RETURN, TRAMP_RETURN * sizeof(void *));
 	NUMBER(EVENT_CFA, TRAMP_CFA * sizeof(void *));
 	NUMBER(EVENT_PRCTL, TRAMP_PRCTL * sizeof(void *));
 	NUMBER(EVENT_SYSCALL, TRAMP_SYSCALL * sizeof(void *));

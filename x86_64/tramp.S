@@ -100,7 +100,7 @@ tramp_caller:
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
-	IF_LABEL 40(%rsp), %rax, .Lcalled_by_us, mono
+	IF_LABEL 40(%rsp), %rax, .Lcalled_by_us, all
 	jmp	.Lgo_on
 .Lcalled_by_us:
 	lea	40(%rsp), %rax

@@ -13,6 +13,7 @@
  * Return interception. The trampoline takes the return address A out of stack slot S, keeps it in the mirror
  * entry of S and *calls* the body, so that S holds our label tramp_return. The body returns there; A comes back from
  * the mirror. The innermost open call on a stack is its tramp_stack.top; each mirror entry links to the one outside it.
+ * Where the rules ask for it, S holds a label that belongs to A instead (labels.h).
  * Every path loads the pointer to the stack once and goes on with that: a handler that comes in between and runs on a
  * stack of its own changes the thread's pointer, not what we hold.
  * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their
@@ -79,6 +80,7 @@ enum tramp_event {
 	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_CALLER, /* a call of dlopen() or so, which asks who called it: no event, but its caller may be gone */
+	TRAMP_RETURN, /* a return to a label of its own (labels.h) */
 	TRAMP_CFA,    /* a call of _Unwind_GetCFA(): no event, but what it returns may tell of a frame of ours */
 	TRAMP_EVENTS
 };
@@ -87,6 +89,7 @@ enum tramp_event {
  * The trampolines, one set per clock. Not C functions: the stack and registers on entry are those of a stub (stub.h).
  */
 void tramp_intercept_tsc(void), tramp_intercept_mono(void);
+void tramp_intercept_own_tsc(void), tramp_intercept_own_mono(void);
 void tramp_point_tsc(void), tramp_point_mono(void);
 void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void);
 void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void);
@@ -121,9 +124,12 @@ void tramp_cfa(void);
 
 /*
  * Return labels of the two sets: what a slot of an intercepted call holds. Calls that began by the TSC may be open
- * when the trampolines are changed to the other clock, never the other way round.
+ * when the trampolines are changed to the other clock, never the other way round. tramp_intercept_own_tsc and _mono
+ * give labels of their own, which go on at one of the last two (TRAMP_RETURN); or the labels of the others, if they
+ * must.
  */
 extern const char tramp_return_tsc[], tramp_return_mono[];
+void tramp_return_own_tsc(void), tramp_return_own_mono(void);
 
 /* A gate of another kind: goes to a function in C (x86_64/tramp_told.S). */
 void tramp_told(void);

@@ -10,47 +10,47 @@
  * recorded with the clock that the handlers were told: whole in r9 then, whose own value is on the stack, which is 8
  * bytes deeper.
  */
-.macro	ADMIT	name, clock
+.macro	ADMIT	name, set, clock
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.L\name\()_handled_\clock
-	CHECKED	48(%rsp), .L\name\()_filtered_\clock, .Ljump_\clock
-.L\name\()_filtered_\clock:
+	jz	.L\name\()_handled_\set
+	CHECKED	48(%rsp), .L\name\()_filtered_\set, .Ljump_\set
+.L\name\()_filtered_\set:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.L\name\()_handled_\clock
+	jz	.L\name\()_handled_\set
 	lea	56(%rsp), %rax
 	SLOW	tramp_filter_\name
 	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\clock
+	je	.Ljump_\set
 	cmp	$ANSWER_POINTED, %eax
-	jne	.L\name\()_handled_\clock
+	jne	.L\name\()_handled_\set
 	testl	$WANTED_ENTRY, tramp_wanted(%rip)
-	jz	.Ljump_\clock
+	jz	.Ljump_\set
 	HANDLERS_NOW \name, handler_call, \clock
-	jmp	.Ljump_\clock
-.L\name\()_handled_\clock:
+	jmp	.Ljump_\set
+.L\name\()_handled_\set:
 	mov	tramp_wanted(%rip), %eax
 	test	$WANTED_ENTRY, %eax
-	jnz	.L\name\()_called_\clock
+	jnz	.L\name\()_called_\set
 .ifc	\name, enter
 	test	$WANTED_TAIL, %eax		/* the call that tail-jumped here ends */
-	jz	.L\name\()_\clock
-	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\clock, \clock
+	jz	.L\name\()_\set
+	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\set, \set
 .endif
-	jmp	.L\name\()_\clock
-.L\name\()_called_\clock:
+	jmp	.L\name\()_\set
+.L\name\()_called_\set:
 	HANDLERS_NOW \name, handler_call, \clock
 	test	%eax, %eax
-	jnz	.L\name\()_\clock
+	jnz	.L\name\()_\set
 	SAVE	%r9
 	mov	%rdx, %r9
-	SELF	.L\name\()_late_\clock
+	SELF	.L\name\()_late_\set
 .endm
 
 /*
  * Enters the call at S into the mirror, or goes elsewhere. deep: bytes that lie on the frame. rcx = record; afterwards
  * r11 = stack; clobbers all of the frame.
  */
-.macro	OPEN	deep, slow, tail, clock
+.macro	OPEN	deep, slow, tail, set
 	STACK	%r11, \slow
 	lea	56+\deep(%rsp), %rdx		/* S */
 	mov	%rdx, %rax
@@ -58,7 +58,7 @@
 	cmp	STACK_SIZE(%r11), %rax
 	jae	\slow
 	mov	(%rdx), %r10			/* A */
-	IF_LABEL %r10, %rax, \tail, \clock
+	IF_LABEL %r10, %rax, \tail, \set
 	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
 	jbe	\slow				/* open calls at or below S are dead */
@@ -87,7 +87,51 @@
 	jae	\slow
 .endm
 
-.macro	INTERCEPT clock
+/*
+ * 48(%rsp) = where to go on for a call that returns to A = 56(%rsp): to the call of A's entry in tramp_labels[], or
+ * (there is none) to the one of the other set. Leaves no carry.
+ */
+.macro	OWN_LABEL clock
+	mov	56(%rsp), %rax
+	movabs	$LABELS_HASH, %rcx
+	imul	%rax, %rcx
+	shr	$LABELS_SHIFT, %rcx
+	and	$(LABELS_HASHED - 1) * LABELS_ENTRY, %ecx
+	lea	tramp_labels(%rip), %rdx
+	add	%rdx, %rcx
+	movabs	$LABELS_FREE, %r10
+	or	%rax, %r10
+	lea	LABELS_PROBES * LABELS_ENTRY(%rcx), %rdx
+1:	cmp	%r10, (%rcx)
+	je	2f
+	add	$LABELS_ENTRY, %rcx
+	cmp	%rdx, %rcx
+	jne	1b
+	SLOW	tramp_slow_label
+	lea	tramp_call_\clock(%rip), %rcx
+	test	%rax, %rax
+	jz	3f
+	mov	%rax, %rcx
+2:	lea	LABELS_CALL(%rcx), %rcx
+3:	mov	%rcx, 48(%rsp)
+.endm
+
+/*
+ * For unwinders, those too that see the stack alone and the file of labels: the return address stands in the entry of
+ * the label in S = CFA-8: (*(*(CFA-8) - LABELS_LABEL) << 16) >> 16.
+ */
+.macro	RETURNS_BY_LABEL
+	.cfi_escape 0x16, 16, 10, 0x38, 0x1c, 0x06, 0x3a, 0x1c, 0x06, 0x40, 0x24, 0x40, 0x25
+.endm
+
+/* And it is in S again. */
+.macro	RETURNS_BY_SLOT own
+.if \own
+	.cfi_offset 16, -8
+.endif
+.endm
+
+.macro	INTERCEPT set, clock, own
 /*
  * Entry of a function whose return is intercepted.
  *
@@ -95,10 +139,10 @@
  *	stack	 0 r11   8 r10  16 rdx  24 rcx  32 rax  40 body  48 word  56 A (slot S)
  */
 	.p2align 6
-	.globl	tramp_intercept_\clock
-	.hidden	tramp_intercept_\clock
-	.type	tramp_intercept_\clock, @function
-tramp_intercept_\clock:
+	.globl	tramp_intercept_\set
+	.hidden	tramp_intercept_\set
+	.type	tramp_intercept_\set, @function
+tramp_intercept_\set:
 	.cfi_startproc
 	.cfi_def_cfa_offset 24
 	SAVE	%rax
@@ -107,25 +151,33 @@ tramp_intercept_\clock:
 	SAVE	%r10
 	SAVE	%r11
 	cmpl	$0, tramp_checks(%rip)
-	jne	.Lenter_checked_\clock
-.Lenter_\clock:
-	SELF	.Lenter_slow_\clock
-	OPEN	0, .Lenter_slow_\clock, .Ltail_\clock, \clock
-.Lenter_event_\clock:
+	jne	.Lenter_checked_\set
+.Lenter_\set:
+	SELF	.Lenter_slow_\set
+	OPEN	0, .Lenter_slow_\set, .Ltail_\set, \set
+.Lenter_event_\set:
 	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
-	WRITE	.Lenter_full_\clock
-.Lenter_go_\clock:
+	WRITE	.Lenter_full_\set
+.Lenter_go_\set:
+.if \own
+	OWN_LABEL \clock
+.endif
 	RESTORE	%r11
 	RESTORE	%r10
 	RESTORE	%rdx
 	RESTORE	%rcx
 	RESTORE	%rax
 	.cfi_remember_state
-	lea	24(%rsp), %rsp			/* drop body, word, A; the red zone keeps the first for the call */
+	lea	24(%rsp), %rsp			/* drop body, word, A; the red zone keeps what is read of them */
+.if \own
+	/* To the call of the label's entry, which calls the body as below, or to the one below. */
+	.cfi_def_cfa_offset 0
+	jmp	*-16(%rsp)
+.else
 	/*
 	 * From here to the return this frame is empty, so its CFA would equal its callee's, and libgcc takes two frames
 	 * of one CFA for one. Declare CFA = rsp+1, restore rsp as CFA-1, and find the return address at the mirror
@@ -134,46 +186,56 @@ tramp_intercept_\clock:
 	.cfi_def_cfa_offset 1
 	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22
 	.cfi_escape 0x10, 16, 14, 0x39, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+	.globl	tramp_call_\set
+	.hidden	tramp_call_\set
+tramp_call_\set:
 	call	*-24(%rsp)
+.endif
 /*
  * The body returns here, with its slot popped: S = %rsp-8.
  *
  *	stack	 0 r11   8 r10  16 rdx  24 rcx  32 rax  40 A again (slot S)
  */
-	.globl	tramp_return_\clock
-	.hidden	tramp_return_\clock
-tramp_return_\clock:
+	.globl	tramp_return_\set
+	.hidden	tramp_return_\set
+tramp_return_\set:
+.if \own
+	RETURNS_BY_LABEL
+.endif
 	lea	-8(%rsp), %rsp
 	/* The usual CFA again, S+8; the return address stays in the mirror until it is back in S. */
 	.cfi_def_cfa_offset 8
+.if !\own
 	.cfi_restore 7
 	.cfi_escape 0x10, 16, 14, 0x38, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+.endif
 	SAVE	%rax
 	SAVE	%rcx
 	SAVE	%rdx
 	SAVE	%r10
 	SAVE	%r11
-.Lleave_\clock:
+.Lleave_\set:
 .ifc	\clock, tsc
 	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	je	.Lleave_coarse_\clock
+	je	.Lleave_coarse_\set
 .endif
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax			/* S */
 	/* a call that began in another thread may be the first to end in this one */
-	SELF	.Lleave_slow_\clock
-	STACK	%r11, .Lleave_slow_\clock
+	SELF	.Lleave_slow_\set
+	STACK	%r11, .Lleave_slow_\set
 	cmp	%rax, STACK_TOP(%r11)
-	jne	.Lleave_slow_\clock
+	jne	.Lleave_slow_\set
 	cmpl	$0, tramp_checks(%rip)
-	jne	.Lleave_checked_\clock
-.Lleave_end_\clock:
+	jne	.Lleave_checked_\set
+.Lleave_end_\set:
 	SAVE	%rdx
 	movabs	$MIRROR_BASE, %rcx
 	lea	(%rcx,%rax,2), %rcx		/* mirror entry of S */
 	mov	ENTRY_ADDRESS(%rcx), %rdx
 	mov	%rdx, (%rax)			/* A is back in its slot */
+	RETURNS_BY_SLOT \own
 	mov	ENTRY_WORD(%rcx), %edx
 	xor	$ENTRY_TO_EXIT, %edx
 	shl	$32, %rdx
@@ -181,15 +243,15 @@ tramp_return_\clock:
 	or	%rdx, %r10
 	RESTORE	%rdx
 	SELF_AGAIN
-	WRITE	.Lleave_full_\clock
-.Lleave_top_\clock:
+	WRITE	.Lleave_full_\set
+.Lleave_top_\set:
 	/* After the event: a handler that jumps away in between leaves no call without end. */
 	lea	40(%rsp), %rdx
 	movabs	$MIRROR_BASE, %rcx
 	mov	ENTRY_LINK(%rcx,%rdx,2), %eax
 	lea	(%rdx,%rax,8), %rdx		/* the next outer call's slot */
 	mov	%rdx, STACK_TOP(%r11)
-.Lleave_go_\clock:
+.Lleave_go_\set:
 	RESTORE	%r11
 	RESTORE	%r10
 	RESTORE	%rdx
@@ -199,200 +261,208 @@ tramp_return_\clock:
 
 /* -- off the fast path; stack as after the pushes at the return -- */
 	.cfi_adjust_cfa_offset 40
+.if \own
+	RETURNS_BY_LABEL
+.endif
 .ifc	\clock, tsc
-.Lleave_coarse_\clock:
-	SELF	.Lleave_slow_\clock
+.Lleave_coarse_\set:
+	SELF	.Lleave_slow_\set
 	CLOCK_COARSE
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax
-	STACK	%r11, .Lleave_slow_\clock
+	STACK	%r11, .Lleave_slow_\set
 	cmp	%rax, STACK_TOP(%r11)
-	je	.Lleave_end_\clock
-	jmp	.Lleave_slow_\clock
+	je	.Lleave_end_\set
+	jmp	.Lleave_slow_\set
 .endif
-.Lleave_checked_\clock:
+.Lleave_checked_\set:
 	testl	$WANTED_EXIT, tramp_wanted(%rip)
-	jz	.Lleave_filtered_\clock
+	jz	.Lleave_filtered_\set
 	shl	$32, %rdx
 	or	%r10, %rdx
 	HANDLERS leave, handler_call
 	test	%eax, %eax
 	lea	40(%rsp), %rax
-	jnz	.Lleave_anew_\clock
+	jnz	.Lleave_anew_\set
 	cmp	%rax, STACK_TOP(%r11)		/* calls of the handler may be open that could not be recorded */
-	jne	.Lleave_anew_\clock
+	jne	.Lleave_anew_\set
 	shr	$32, %rdx
-.Lleave_filtered_\clock:
+.Lleave_filtered_\set:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lleave_end_\clock
+	jz	.Lleave_end_\set
 	SAVE	%rdx
 	SLOW	tramp_filter_leave
 	RESTORE	%rdx
 	cmp	$ANSWER_PASS, %eax
 	lea	40(%rsp), %rax
-	jne	.Lleave_end_\clock
-	jmp	.Lleave_off_\clock
-.Lleave_anew_\clock:
+	jne	.Lleave_end_\set
+	jmp	.Lleave_off_\set
+.Lleave_anew_\set:
 	/* A handler raised events: this one comes after them. As at .Lleave, but the handlers have had their turn. */
 	CLOCK	\clock
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax
-	SELF	.Lleave_anew_slow_\clock
-	STACK	%r11, .Lleave_anew_slow_\clock
+	SELF	.Lleave_anew_slow_\set
+	STACK	%r11, .Lleave_anew_slow_\set
 	cmp	%rax, STACK_TOP(%r11)
-	je	.Lleave_filtered_\clock
-.Lleave_anew_slow_\clock:
+	je	.Lleave_filtered_\set
+.Lleave_anew_slow_\set:
 	lea	40(%rsp), %rax
 	SLOW	tramp_slow_leave
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lleave_anew_\clock
+	je	.Lleave_anew_\set
 	cmp	$ANSWER_PASS, %eax
-	je	.Lleave_off_\clock
+	je	.Lleave_off_\set
 	cmp	$ANSWER_ENDED, %eax
-	je	.Lleave_off_\clock
-	jmp	.Lleave_unknown_\clock
-.Lleave_slow_\clock:
+	je	.Lleave_off_\set
+	jmp	.Lleave_unknown_\set
+.Lleave_slow_\set:
 	lea	40(%rsp), %rax
 	SLOW	tramp_slow_leave
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lleave_\clock
+	je	.Lleave_\set
 	cmp	$ANSWER_PASS, %eax
-	je	.Lleave_off_\clock
+	je	.Lleave_off_\set
 	cmp	$ANSWER_ENDED, %eax
-	je	.Lleave_off_\clock
+	je	.Lleave_off_\set
 	/* Not known as open: record its end, leave top alone. */
 	testl	$WANTED_EXIT, tramp_wanted(%rip)
-	jz	.Lleave_unknown_\clock
+	jz	.Lleave_unknown_\set
 	HANDLERS_NOW leave, handler_call, \clock
-.Lleave_unknown_\clock:
+.Lleave_unknown_\set:
 	movabs	$MIRROR_BASE, %rcx
 	lea	40(%rsp), %r11
 	lea	(%rcx,%r11,2), %rcx
 	mov	ENTRY_ADDRESS(%rcx), %rdx
 	mov	%rdx, (%r11)
+	RETURNS_BY_SLOT \own
 	mov	ENTRY_WORD(%rcx), %r10d
 	xor	$ENTRY_TO_EXIT, %r10d
 	shl	$32, %r10
 	EVENT_COLD 40
-	jmp	.Lleave_go_\clock
-.Lleave_full_\clock:
+	jmp	.Lleave_go_\set
+.Lleave_full_\set:
 	EVENT_SLOW 40
-	jmp	.Lleave_top_\clock
-.Lleave_off_\clock:
+	jmp	.Lleave_top_\set
+.Lleave_off_\set:
+.if \own
+	RETURNS_BY_LABEL
+.endif
 	movabs	$MIRROR_BASE, %rcx
 	lea	40(%rsp), %r11
 	lea	(%rcx,%r11,2), %rcx
 	mov	ENTRY_ADDRESS(%rcx), %rdx
 	mov	%rdx, (%r11)
-	jmp	.Lleave_go_\clock
+	RETURNS_BY_SLOT \own
+	jmp	.Lleave_go_\set
 
 /* -- off the fast path; stack as after the pushes at the entry -- */
 	.cfi_restore_state
 	/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
 	.cfi_def_cfa_offset 64
-.Lenter_checked_\clock:
+.Lenter_checked_\set:
 .ifc	\clock, tsc
 	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	je	.Lenter_coarse_\clock
+	je	.Lenter_coarse_\set
 .endif
-	ADMIT	enter, \clock
-	OPEN	8, .Lenter_late_\clock, .Lenter_late_tail_\clock, \clock
+	ADMIT	enter, \set, \clock
+	OPEN	8, .Lenter_late_\set, .Lenter_late_tail_\set, \set
 	SELF_AGAIN
 	mov	56(%rsp), %r10d
-	WRITE_TOLD .Lenter_full_\clock
-	jmp	.Lenter_go_\clock
+	WRITE_TOLD .Lenter_full_\set
+	jmp	.Lenter_go_\set
 	.cfi_adjust_cfa_offset 8
-.Lenter_late_tail_\clock:
+.Lenter_late_tail_\set:
 	RESTORE	%r9
-	jmp	.Ltail_\clock
+	jmp	.Ltail_\set
 	.cfi_adjust_cfa_offset 8
-.Lenter_late_\clock:
+.Lenter_late_\set:
 	RESTORE	%r9
-.Lenter_slow_\clock:
+.Lenter_slow_\set:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lenter_\clock
+	je	.Lenter_\set
 	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\clock
+	je	.Ljump_\set
 	/* No mirror to be had: an entry alone. */
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	jmp	.Ljump_cold_\clock
-.Lenter_full_\clock:
+	jmp	.Ljump_cold_\set
+.Lenter_full_\set:
 	EVENT_SLOW 56
 	clc					/* WRITE leaves no carry; see "out" of tramp_pieces.h */
-	jmp	.Lenter_go_\clock
+	jmp	.Lenter_go_\set
 .ifc	\clock, tsc
-.Lenter_coarse_\clock:
-	SELF	.Lenter_slow_\clock
-	OPEN	0, .Lenter_slow_\clock, .Ltail_\clock, \clock
+.Lenter_coarse_\set:
+	SELF	.Lenter_slow_\set
+	OPEN	0, .Lenter_slow_\set, .Ltail_\set, \set
 	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	CLOCK_COARSE
 	or	%rax, %r10
-	WRITE	.Lenter_full_\clock
-	jmp	.Lenter_go_\clock
+	WRITE	.Lenter_full_\set
+	jmp	.Lenter_go_\set
 .endif
 
 /*
  * S holds our own return label: the function whose open call lies there tail-jumped to this one. Its A is safe in the
  * mirror; its call ends, this one takes its place, and the body is jumped to.
  */
-.Ltail_\clock:
+.Ltail_\set:
 	cmp	%rdx, STACK_TOP(%r11)
-	jne	.Ltail_slow_\clock
+	jne	.Ltail_slow_\set
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jnz	.Ltail_filtered_\clock
-.Ltail_kept_\clock:
+	jnz	.Ltail_filtered_\set
+.Ltail_kept_\set:
 	movabs	$MIRROR_BASE, %rax
 	mov	ENTRY_WORD(%rax,%rdx,2), %r10d
 	xor	$ENTRY_TO_TAIL, %r10d
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
-	WRITE	.Ltail_full_\clock
-.Ltail_over_\clock:
+	WRITE	.Ltail_full_\set
+.Ltail_over_\set:
 	/* After the event: a jump in between ends a call that is over, not one that is not there yet. */
 	lea	56(%rsp), %rdx
 	movabs	$MIRROR_BASE, %rcx
 	mov	48(%rsp), %eax
 	mov	%eax, ENTRY_WORD(%rcx,%rdx,2)
-	jmp	.Ljump_event_\clock
-.Ltail_filtered_\clock:
+	jmp	.Ljump_event_\set
+.Ltail_filtered_\set:
 	mov	%rdx, %rax
 	SLOW	tramp_filter_tail
 	lea	56(%rsp), %rdx
 	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_event_\clock
+	je	.Ljump_event_\set
 	SELF_AGAIN
-	jmp	.Ltail_kept_\clock
-.Ltail_slow_\clock:
+	jmp	.Ltail_kept_\set
+.Ltail_slow_\set:
 	mov	%rdx, %rax
 	SLOW	tramp_slow_leave
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lenter_\clock
+	je	.Lenter_\set
 	/*
 	 * The call at S is not known as open: no more than an entry can be said of this one; the return goes the old
 	 * way.
 	 */
 	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\clock
+	je	.Ljump_\set
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	jmp	.Ljump_cold_\clock
-.Ltail_full_\clock:
+	jmp	.Ljump_cold_\set
+.Ltail_full_\set:
 	EVENT_SLOW 56
-	jmp	.Ltail_over_\clock
+	jmp	.Ltail_over_\set
 
 /* Record the word in the frame, r11 = stack, then jump to the body: slot S stays as it is. */
-.Ljump_event_\clock:
+.Ljump_event_\set:
 	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
-	WRITE	.Ljump_full_\clock
-.Ljump_\clock:
+	WRITE	.Ljump_full_\set
+.Ljump_\set:
 	clc					/* handlers and C may leave a carry */
 	RESTORE	%r11
 	RESTORE	%r10
@@ -403,21 +473,22 @@ tramp_return_\clock:
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)
 	.cfi_adjust_cfa_offset 56
-.Ljump_cold_\clock:
+.Ljump_cold_\set:
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	EVENT_COLD 56
-	jmp	.Ljump_\clock
-.Ljump_full_\clock:
+	jmp	.Ljump_\set
+.Ljump_full_\set:
 	EVENT_SLOW 56
-	jmp	.Ljump_\clock
+	jmp	.Ljump_\set
 
+.if !\own
 /*
  * Entry of a function whose return must not be intercepted. Stack as tramp_intercept's.
  */
-	.globl	tramp_point_\clock
-	.hidden	tramp_point_\clock
-tramp_point_\clock:
+	.globl	tramp_point_\set
+	.hidden	tramp_point_\set
+tramp_point_\set:
 	.cfi_adjust_cfa_offset -40
 	SAVE	%rax
 	SAVE	%rcx
@@ -425,61 +496,64 @@ tramp_point_\clock:
 	SAVE	%r10
 	SAVE	%r11
 	cmpl	$0, tramp_checks(%rip)
-	jne	.Lpoint_checked_\clock
-.Lpoint_\clock:
+	jne	.Lpoint_checked_\set
+.Lpoint_\set:
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	SELF	.Lpoint_slow_\clock
-	POINT	0, .Lpoint_slow_\clock
-	jmp	.Ljump_event_\clock
-.Lpoint_slow_\clock:
+	SELF	.Lpoint_slow_\set
+	POINT	0, .Lpoint_slow_\set
+	jmp	.Ljump_event_\set
+.Lpoint_slow_\set:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
 	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\clock
+	je	.Ljump_\set
 	cmp	$ANSWER_AGAIN, %eax
-	jne	.Ljump_cold_\clock
+	jne	.Ljump_cold_\set
 	/*
 	 * Its stack is the thread's now, or was. Of the calls that are open there, the one that tail-jumped here stays.
 	 */
-	SELF	.Ljump_cold_\clock
-	STACK	%r11, .Ljump_cold_\clock
+	SELF	.Ljump_cold_\set
+	STACK	%r11, .Ljump_cold_\set
 	lea	56(%rsp), %rax
 	sub	STACK_LOW(%r11), %rax
 	cmp	STACK_SIZE(%r11), %rax
-	jae	.Ljump_cold_\clock
-	jmp	.Ljump_event_\clock
-.Lpoint_checked_\clock:
+	jae	.Ljump_cold_\set
+	jmp	.Ljump_event_\set
+.Lpoint_checked_\set:
 .ifc	\clock, tsc
 	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	jne	.Lpoint_fine_\clock
+	jne	.Lpoint_fine_\set
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	SELF	.Lpoint_slow_\clock
-	POINT	0, .Lpoint_slow_\clock
+	SELF	.Lpoint_slow_\set
+	POINT	0, .Lpoint_slow_\set
 	mov	48(%rsp), %r10
 	shl	$32, %r10
 	SELF_AGAIN
 	CLOCK_COARSE
 	or	%rax, %r10
-	WRITE	.Ljump_full_\clock
-	jmp	.Ljump_\clock
-.Lpoint_fine_\clock:
+	WRITE	.Ljump_full_\set
+	jmp	.Ljump_\set
+.Lpoint_fine_\set:
 .endif
-	ADMIT	point, \clock
-	POINT	8, .Lpoint_late_\clock
+	ADMIT	point, \set, \clock
+	POINT	8, .Lpoint_late_\set
 	xorl	$ENTRY_TO_POINT, 56(%rsp)
 	SELF_AGAIN
 	mov	56(%rsp), %r10d
-	WRITE_TOLD .Ljump_full_\clock
-	jmp	.Ljump_\clock
+	WRITE_TOLD .Ljump_full_\set
+	jmp	.Ljump_\set
 	.cfi_adjust_cfa_offset 8
-.Lpoint_late_\clock:
+.Lpoint_late_\set:
 	RESTORE	%r9
-	jmp	.Lpoint_\clock
+	jmp	.Lpoint_\set
+.endif
 	.cfi_endproc
-	.size	tramp_intercept_\clock, . - tramp_intercept_\clock
+	.size	tramp_intercept_\set, . - tramp_intercept_\set
 .endm
 
-	INTERCEPT tsc
-	INTERCEPT mono
+	INTERCEPT tsc, tsc, 0
+	INTERCEPT mono, mono, 0
+	INTERCEPT own_tsc, tsc, 1
+	INTERCEPT own_mono, mono, 1
 
 	.section .note.GNU-stack, "", @progbits

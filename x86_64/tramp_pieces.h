@@ -16,6 +16,7 @@
 #define XAUDIT_TRAMP_PIECES_H
 
 #include "x86_64/contract.h"
+#include "x86_64/labels.h"
 #include "x86_64/offsets.h"
 #include "x86_64/tramp.h"
 
@@ -92,17 +93,24 @@
 .endm
 
 /*
- * Goes to \yes when \value is our return label of this clock; the one that is read when the TSC is gone finds labels
- * of calls that were open before, too. Clobbers \reg.
+ * Goes to \yes when \value is a return label of ours that calls of this set may find. The clock that is read when the
+ * TSC is gone finds labels of calls that were open before, too; own_tsc, own_mono and all find any. Clobbers \reg.
  */
-.macro	IF_LABEL value, reg, yes, clock
-	lea	tramp_return_\clock(%rip), \reg
-	cmp	\reg, \value
-	je	\yes
-.ifc	\clock, mono
+.macro	IF_LABEL value, reg, yes, set
 	lea	tramp_return_tsc(%rip), \reg
 	cmp	\reg, \value
 	je	\yes
+.ifnc	\set, tsc
+	lea	tramp_return_mono(%rip), \reg
+	cmp	\reg, \value
+	je	\yes
+.ifnc	\set, mono
+	lea	tramp_labels(%rip), \reg
+	neg	\reg
+	add	\value, \reg
+	cmp	$LABELS_TABLE, \reg
+	jb	\yes
+.endif
 .endif
 .endm
 

@@ -105,13 +105,13 @@ tramp_xray_entry_\clock:
 	jmp	.Lxenter_go_\clock
 	.cfi_adjust_cfa_offset 8
 .Lxenter_soon_same_\clock:
-	IF_LABEL 8(%rdx), %rcx, .Lxenter_soon_keep_\clock, \clock
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_soon_keep_\clock, all
 .Lxenter_late_\clock:
 	RESTORE	%r9
 	jmp	.Lxenter_\clock
 .Lxenter_same_\clock:
 	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
-	IF_LABEL 8(%rdx), %rcx, .Lxenter_keep_\clock, \clock
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_keep_\clock, all
 .Lxenter_slow_\clock:
 	lea	32(%rsp), %rax
 	SLOW	tramp_slow_enter_xray
@@ -136,7 +136,7 @@ tramp_xray_entry_\clock:
 	WRITE	.Lxenter_full_\clock
 	jmp	.Lxenter_go_\clock
 .Lxenter_coarse_same_\clock:
-	IF_LABEL 8(%rdx), %rcx, .Lxenter_coarse_keep_\clock, \clock
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_coarse_keep_\clock, all
 	jmp	.Lxenter_slow_\clock
 .endif
 	.cfi_endproc

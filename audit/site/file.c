@@ -152,8 +152,12 @@ out:
 
 void site_file_close(struct site_file *file)
 {
-	if (file->base)
+	if (file->base) {
+		/* perf learns of no unmapping: this ends the mapping for it (tool/perf/perf.h). */
+		sys_mmap((void *)(uintptr_t)file->base, file->size, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 		sys_munmap((void *)(uintptr_t)file->base, file->size);
+	}
 	arena_free(&file->scratch);
 	*file = (struct site_file){0};
 }

@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "format/trace.h"
+#include "x86_64/labels.h"
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
 
@@ -66,7 +67,7 @@ static ALWAYS uint32_t tell_entry(struct thread *thread, uint64_t slot, struct h
 
 static ALWAYS int holds_label(const uint64_t *s)
 {
-	return *s == (uint64_t)(uintptr_t)tramp_return_tsc || *s == (uint64_t)(uintptr_t)tramp_return_mono;
+	return labels_is_any(*s);
 }
 
 static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)

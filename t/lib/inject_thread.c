@@ -125,7 +125,7 @@ static int ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* The module's text, executable memory without a file (stubs), and the library's text. */
+/* The module's text, return labels, executable memory without a file (stubs), and the library's text. */
 void thread_read_maps(void)
 {
 	char path[64], line[PATH_MAX + 100], name[PATH_MAX], rights[8];
@@ -145,7 +145,8 @@ void thread_read_maps(void)
 			thread_module = low;
 		int is_library = thread_library && ends_with(name, thread_library);
 		if (rights[2] == 'x' && ranges < 200 &&
-			(is_module || is_library || !name[0] || !strncmp(name, "/memfd:", 7)))
+			(is_module || is_library || !name[0] || !strncmp(name, "/memfd:", 7) ||
+				ends_with(name, "/labels")))
 			ours[ranges++] = (struct range){low, high, is_library};
 	}
 	fclose(maps);

@@ -5,6 +5,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
 	t/unit/cxx.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
+	t/unit/labels.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
 	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
@@ -72,6 +73,9 @@ t_unit_index_find_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libs
 
 t_unit_index_helper_t_SOURCES = t/unit/index_helper.c t/lib/descriptors.h t/lib/index_files.h
 t_unit_index_helper_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
+
+t_unit_labels_t_SOURCES = t/unit/labels.c
+t_unit_labels_t_LDADD = t/lib/libcore.la
 
 t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
 t_unit_live_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \

@@ -17,8 +17,8 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 # none), and which other code it may. A function made by the compiler, such as f.part.0, counts as f. "given": its
 # address is taken by a caller that the check visits.
 cat >"$tmp/pointers" <<'END'
-tramp_gate_[a-z_]* / dispatch_table / - / the trampolines, all of which we look at
-tramp_(intercept|return|point|pass|jump|landed|prctl|count|cfa)[a-z_]* / \(%rsp\) / - / the program's function
+tramp_gate_[a-z_]*|tramp_labels_back / dispatch_table / - / the trampolines, all of which we look at
+tramp_(intercept|call|return|point|pass|jump|landed|prctl|count|cfa)[a-z_]* / \(%rsp\) / - / the program's function
 tramp_xray[a-z_]* / \(%rsp\) / - / the same
 tramp_(custom|typed)[a-z_]* / \(%rsp\) / - / the program's function
 slow_call|handler_call|handler_call_xray / %r / - / given
@@ -35,7 +35,7 @@ thread_get|thread_caller|begin_record / <hooks|%r / recorder_describe record_tak
 thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
 calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind / given
 control_run|obey / <change>|%r / switch_obey / given
-process_start / options|%r / control_permit announce_all / given
+process_start / options|%r / control_permit announce_all own_labels_start / given
 epoch_reclaim / \(%r / unmap recycle retired_free / given
 thread_each|mirror_each / %r / - / given
 write_pages|stub_write / %r / - / given

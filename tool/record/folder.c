@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "format/index.h"
+#include "format/labels.h"
 #include "format/sched.h"
 #include "runtime/output.h"
 #include "tool/memory.h"
@@ -105,7 +106,7 @@ static enum content look(int fd)
 /* A file of a process's folder. */
 static bool is_of_process(const char *name)
 {
-	return !strcmp(name, "meta") || record_is_thread_name(name);
+	return !strcmp(name, "meta") || !strcmp(name, LABELS_NAME) || record_is_thread_name(name);
 }
 
 /* A file of DIR/index (tool/record/index.c), or what came of one whose writer was killed. */

@@ -1,0 +1,193 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/* The table of return labels: what it holds, who finds what in it at the same moment, and when it is full. */
+#include "t/lib/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "t/lib/core.h"
+#include "x86_64/labels.h"
+
+#define THREADS 4
+#define SHARED	3000 /* addresses that all threads ask for */
+#define OWN	1000 /* and that each asks for alone */
+#define BASE	0x7f1234560000ull
+
+static struct labels_entry *found[THREADS][SHARED + OWN];
+
+/* Prime to the number of addresses: each thread comes by another way. */
+static const unsigned step[THREADS] = { 1, 7, 11, 3989 };
+
+static uint64_t address_of(unsigned thread, unsigned n)
+{
+	return BASE + 5ull * (n < SHARED ? n : SHARED + thread * OWN + n - SHARED);
+}
+
+static void *ask(void *number)
+{
+	unsigned thread = (unsigned)(uintptr_t)number;
+
+	for (unsigned i = 0, n = 0; i < SHARED + OWN; i++, n = (n + step[thread]) % (SHARED + OWN))
+		found[thread][n] = labels_make(address_of(thread, n));
+	return NULL;
+}
+
+static unsigned first_of(uint64_t address)
+{
+	return (unsigned)(address * LABELS_HASH >> (LABELS_SHIFT + 4)) & (LABELS_HASHED - 1);
+}
+
+static unsigned used(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < LABELS_ENTRIES; i++)
+		n += tramp_labels[i].word != LABELS_FREE;
+	return n;
+}
+
+/* Entries whose code is not a call and a jump to where labels go on. */
+static unsigned wrong_code(void)
+{
+	static const uint8_t call[] = { 0xff, 0x54, 0x24, 0xe8, 0xe9 };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < LABELS_ENTRIES; i++) {
+		const uint8_t *entry = (const uint8_t *)(tramp_labels + i);
+		int32_t to;
+		memcpy(&to, entry + LABELS_LABEL + 1, sizeof(to));
+		n += memcmp(entry + LABELS_CALL, call, sizeof(call)) ||
+		     (uintptr_t)entry + LABELS_LABEL + 5 + (uintptr_t)(intptr_t)to != (uintptr_t)tramp_labels_back;
+	}
+	return n;
+}
+
+static int open_new(const char *name, int flags)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", core_folder(), name);
+	int fd = open(path, O_CREAT | O_EXCL | O_CLOEXEC | flags, 0600);
+	if (fd < 0)
+		bail("no file");
+	return fd;
+}
+
+static uint64_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+static struct labels_head head_of(int fd)
+{
+	struct labels_head head;
+
+	if (pread(fd, &head, sizeof(head), LABELS_HEAD_AT) != sizeof(head))
+		bail("no head");
+	return head;
+}
+
+static void check_threads(int fd)
+{
+	static struct labels_entry table[LABELS_ENTRIES];
+	pthread_t thread[THREADS];
+	unsigned none = 0, other = 0, wrong = 0, unfound = 0;
+
+	for (unsigned i = 0; i < THREADS; i++)
+		if (pthread_create(thread + i, NULL, ask, (void *)(uintptr_t)i))
+			bail("no thread");
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned i = 0; i < THREADS; i++)
+		for (unsigned n = 0; n < SHARED + OWN; n++) {
+			const struct labels_entry *entry = found[i][n];
+			if (!entry) {
+				none++;
+				continue;
+			}
+			other += n < SHARED && entry != found[0][n];
+			wrong += entry->word != (LABELS_FREE | address_of(i, n));
+			unfound += labels_find(address_of(i, n)) != (uint64_t)(uintptr_t)entry + LABELS_LABEL;
+		}
+	is_int(none, 0, "threads that ask at the same time: each gets an entry for each address");
+	is_int(other, 0, "and the same one for the same address");
+	is_int(wrong, 0, "which holds the address");
+	is_int(unfound, 0, "and is found again");
+	is_int(used(), SHARED + THREADS * OWN, "no entry is taken for nothing");
+	is_int(pread(fd, table, sizeof(table), LABELS_AT), LABELS_TABLE, "the file has the table");
+	ok(!memcmp(table, tramp_labels, sizeof(table)), "as it is in memory");
+	is_int(wrong_code(), 0, "the code of all entries is what it was");
+	is_int((long long)head_of(fd).missed, 0, "nothing was missed");
+}
+
+/* Addresses that begin at the same entry. Returns how many got one of the n. */
+static unsigned take_all_of(unsigned entry, unsigned n)
+{
+	unsigned taken = 0;
+
+	for (uint64_t address = 0x5500000000ull; n; address++)
+		if (first_of(address) == entry) {
+			taken += labels_make(address) != NULL;
+			n--;
+		}
+	return taken;
+}
+
+static int child(void *argument)
+{
+	const struct labels_entry *entry = labels_make(0x1111);
+
+	(void)argument;
+	return !entry || entry->word != (LABELS_FREE | 0x1111);
+}
+
+static void check_full(int fd)
+{
+	unsigned last = LABELS_HASHED - 1;
+	unsigned before = (unsigned)head_of(fd).missed;
+
+	is_int(take_all_of(last, LABELS_PROBES + 3), LABELS_PROBES,
+		"of addresses that begin at the last entry as many have a label as are looked at");
+	is_int((long long)head_of(fd).missed - before, 3, "the others are counted");
+	ok(!labels_make(1ull << 48 | 5), "what can't be an address has none");
+	ok(!labels_find(1ull << 48 | 5), "and is not found");
+	is_int((long long)head_of(fd).missed - before, 4, "and is counted");
+	is_int(core_child(child, NULL, 20), 0, "a forked child takes an entry");
+	ok(labels_find(0x1111) != 0, "which its parent finds");
+}
+
+int main(void)
+{
+	int fd = open_new("wrong", O_RDONLY);
+
+	ok(!labels_are_mapped() && !labels_make(BASE) && !labels_find(BASE), "without a file there are no labels");
+	is_int(labels_map(fd), -EBADF, "a file that can't be written gives none");
+	ok(!labels_are_mapped() && !labels_make(BASE) && !labels_find(BASE), "and nothing is changed");
+	close(fd);
+	fd = open_new("unmapped", O_WRONLY);
+	is_int(labels_map(fd), -EACCES, "nor does one that can't be read");
+	ok(!labels_are_mapped() && !labels_make(BASE), "and nothing is changed");
+	close(fd);
+	fd = open_new("labels", O_RDWR);
+	is_int(labels_map(fd), 0, "a file is mapped");
+	ok(labels_are_mapped() && !labels_find(BASE), "and has no labels at first");
+	is_int(memcmp(head_of(fd).magic, LABELS_MAGIC, 8), 0, "its head says what it is");
+	is_int((long long)size_of(fd), LABELS_MAPPED, "the file is as large as what is mapped, which may be read");
+	ok(head_of(fd).address + LABELS_AT == (uint64_t)(uintptr_t)tramp_labels, "and where it lies");
+	ok(!strcmp(core_protection((uint64_t)(uintptr_t)tramp_labels), "r-xp"),
+		"it can't be written where it is executed");
+	ok(!labels_has((uint64_t)(uintptr_t)tramp_labels - 1) && labels_has((uint64_t)(uintptr_t)tramp_labels) &&
+			labels_has((uint64_t)(uintptr_t)tramp_labels + LABELS_TABLE - 1) &&
+			!labels_has((uint64_t)(uintptr_t)tramp_labels + LABELS_TABLE),
+		"a label is told by where it lies");
+	check_threads(fd);
+	check_full(fd);
+	return done_testing();
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "x86_64/labels.h"
+
+#include <errno.h> /* ENOSPC */
+#include <stddef.h>
+#include <sys/mman.h> /* PROT_READ */
+#include <sys/syscall.h>
+
+#include "x86_64/sys.h"
+
+/* The file, as it is executed and as it is written. */
+extern uint8_t tramp_labels_file[LABELS_MAPPED];
+extern struct labels_file tramp_labels_other;
+
+static uint32_t mapped;
+
+static uint32_t first_of(uint64_t address)
+{
+	return (uint32_t)(address * LABELS_HASH >> LABELS_SHIFT) / LABELS_ENTRY & (LABELS_HASHED - 1);
+}
+
+int labels_are_mapped(void)
+{
+	/* Acquire: pairs with labels_map(). Trampolines that ask come from the dispatch table, which changes later. */
+	return __atomic_load_n(&mapped, __ATOMIC_ACQUIRE) != 0;
+}
+
+struct labels_entry *labels_make(uint64_t address)
+{
+	const uint64_t wanted = LABELS_FREE | address;
+	const uint32_t first = first_of(address);
+
+	if (!labels_are_mapped())
+		return NULL;
+	for (uint32_t i = first; i < first + LABELS_PROBES && !(address & ~LABELS_MASK); i++) {
+		uint64_t found = LABELS_FREE;
+		/* Relaxed, both: the word is all that there is to know. */
+		if (__atomic_compare_exchange_n(&tramp_labels_other.table[i].word, &found, wanted, 0, __ATOMIC_RELAXED,
+			    __ATOMIC_RELAXED) ||
+			found == wanted)
+			return tramp_labels + i;
+	}
+	__atomic_fetch_add(&tramp_labels_other.head.missed, 1, __ATOMIC_RELAXED); /* relaxed: a count */
+	return NULL;
+}
+
+uint64_t labels_find(uint64_t address)
+{
+	const uint32_t first = first_of(address);
+
+	for (uint32_t i = first; i < first + LABELS_PROBES && !(address & ~LABELS_MASK); i++)
+		/* Relaxed: as above. */
+		if (__atomic_load_n(&tramp_labels[i].word, __ATOMIC_RELAXED) == (LABELS_FREE | address))
+			return (uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_LABEL;
+	return 0;
+}
+
+static void fill(void)
+{
+	for (uint32_t i = 0; i < LABELS_ENTRIES; i++) {
+		/* ff 54 24 e8 call *-24(%rsp), the first two bytes in the word; e9 jmp, cc int3 */
+		uint64_t end = (uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_ENTRY - 1;
+		uint32_t to = (uint32_t)((uint64_t)(uintptr_t)tramp_labels_back - end);
+		tramp_labels[i].word = LABELS_FREE;
+		tramp_labels[i].code = 0xcc00000000e9e824 | (uint64_t)to << 24;
+	}
+}
+
+static long put(int fd, const void *from, size_t size, size_t at)
+{
+	for (size_t done = 0; done < size;) {
+		long r = sys_call(
+			__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
+		if (r <= 0)
+			return r ? r : -ENOSPC;
+		done += (size_t)r;
+	}
+	return 0;
+}
+
+/*
+ * A mapping over the place; fd < 0: what was there at first. What is executed is private, so that a debugger can put
+ * breakpoints there. Returns 0 or -errno.
+ */
+static long map_over(void *place, size_t size, int prot, int fd)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : prot & PROT_EXEC ? MAP_PRIVATE : MAP_SHARED;
+	void *p = sys_mmap(place, size, prot, MAP_FIXED | flags, fd, 0);
+
+	return sys_is_error(p) ? (long)(intptr_t)p : 0;
+}
+
+long labels_map(int fd)
+{
+	struct labels_head head = { LABELS_MAGIC, (uint64_t)(uintptr_t)tramp_labels_file, 0 };
+
+	/* Another thread may have been here when this process was forked. */
+	long r = map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_WRITE, -1);
+	if (r)
+		return r;
+	/* It is written where it will be mapped: nobody finds an address there yet. */
+	fill();
+	r = put(fd, &head, sizeof(head), LABELS_HEAD_AT);
+	if (!r)
+		r = put(fd, tramp_labels, LABELS_TABLE, LABELS_AT);
+	/* Who searches the module's data for pointers reads it all: garbage collectors, LeakSanitizer. */
+	if (!r)
+		r = sys_call(__NR_ftruncate, fd, LABELS_MAPPED, 0, 0, 0, 0);
+	if (!r)
+		r = map_over(&tramp_labels_other, LABELS_BEHIND, PROT_READ | PROT_WRITE, fd);
+	if (!r) {
+		r = map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_EXEC, fd);
+		if (r)
+			map_over(&tramp_labels_other, LABELS_BEHIND, PROT_READ | PROT_WRITE, -1);
+	}
+	/* Release: pairs with labels_are_mapped(). */
+	__atomic_store_n(&mapped, !r, __ATOMIC_RELEASE);
+	return r;
+}
