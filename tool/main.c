@@ -27,6 +27,7 @@ static const struct {
 	{ "loads", "when libraries came and went, and how often they were called", loads_main },
 	{ "pack", "make one compressed file of a trace, which is read as it is", pack_main },
 	{ "unpack", "make a trace folder of such a file", unpack_main },
+	{ "perf", "let perf find the callers of traced functions, in a trace made for that", perf_main },
 	{ "ctl", "look into a running process, and change what is traced there", ctl_main },
 	{ "check", "run a command and find out whether its unloading of libraries is safe", check_main },
 	{ "env", "the variables that have a program traced which somebody else starts", env_main },

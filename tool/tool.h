@@ -37,6 +37,7 @@ int outliers_main(int argc, char **argv);
 int loads_main(int argc, char **argv);
 int pack_main(int argc, char **argv);
 int unpack_main(int argc, char **argv);
+int perf_main(int argc, char **argv);
 
 /*
  * Says one line on stderr: "xaudit COMMAND: what, where, what to do", in a single write; command NULL: "xaudit: ...".

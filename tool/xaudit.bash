@@ -31,7 +31,7 @@ _xaudit()
 	COMPREPLY=()
 
 	local commands='record report replay dump info graph stacks slow outliers loads'
-	commands+=' ctl check env list index pack unpack'
+	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -48,7 +48,8 @@ _xaudit()
 		elif [[ $command == record ]]; then
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --depth= --time= --below= --throttle= --clock='
-			options+=' --start-disabled --prepare= --snapshot= --merge --pack --sched --config= --help'
+			options+=' --start-disabled --prepare= --snapshot= --merge --pack --perf'
+			options+=' --sched --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--depth|--time|--below'
 			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
@@ -172,6 +173,7 @@ _xaudit()
 	list) options='--verbose --format= --color= --no-demangle --no-pager --help' ;;
 	pack) options='--output= --jobs= --level= --help' ;;
 	unpack) options='--output= --test --help' ;;
+	perf) options='--help' ;;
 	index) options='--verbose --dry-run --quiet --cache= --fd= --help' ;;
 	*) return ;;
 	esac
@@ -197,8 +199,8 @@ _xaudit()
 		;;
 	*)
 		if [[ $cur != -* ]]; then
-			# A trace is a folder, or a packed file; only pack wants a folder.
-			[[ $command == pack ]] && compopt -o dirnames || compopt -o default
+			# A trace is a folder, or a packed file; only pack and perf want a folder.
+			[[ $command == @(pack|perf) ]] && compopt -o dirnames || compopt -o default
 			return
 		fi
 		compopt -o nospace

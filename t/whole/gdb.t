@@ -18,8 +18,8 @@ debug() {
 	module=$1
 	shift
 	rm -rf "$tmp/gdb.xaudit"
-	printf '[trace]\noutput = %s\n[library libstopped.so]\nkinds = %s\n[program]\nkinds = %s\n' \
-		"$tmp/gdb.xaudit" "$kinds" "$kinds" >"$tmp/gdb.conf"
+	printf '[trace]\noutput = %s\n%s[library libstopped.so]\nkinds = %s\n[program]\nkinds = %s\n' \
+		"$tmp/gdb.xaudit" "$labels" "$kinds" "$kinds" >"$tmp/gdb.conf"
 	set -- --batch -nx -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set disable-randomization on' \
 		"$@"
 	if [ -n "$module" ]; then
@@ -36,6 +36,7 @@ functions() {
 # seen KIND: checks the program `stopped` of the current folder.
 seen() {
 	kinds=$1
+	set -- "$1${labels:+, labels}"
 	for thread in '' thread; do
 		where="$1${thread:+, in a thread}"
 		chain='fall ending step ending step ending step ending step run '
@@ -76,9 +77,16 @@ build
 XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME
 bounded 60 "$XAUDIT" index --quiet --cache="$tmp/cache/xaudit" stopped libstopped.so || bail 'no index'
+labels=''
 seen plt
 seen entry
 more seen calls
+# Each return address has a label of its own.
+labels='perf = yes
+'
+seen plt
+seen entry
+labels=''
 build -fpatchable-function-entry=5
 seen patchable
 

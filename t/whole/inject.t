@@ -59,7 +59,14 @@ every jump 'handlers' -h '' call
 export HANDLERS=all
 all 'handlers that use all registers' -h '' call
 unset HANDLERS
+all 'return labels of their own' '' '' call --perf
+every jump 'return labels of their own' '' '' call --perf
+every fork 'return labels of their own' '' '' call --perf
+export TASK=1
+every task 'return labels of their own' '' '' call --perf
+unset TASK
 build "$CC" patchable -fpatchable-function-entry=5
+all 'a tail call, return labels of their own' '' 'what=counted|tailing each=2' tail --perf
 all 'a tail call' '' 'what=counted|tailing each=2' tail
 every jump 'a tail call' '' 'what=counted|tailing each=2' tail
 export ALTSTACK=1

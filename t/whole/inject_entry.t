@@ -21,6 +21,8 @@ displaced='-x /libinject.so'
 indexed entry -DJUMP
 all 'a jump' "$displaced" '' call
 every jump 'a jump' "$displaced" '' call
+all 'return labels of their own' "$displaced" '' call --perf
+every jump 'return labels of their own' "$displaced" '' call --perf
 all 'a tail call' "$displaced" 'what=counted|tailing each=2' tail
 all 'an entry alone' "$displaced" what=__ubsan_point point
 export ALTSTACK=1

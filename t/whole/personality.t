@@ -10,7 +10,8 @@ need g++
 library g++ libthrown.so personality.cc -DLIBRARY
 program g++ personality personality.cc -L. -lthrown
 is "$(bounded 60 ./personality)" 'caught 7, searched at 0, cleaned up at 0' '(its frame is where it made the call)'
-for kind in plt entry; do
+for kind in plt entry 'plt --perf' 'entry --perf'; do
+	# shellcheck disable=SC2086
 	record d -k $kind -l libthrown.so ./personality
 	report d
 	is "$status/$out/$err/$(calls thrown) $(sums)" \

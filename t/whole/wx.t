@@ -64,6 +64,11 @@ export XAUDIT_INDEX
 calls=2/1/1/
 kind patchable patchable 12 patchable_library
 kind plt plt 0 library "$CC"
+stay --perf -k plt -l libpages.so -F 'page_[0-2]'
+is "$(awk '$2 ~ /w/ && $2 ~ /x/' "/proc/$pid/maps")" '' 'labels: no mapping is writable and executable'
+is "$(awk '$6 ~ "/labels$" { print $2 }' "/proc/$pid/maps" | sort | tr '\n' ' ')" 'r-xp rw-s ' \
+	'labels: their file is mapped to be executed at one place, and to be written at another'
+leave
 kind entry entry 12 entry_library
 if [ -n "$CLANG" ]; then
 	kind xray xray 12 xray_library

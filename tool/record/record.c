@@ -10,6 +10,7 @@
 #include "audit/rules/rules.h"
 #include "tool/memory.h"
 #include "tool/options.h"
+#include "tool/perf/perf.h"
 #include "tool/tool.h"
 
 /* ---- options ---- */
@@ -106,6 +107,8 @@ static const struct options_row rows[] = {
 		.take = options_flag, AT(merge) },
 	{ 0, "sched", NULL, "record when threads are on processors, as the kernel tells; report shows it",
 		.take = options_flag, AT(sched) },
+	{ 0, "perf", NULL, "let perf, and other profilers, find the callers of traced functions",
+		.take = options_flag, AT(perf) },
 	{ 0, "pack", NULL, "at the end, make one compressed file of the trace: DIR.pack, instead of DIR",
 		.take = options_flag, AT(pack) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
@@ -173,7 +176,7 @@ static bool may_be_made(void)
 static int run(const struct record_options *options)
 {
 	struct record_folder folder;
-	const struct record_watcher watcher = {
+	struct record_watcher watcher = {
 		.begin = begin, .begun = begun, .ended = record_sched_ended, .context = &folder };
 	struct record_objects objects;
 	struct record_indexes left = { 0 };
@@ -204,6 +207,8 @@ static int run(const struct record_options *options)
 		goto out;
 	}
 
+	if (rules.perf)
+		watcher.child = perf_forget_maps;
 	record_broker_start(&folder);
 	record_named_begin(options);
 	record_early_start(&folder);
@@ -228,6 +233,8 @@ static int run(const struct record_options *options)
 		tool_error("record",
 			"the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
 			searched);
+	if (rules.perf)
+		perf_trace("record", folder.fd, folder.path);
 	if (options->pack)
 		record_pack(&folder);
 	record_folder_close(&folder);
@@ -251,6 +258,9 @@ int record_main(int argc, char **argv)
 
 	if (first == argc) {
 		tool_error("record", "no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...");
+	} else if (first > 0 && options.perf && options.pack) {
+		tool_error("record",
+			"--perf makes a file that perf looks for in the trace folder, and --pack removes that");
 	} else if (first > 0) {
 		options.command = argv + first;
 		record_signals_begin();

@@ -34,7 +34,7 @@ struct record_options {
 	const char *output, *config;	     /* NULL: not given */
 	const char *value[RULES_KEYS_TRACE]; /* of keys that are no lists; NULL: not given */
 	struct record_words libraries, functions, exclude, below, snapshots;
-	bool start_disabled, merge, sched, pack;
+	bool start_disabled, merge, sched, perf, pack;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;
 };
@@ -274,6 +274,7 @@ extern const char *record_speaker;
 /* What follows the command. Each pointer may be NULL. */
 struct record_watcher {
 	int (*begin)(int pid); /* before it begins; returns 0, or -1 after one line on stderr: then it never does */
+	void (*child)(void); /* in the child, when it is about to execute the command */
 	void (*begun)(void *context);	    /* it executes; not called if wait is set */
 	void (*ended)(int pid);		    /* before it is waited for; not called if wait is set */
 	void (*wait)(int pid, int *status); /* until it has ended; it calls waitpid itself, for *status */

@@ -131,6 +131,8 @@ static void put_options(FILE *to, const struct record_options *options)
 		fputs("merge = yes\n", to);
 	if (options->sched)
 		fputs("sched = yes\n", to);
+	if (options->perf)
+		fputs("perf = yes\n", to);
 }
 
 static void put_number(FILE *to, const char *key, uint64_t value, const char *unit)

@@ -142,6 +142,8 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	if (pid == 0) {
 		close(go[1]);
 		await(go[0]);
+		if (watcher->child)
+			watcher->child();
 		record_signals_leave(&before);
 		execute(command);
 		error = errno;

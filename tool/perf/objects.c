@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Which file was mapped where, as the trace says, and that file if it is still the same. */
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/memory.h"
+#include "tool/perf/perf.h"
+#include "tool/read/folder.h"
+#include "tool/read/meta.h"
+#include "tool/read/names.h"
+
+static char *debug_path; /* NULL: libdwfl's default */
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.debuginfo_path = &debug_path,
+};
+
+static void take(struct perf_loads *loads, const struct trace_load *from, const struct read_object *object)
+{
+	if (!object || !object->path || *object->path != '/' || from->head.size < sizeof(*from))
+		return;
+	loads->load = memory_resize(loads->load, loads->count + 1, sizeof(*loads->load));
+	loads->load[loads->count++] = (struct perf_load){ .start = from->start, .end = from->end, .base = from->base,
+		.path = memory_format("%s", object->path),
+		.build_id = memory_format("%s", object->build_id ? object->build_id : "") };
+}
+
+bool perf_loads_read(struct perf_loads *loads, int trace, int family, const char *path)
+{
+	struct read_error error = { 0 };
+	struct read_folder *folder = read_folder_open_family(trace, family, path, &error);
+
+	*loads = (struct perf_loads){ 0 };
+	read_error_free(&error);
+	if (!folder)
+		return false;
+	for (unsigned i = 0; i < folder->processes; i++) {
+		struct read_process *process = folder->process[i];
+		const struct trace_record *record;
+		struct read_meta meta;
+
+		read_process_load(process);
+		read_meta_begin(&meta, process, 0);
+		while ((record = read_meta_next(&meta, false)))
+			if (record->type == TRACE_REC_LOAD) {
+				const struct trace_load *load = (const void *)record;
+				take(loads, load, read_process_object(process, load->object));
+			}
+		read_meta_end(&meta);
+	}
+	bool failed = folder->damage.no_memory;
+	read_folder_close(folder);
+	if (failed)
+		memory_failed();
+	return true;
+}
+
+void perf_loads_free(struct perf_loads *loads)
+{
+	for (size_t i = 0; i < loads->count; i++) {
+		if (loads->load[i].dwfl)
+			dwfl_end(loads->load[i].dwfl);
+		free(loads->load[i].path);
+		free(loads->load[i].build_id);
+	}
+	free(loads->load);
+}
+
+static bool has_build_id(Dwfl_Module *module, const char *build_id)
+{
+	const unsigned char *bytes;
+	GElf_Addr where;
+	int size = dwfl_module_build_id(module, &bytes, &where);
+
+	if (!*build_id)
+		return size <= 0;
+	if (size <= 0 || strlen(build_id) != 2 * (size_t)size)
+		return false;
+	for (int i = 0; i < size; i++) {
+		char hex[3];
+		snprintf(hex, sizeof(hex), "%02x", bytes[i]);
+		if (memcmp(hex, build_id + 2 * i, 2))
+			return false;
+	}
+	return true;
+}
+
+/* The path comes from a trace: it may name anything. */
+static void open_module(struct perf_load *load)
+{
+	int fd = open(load->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	load->tried = true;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !(load->dwfl = dwfl_begin(&callbacks))) {
+		close(fd);
+		return;
+	}
+	/* It takes the descriptor, unless it fails. */
+	load->module = dwfl_report_elf(load->dwfl, load->path, load->path, fd, load->base, true);
+	if (!load->module)
+		close(fd);
+	dwfl_report_end(load->dwfl, NULL, NULL);
+	if (load->module && !has_build_id(load->module, load->build_id))
+		load->module = NULL;
+}
+
+Dwfl_Module *perf_loads_find(struct perf_loads *loads, uint64_t address, const struct perf_load **found)
+{
+	*found = NULL;
+	for (size_t i = loads->count; i; i--) {
+		struct perf_load *load = loads->load + i - 1;
+		if (address < load->start || address >= load->end)
+			continue;
+		if (!load->tried)
+			open_module(load);
+		*found = load;
+		return load->module;
+	}
+	return NULL;
+}
