@@ -36,7 +36,7 @@ thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
 calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind / given
 control_run|obey / <change>|%r / switch_obey / given
 process_start / options|%r / control_permit announce_all own_labels_start / given
-epoch_reclaim / \(%r / unmap recycle retired_free / given
+epoch_reclaim / \(%r / recycle retired_free / given
 thread_each|mirror_each / %r / - / given
 write_pages|stub_write / %r / - / given
 END
@@ -190,7 +190,7 @@ closure "$roots" "$MODULE" >"$tmp/found"
 reached=$(tail -n 1 "$tmp/found")
 is "$(sed '$d' "$tmp/found")" '' 'what the trampolines reach uses no vector or x87 register, and calls nothing unknown'
 ok "it is $reached functions" test "$reached" -gt 120
-closure '^(retired_free|unmap|recycle|announce_all|control_run)$' "$MODULE" >"$tmp/found"
+closure '^(retired_free|recycle|announce_all|control_run)$' "$MODULE" >"$tmp/found"
 is "$(sed '$d' "$tmp/found")" '' 'nor does what the epoch calls, what begins a folder, and what a stopped thread runs'
 ok 'each of these is there' test "$(tail -n 1 "$tmp/found")" -gt 20
 
