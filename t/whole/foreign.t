@@ -144,6 +144,19 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip 1 'not root'
 fi
+if truncate -s 2G huge 2>/dev/null; then
+	chmod 664 huge
+	is "$(bounded 60 "$XAUDIT" index -n huge 2>&1)" 'xaudit index: huge: not an x86-64 ELF file' \
+		'a file of our own may be of any size, also where our group may write to it'
+	if [ "$(id -u)" -eq 0 ] && chown 65534 huge; then
+		is "$(bounded 60 "$XAUDIT" index -n huge 2>&1)" 'xaudit index: huge: File too large' \
+			"another user's of 2 GiB is not copied into our memory"
+	else
+		skip 1 'not root'
+	fi
+else
+	skip 2 'no files of 2 GiB here'
+fi
 
 # ---- folders on the way that are exchanged ----
 # When a folder has been made in ./way/sub, a link to ./victim takes the place of that; there is one of that name, ours.

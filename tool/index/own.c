@@ -46,9 +46,14 @@ static int copy(int to, int from, off_t size)
 	return n < 0 ? -errno : 0;
 }
 
+static bool has_owner(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
 static bool is_ours(const struct stat *st)
 {
-	return (st->st_uid == 0 || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return has_owner(st) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 bool own_is(int fd)
@@ -66,7 +71,8 @@ int own_copy(int fd)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
-	if (is_ours(&st)) {
+	/* What is too large for a copy, and its owner's group may change, is read where it is all the same. */
+	if (is_ours(&st) || (has_owner(&st) && st.st_size > MOST)) {
 		int same = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		return same < 0 ? -errno : same;
 	}
