@@ -25,10 +25,22 @@
  *    changes, and a top that lies above all of a stack's slots is as good as its end. TRACE_PART_OUTER tells.
  *  - Else the kernel is asked where the other one is. If it waits in a system call, with its stack pointer on this
  *    stack, the two are parted in the middle between them, wherever calls are open.
+ *  - If the innermost call there, which is above, has no label, the other one is just entering or leaving it: they are
+ *    parted in the middle, too.
  *  - Else it runs, and may have left the stack without an event, as threads do that go on with each other's coroutines.
  *    The stack is the thread's that comes. The other one is sent away: its events are on no stack, so its next one
  *    looks for it, and comes. Should it be there still, it meets the first case as soon as calls of both are open.
- * A thread that is sent away between the instructions by which a trampoline enters a call may store one top more.
+ *
+ * Between two instructions. A thread that is sent away may be in the middle of entering or leaving a call, or in a
+ * handler that has interrupted that: its trampoline goes on with the struct that it has loaded, and stores a top there.
+ * So that struct stays with it (thread_kept.away), and what it had goes to another one, with its number in the trace
+ * (mirror_replace()). When the thread comes back to the stack, to whichever part of it, that is its own struct again,
+ * with what it has stored there meanwhile. For the same reason a thread keeps its struct where a stack is parted while
+ * it is there; who comes gets another one. And a barrier of all threads (epoch_fence_all()), between sending away and
+ * the look at the innermost call, leaves two cases: the trampoline finds that the thread is away before it stores its
+ * event, which C stores then, on the stack that the thread comes to; or it looked before the barrier: then the top is
+ * seen that it has stored before that, and no label in its slot. The barrier is left out under a filter of system
+ * calls; and this all, where threads took a stack from each other often, and nothing showed that it is two.
  */
 #ifndef XAUDIT_CALLS_H
 #define XAUDIT_CALLS_H

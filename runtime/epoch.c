@@ -51,6 +51,11 @@ static void heavy_fence(void)
 	epoch_full_fence(); /* R1 when announcing pays; pairs with A3 in epoch_announce() */
 }
 
+void epoch_fence_all(void)
+{
+	heavy_fence();
+}
+
 /* ---- slots ---- */
 
 /* The owner belongs to this process, and the kernel knows it no more: it runs no instruction again. */

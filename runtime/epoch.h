@@ -227,6 +227,12 @@ void epoch_register(struct epoch_slot *slot, uint32_t tid);
 void epoch_unregister(struct epoch_slot *slot);
 
 /*
+ * A full barrier of the caller and, but where membarrier is refused, of all threads of the process at once: what each
+ * of them does in order is seen in that order by the others, as if all of it came before, or after.
+ */
+void epoch_fence_all(void);
+
+/*
  * Defers callback(item) until every section that is open now has been left. The item must be unreachable by now (D1).
  * Lock held.
  */

@@ -14,7 +14,8 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \
 	runtime/thread.h runtime/throttle.c runtime/throttle.h runtime/told.c runtime/told.h \
 	runtime/waits.c runtime/waits.h runtime/watched.c
-runtime_libruntime_la_SOURCES += runtime/calls_stack.c
+runtime_libruntime_la_SOURCES += runtime/calls_parts.c runtime/calls_parts.h runtime/calls_stack.c \
+	runtime/recorder_lost.c
 runtime_libruntime_la_SOURCES += runtime/snapshot/snapshot.c runtime/snapshot/snapshot.h
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 

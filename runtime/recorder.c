@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/recorder.h"
 
-#include <errno.h> /* EFBIG */
+#include <errno.h> /* EOVERFLOW */
 
 #include "runtime/chunk.h"
 #include "runtime/clock.h"
@@ -11,7 +11,6 @@
 #include "runtime/process.h"
 #include "runtime/text.h"
 #include "runtime/throttle.h"
-#include "x86_64/confined.h"
 #include "x86_64/copy.h"
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
@@ -74,8 +73,6 @@ static void stop_full(struct trace_head *head)
 	recorder_set_recording(0);
 }
 
-#define FULL ERANGE /* no system call of ours says this */
-
 /* Has the process's trace its size? */
 static int is_full(enum trace_mode mode)
 {
@@ -91,10 +88,11 @@ static int is_full(enum trace_mode mode)
 	return 1;
 }
 
-static uint32_t number_of(const struct stack *stack)
+/* Of the struct that has the stack's calls now. */
+static uint32_t number_of(struct stack *stack)
 {
 	/* Relaxed: it orders nothing. */
-	return stack ? __atomic_load_n(&stack->number, __ATOMIC_RELAXED) : 0;
+	return stack ? __atomic_load_n(&stack_now(stack)->number, __ATOMIC_RELAXED) : 0;
 }
 
 /* Signals are blocked. */
@@ -103,9 +101,11 @@ static long next_chunk(struct thread *thread, uint64_t now)
 	/* Relaxed: a thread that changes it does not wait for others. */
 	enum trace_mode mode = __atomic_load_n(&options.mode, __ATOMIC_RELAXED);
 	struct process_held held;
-	long r = is_full(mode) ? -FULL : chunk_next(thread, mode, now);
+	long r = is_full(mode) ? -RECORDER_FULL : chunk_next(thread, mode, now);
 	if (!r)
-		thread->chunk->stack = number_of((struct stack *)thread->hot.stack);
+		thread->chunk->stack = thread->hot.stack == &thread_nowhere.hot
+					       ? thread_kept(thread)->said
+					       : number_of((struct stack *)thread->hot.stack);
 
 	/* What was held when it was retired: a program may close nothing more for long. */
 	if (process_trylock(&held)) {
@@ -113,54 +113,6 @@ static long next_chunk(struct thread *thread, uint64_t now)
 		process_unlock(&held);
 	}
 	return r;
-}
-
-static enum trace_lost cause_of(long error)
-{
-	switch (-error) {
-	case ENOSPC:
-	case EDQUOT:
-		return TRACE_LOST_DISK;
-	case EFBIG:
-		return TRACE_LOST_FILE_SIZE;
-	case FULL:
-		return TRACE_LOST_SIZE_LIMIT;
-	case EMFILE:
-	case ENFILE:
-		return TRACE_LOST_DESCRIPTORS;
-	case EPERM:
-		return confined() ? TRACE_LOST_FILTER : TRACE_LOST_RIGHTS;
-	case EACCES:
-	case EROFS:
-	case ENOENT:
-	case ENOTDIR:
-	case ELOOP:
-	case ESTALE:
-		return TRACE_LOST_RIGHTS;
-	case ENOMEM:
-		return TRACE_LOST_MEMORY;
-	case EOVERFLOW:
-		return TRACE_LOST_OVERFLOW;
-	case EBUSY: /* all places have custom events that are being written */
-		return TRACE_LOST_CUSTOM;
-	}
-	return TRACE_LOST_OTHER;
-}
-
-enum trace_lost recorder_lose_for(struct thread *thread, long error)
-{
-	enum trace_lost cause = cause_of(error);
-
-	if (process_head())
-		process_head()->lost_error = (uint32_t)(error == -FULL ? EFBIG : -error);
-	recorder_lose(thread, cause);
-	return cause;
-}
-
-void recorder_lose(struct thread *thread, enum trace_lost cause)
-{
-	thread->lost++;
-	process_lose(cause);
 }
 
 /* The clock's span changed. Signals are blocked. Returns whether the chunk has room for saying so. */
@@ -211,16 +163,32 @@ static int say_stack(struct thread *thread, struct stack *stack)
 {
 	struct tramp_state *hot = &thread->hot;
 	uint64_t now, cursor = hot->cursor;
+	uint32_t number = number_of(stack);
 
 	if (hot->stack == &stack->hot)
 		return 1;
 	now = clock_now();
+	thread_kept(thread)->said = number;
 	if ((uint32_t)(now >> 31) == hot->span &&
-		chunk_store(cursor, hot->token, TRACE_EVENT(TRACE_STACK, number_of(stack), now)) == hot->token) {
+		chunk_store(cursor, hot->token, TRACE_EVENT(TRACE_STACK, number, now)) == hot->token) {
 		hot->cursor = cursor + 8;
 		hot->stack = &stack->hot;
 	}
 	return 0;
+}
+
+/*
+ * The record was set to a stack, by C that found it some time before: another thread may have come there since, and
+ * have sent this one away already. Then it is away still. Signals are blocked.
+ */
+static void stay_away(struct thread *thread)
+{
+	struct stack *stack = (struct stack *)thread->hot.stack;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* pairs with epoch_fence_all() in take() of calls_stack.c */
+	/* Relaxed: as said. */
+	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != thread)
+		thread->hot.stack = &thread_nowhere.hot;
 }
 
 /*
@@ -259,6 +227,8 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 		if (words > 1)
 			note_custom(thread, thread->customs - 1, at);
 	}
+	if (on && at != WIPED)
+		stay_away(thread);
 	sys_set_signals(&before, NULL);
 	if (at != WIPED && (span != hot->span || !at))
 		process_clock();
@@ -336,13 +306,22 @@ void recorder_stack(struct thread *thread, struct stack *stack)
 		return;
 	do {
 		set_stack(hot, NULL);
+		thread_kept(thread)->said = number_of(stack);
 		now = clock_now();
 		at = load_cursor(hot);
-		if (!store(thread, at, now, TRACE_EVENT(TRACE_STACK, number_of(stack), now), 1)) {
+		if (!store(thread, at, now, TRACE_EVENT(TRACE_STACK, thread_kept(thread)->said, now), 1)) {
 			say_slowly(thread, stack);
 			return;
 		}
 	} while (!settle_stack(hot, &stack->hot) || load_cursor(hot) - at > 8);
+}
+
+/* The trace has it already, or no chunk is begun. */
+static void begin_on(struct thread *thread, struct stack *stack)
+{
+	thread_kept(thread)->said = number_of(stack);
+	thread->hot.stack = &stack->hot;
+	stay_away(thread);
 }
 
 static void part(struct thread *thread, struct stack *stack, struct stack *upper, uint64_t payload)
@@ -350,7 +329,7 @@ static void part(struct thread *thread, struct stack *stack, struct stack *upper
 	while (!thread_is_wiped(thread) && !make_room(thread, 2))
 		if (say_stack(thread, stack) && write_control(thread, TRACE_PART, clock_now(), payload))
 			break;
-	thread->hot.stack = &upper->hot;
+	begin_on(thread, upper);
 }
 
 void recorder_part(struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept)
@@ -358,7 +337,7 @@ void recorder_part(struct thread *thread, struct stack *stack, struct stack *upp
 	if (thread->chunk)
 		part(thread, stack, upper, (uint64_t)kept << 32 | number_of(upper));
 	else
-		thread->hot.stack = &upper->hot;
+		begin_on(thread, upper);
 }
 
 void recorder_part_outer(

@@ -116,6 +116,8 @@ void recorder_state(uint32_t *mode, uint32_t *is_recording);
 /* Counts an event of the thread, or a call in mode count, that is lost. */
 void recorder_lose(struct thread *thread, enum trace_lost cause);
 
+#define RECORDER_FULL ERANGE /* as an error: the trace has its size. No system call of ours says this */
+
 /* recorder_lose() for an error (-errno). Returns the cause, for the losses that follow until the next attempt. */
 enum trace_lost recorder_lose_for(struct thread *thread, long error);
 

@@ -17,24 +17,17 @@
 #define MAX_SLABS    4096 /* a million threads at once */
 
 _Static_assert(sizeof(struct thread) <= RECORD_SIZE, "a record fits");
-_Static_assert(sizeof(struct epoch_slot) + 192 <= RECORD_SIZE, "and what lies beside it");
+_Static_assert(sizeof(struct epoch_slot) + 192 <= RECORD_SIZE && sizeof(struct thread_kept) <= 192,
+	"and what lies beside it");
 
 __thread struct tramp_state *tramp_self;
+struct stack thread_nowhere = { .hot = { .low = ~0ull } };
 
 static uint8_t *slabs[MAX_SLABS] SYS_LARGE; /* survive fork; the records in them don't. Process lock. */
 
 static struct thread *record(unsigned n)
 {
 	return (struct thread *)(slabs[n / SLAB_RECORDS] + n % SLAB_RECORDS * RECORD_SIZE);
-}
-
-/*
- * Does libc tell when the record's thread ends? Then the kernel is not asked about it. Lies beside the owner, where
- * fork does not wipe it. Written by the thread itself.
- */
-static uint32_t *is_watched(struct thread *thread)
-{
-	return thread_owner(thread) + 1;
 }
 
 /* A free record among so many, or one whose thread is gone. */
@@ -45,10 +38,10 @@ static struct thread *find_free(unsigned total, uint32_t tid)
 	for (unsigned i = 0; i < total; i++) {
 		unsigned n = (start + i) % total;
 		struct thread *thread = record(n);
-		if (!thread->tid && *thread_owner(thread))
+		if (!thread->tid && thread_kept(thread)->owner)
 			continue;
 		/* Relaxed, as in watch_end(). */
-		int asks = !confined() && !__atomic_load_n(is_watched(thread), __ATOMIC_RELAXED);
+		int asks = !confined() && !__atomic_load_n(&thread_kept(thread)->watched, __ATOMIC_RELAXED);
 		/* A record with our own tid that is not ours: its thread died and the kernel gave us its number. */
 		if (!thread->tid || thread->tid == tid || (asks && identity_thread_is_gone(thread->tid))) {
 			start = n;
@@ -64,7 +57,7 @@ static void free_gone(unsigned total)
 	for (unsigned i = 0; i < total; i++) {
 		struct thread *thread = record(i);
 		if (thread->tid && identity_thread_is_gone(thread->tid))
-			thread->tid = *thread_owner(thread) = 0;
+			thread->tid = thread_kept(thread)->owner = 0;
 	}
 }
 
@@ -120,6 +113,14 @@ void thread_each(void (*do_it)(struct thread *thread))
 
 /* ---- beginning and end ---- */
 
+/* Lock held. */
+static void drop_away(struct thread *thread)
+{
+	if (thread_kept(thread)->away)
+		mirror_drop(thread_kept(thread)->away);
+	thread_kept(thread)->away = NULL;
+}
+
 static struct thread_hooks hooks;
 static uintptr_t set_specific;
 static unsigned end_key;
@@ -161,7 +162,7 @@ static void watch_end(struct thread *thread)
 
 	/* Relaxed: a thread that reads the old value asks the kernel the next time. */
 	if (!function || (int)vectors_keep(function, end_key, (uint64_t)(uintptr_t)thread))
-		__atomic_store_n(is_watched(thread), 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&thread_kept(thread)->watched, 0, __ATOMIC_RELAXED);
 }
 
 void thread_ended(void *record)
@@ -180,13 +181,14 @@ void thread_ended(void *record)
 	if (stack)
 		mirror_leave(stack);
 	hooks.ended(thread);
+	drop_away(thread);
 	thread->hot.stack = NULL;
 	/* Relaxed, as in thread_goes_on() and watch_end(). */
 	if (__atomic_load_n(&goes_on, __ATOMIC_RELAXED)) {
-		__atomic_store_n(is_watched(thread), 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&thread_kept(thread)->watched, 0, __ATOMIC_RELAXED);
 	} else {
 		tramp_self = NULL;
-		thread->tid = *thread_owner(thread) = 0;
+		thread->tid = thread_kept(thread)->owner = 0;
 	}
 	process_unlock(&held);
 	sys_set_signals(&before, NULL);
@@ -197,12 +199,14 @@ static void begin_record(struct thread *thread, uint32_t tid)
 {
 	int again = thread->has_number != 0;
 
-	thread->tid = *thread_owner(thread) = tid;
+	thread->tid = thread_kept(thread)->owner = tid;
 	/* Relaxed: it is going to be; see watch_end(). */
-	__atomic_store_n(is_watched(thread), 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&thread_kept(thread)->watched, 1, __ATOMIC_RELAXED);
 	thread->enrolled = 0;
 	thread->hot.known = 0;
+	drop_away(thread);
 	thread->hot.stack = NULL;
+	thread_kept(thread)->said = 0;
 	if (again)
 		hooks.taken(thread);
 }

@@ -22,6 +22,9 @@
 #include "x86_64/contract.h" /* tramp_self */
 #include "x86_64/mirror.h" /* struct stack */
 
+/* What a thread is on after another one came to its stack: no event finds its place there. */
+extern struct stack thread_nowhere;
+
 #define THREAD_CUSTOMS 3 /* how deep signal handlers in the middle of custom events may make custom events */
 
 struct thread {
@@ -71,13 +74,25 @@ static inline struct epoch_slot *thread_slot(struct thread *thread)
 	return (struct epoch_slot *)((uintptr_t)thread + THREAD_SLAB + 192);
 }
 
-/*
- * The tid of the thread that took the record and has not given it back. If the record is zero nevertheless, fork wiped
- * it, and it may be the forking thread's, whose tramp_self still points at it: no other thread may get it.
- */
-static inline uint32_t *thread_owner(struct thread *thread)
+/* What lies beside the record, where fork does not wipe it. */
+struct thread_kept {
+	/*
+	 * The tid of the thread that took the record and has not given it back. If the record is zero nevertheless,
+	 * fork wiped it, and it may be the forking thread's, whose tramp_self still points at it: no other thread may
+	 * get it.
+	 */
+	uint32_t owner;
+	/* Does libc tell when the thread ends? Then the kernel is not asked. By the thread itself. */
+	uint32_t watched;
+	/* The struct of the stack that it was on when it was sent away, and goes on with; or NULL. Lock. */
+	struct stack *away;
+	/* Number of the stack that its events are on, as the trace says. By the thread itself. */
+	uint32_t said;
+};
+
+static inline struct thread_kept *thread_kept(const struct thread *thread)
 {
-	return (uint32_t *)((uintptr_t)thread + THREAD_SLAB);
+	return (struct thread_kept *)((uintptr_t)thread + THREAD_SLAB);
 }
 
 static inline struct thread *thread_self(void)

@@ -9,7 +9,8 @@ noinst_LTLIBRARIES += x86_64/libx86_64.la
 x86_64_libx86_64_la_SOURCES = x86_64/altstack.S x86_64/clone.h x86_64/confined.h x86_64/contract.h \
 	x86_64/control.S x86_64/copy.h x86_64/cpu.h x86_64/dlclose_call.S x86_64/dlclose_call.h x86_64/elf.h \
 	x86_64/empty.S x86_64/empty.h x86_64/frame.S x86_64/frame.h x86_64/labels.c x86_64/labels.h \
-	x86_64/libc.h x86_64/mirror.c x86_64/mirror.h x86_64/pages.c x86_64/pages.h x86_64/patch.c x86_64/patch.h \
+	x86_64/libc.h x86_64/mirror.c x86_64/mirror.h x86_64/mirror_parts.c x86_64/mirror_structs.h x86_64/pages.c \
+	x86_64/pages.h x86_64/patch.c x86_64/patch.h \
 	x86_64/remote.h x86_64/stack_pages.c x86_64/stack_pages.h x86_64/stub.c x86_64/stub.h x86_64/stub_fixed.S \
 	x86_64/sys.h x86_64/tramp.S x86_64/tramp.h x86_64/tramp_count.S \
 	x86_64/tramp_event.S x86_64/tramp_handlers.S x86_64/tramp_intercept.S x86_64/tramp_labels.S \

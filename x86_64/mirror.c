@@ -7,16 +7,14 @@
 #include "format/trace.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
-#include "x86_64/stack_pages.h"
+#include "x86_64/mirror_structs.h"
 #include "x86_64/sys.h"
 
-#define PAGE	   STACK_PAGE
 #define FAR	   (8ul << 30) /* from a stack's first slot to `end`: a distance that a link can hold */
 #define NEAR	   (4 * PAGE)
 #define NEAR_LAST  (16 * PAGE)	/* of the stack that the thread used last */
 #define GROWN_MAX  (64ul << 20) /* no stack's frame is larger */
 #define LOOKED_AT  4		/* stacks, for each new one */
-#define MAIN_STACK 1
 
 _Static_assert(FAR / 8 <= UINT32_MAX, "a link holds it");
 
@@ -29,7 +27,7 @@ struct stack *mirror_find(uint64_t slot)
 	struct stack *stack = stack_pages_owner(slot);
 
 	/*
-	 * Acquire; pairs with the release in put_above(). A few share a page; more steps come only when the list
+	 * Acquire; pairs with the release in mirror_put_above(). A few share a page; more steps come only when the list
 	 * changed under us.
 	 */
 	for (int steps = 0; stack && steps < 256; steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
@@ -49,7 +47,7 @@ _Static_assert(BLOCK_STACKS * MAX_BLOCKS < 1 << TRACE_STACK_BITS, "numbers from 
 
 static struct stack *blocks[MAX_BLOCKS] SYS_LARGE;
 static uint32_t stack_count, hand;
-static uint64_t round_now = 1;
+uint64_t mirror_round = 1;
 static struct stack *unused; /* by above */
 
 static struct stack *stack_at(uint32_t n)
@@ -64,61 +62,13 @@ void mirror_each(void (*do_it)(struct stack *stack, void *context), void *contex
 			do_it(stack_at(n), context);
 }
 
-/*
- * One of the words that others read. Relaxed, but in the order of the code: the processor keeps that for stores, and
- * the fence makes the compiler keep it.
- */
-static void put(uint64_t *word, uint64_t value)
-{
-	__atomic_store_n(word, value, __ATOMIC_RELAXED); /* relaxed, as said */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);	 /* no partner */
-}
-
-/* Sets the stack above. Release; pairs with the acquire in mirror_find(): the range of `above` is set. */
-static void put_above(struct stack *stack, struct stack *above)
-{
-	__atomic_store_n(&stack->above, above, __ATOMIC_RELEASE);
-}
-
-/* See the top of mirror.h for the order. */
-static void set_range(struct stack *stack, uint64_t low, uint64_t high)
-{
-	uint64_t least = high > low ? high - low : 0;
-
-	if (least < stack->hot.size)
-		put(&stack->hot.size, least);
-	put(&stack->hot.low, low);
-	put(&stack->low, low);
-	put(&stack->high, high);
-	put(&stack->hot.size, least);
-}
-
-/* Nothing is the stack's any more. */
-static void give_back(struct stack *stack, struct stack *heir)
-{
-	put(&stack->hot.size, 0);
-	put(&stack->hot.low, ~0ull);
-	put(&stack->low, 0);
-	put(&stack->high, 0);
-	put_above(stack, heir);
-	stack->freed = round_now;
-}
-
-/* A thread that comes to the stack from here on has no calls there yet. */
-static void change_number(struct stack *stack)
-{
-	uint32_t number = (stack->number + (1u << TRACE_STACK_BITS)) & TRACE_ID_MASK;
-
-	__atomic_store_n(&stack->number, number, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
-}
-
-static struct stack *new_stack(void)
+struct stack *mirror_new(void)
 {
 	struct stack *stack = unused;
 
 	if (stack) {
 		unused = stack->above;
-		change_number(stack);
+		mirror_change_number(stack);
 		stack->above = NULL;
 		stack->parent = stack->native = stack->freed = 0;
 		stack->depth = stack->below = stack->asked = 0;
@@ -141,15 +91,6 @@ static struct stack *new_stack(void)
 	stack->number = stack_count;
 	stack->hot.low = ~0ull;
 	return stack;
-}
-
-/* The first range of a struct that no thread knows yet: size first, then low. */
-static void begin_range(struct stack *stack, uint64_t low, uint64_t high)
-{
-	put(&stack->hot.size, high - low);
-	put(&stack->low, low);
-	put(&stack->high, high);
-	put(&stack->hot.low, low);
 }
 
 int mirror_is_readable(uint64_t address)
@@ -194,7 +135,7 @@ static void leave_page(struct stack *stack, uint64_t page)
 	}
 	for (int steps = 0; first && steps < 256; steps++, first = first->above)
 		if (first->above == stack) {
-			put_above(first, stack->above);
+			mirror_put_above(first, stack->above);
 			return;
 		}
 }
@@ -206,10 +147,10 @@ static void cut(struct stack *stack, uint64_t low, uint64_t high)
 	int all = low <= old_low && high >= old_high, kept = 0;
 
 	if (all) {
-		put(&stack->hot.size, 0);
-		put(&stack->low, old_high); /* nothing is found there */
+		mirror_put(&stack->hot.size, 0);
+		mirror_put(&stack->low, old_high); /* nothing is found there */
 	} else {
-		set_range(stack, low <= old_low ? high : old_low, low <= old_low ? old_high : low);
+		mirror_set_range(stack, low <= old_low ? high : old_low, low <= old_low ? old_high : low);
 	}
 	for (uint64_t page = low; page < high; page += PAGE)
 		leave_page(stack, page);
@@ -230,9 +171,9 @@ static void cut(struct stack *stack, uint64_t low, uint64_t high)
 		kept = 1;
 	}
 	if (kept)
-		set_range(stack, old_low, old_high);
+		mirror_set_range(stack, old_low, old_high);
 	else if (all)
-		give_back(stack, NULL);
+		mirror_give_back(stack, NULL);
 	if (stack->hot.top >= stack->high)
 		stack->hot.top = stack->end;
 }
@@ -262,13 +203,13 @@ static void look_at_some(void)
 	for (int i = 0; i < LOOKED_AT && stack_count; i++) {
 		if (hand >= stack_count) {
 			hand = 0;
-			round_now++;
+			mirror_round++;
 		}
 		struct stack *stack = stack_at(hand++);
 		if (!stack->freed) {
 			look_at(stack);
-		} else if (stack->freed != ~0ull && round_now - stack->freed >= 2) {
-			stack->freed = ~0ull; /* in the list */
+		} else if (stack->freed < STACK_ASIDE && mirror_round - stack->freed >= 2) {
+			stack->freed = STACK_UNUSED;
 			stack->above = unused;
 			unused = stack;
 		}
@@ -404,7 +345,7 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *
 		/* Two stacks shared a page, and one's part was given back; or our parent was doing that at the fork. */
 		if (!stack_pages_map(slot))
 			return NULL;
-		set_range(stack, stack->low < page ? stack->low : page,
+		mirror_set_range(stack, stack->low < page ? stack->low : page,
 			stack->high > page + PAGE ? stack->high : page + PAGE);
 		return stack;
 	}
@@ -415,18 +356,18 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *
 	} else if (neighbour) {
 		if (!take_pages(neighbour, page, neighbour->low & ~(PAGE - 1)))
 			return NULL;
-		set_range(neighbour, page, neighbour->high);
+		mirror_set_range(neighbour, page, neighbour->high);
 		return neighbour;
 	}
 	neighbour = parted ? NULL : below(slot, last, block);
 	if (neighbour && !is_anothers(neighbour, runner, block)) {
 		if (!take_pages(neighbour, (neighbour->high + PAGE - 1) & ~(PAGE - 1), page + PAGE))
 			return NULL;
-		set_range(neighbour, neighbour->low, page + PAGE);
+		mirror_set_range(neighbour, neighbour->low, page + PAGE);
 		return neighbour;
 	}
 	look_at_some();
-	stack = new_stack();
+	stack = mirror_new();
 	if (!stack)
 		return NULL;
 	stack->end = page + FAR;
@@ -439,10 +380,10 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *
 	}
 	for (uint64_t at = page; at < end; at += PAGE)
 		if (!stack_pages_make(at) || !stack_pages_map(at)) {
-			give_back(stack, NULL);
+			mirror_give_back(stack, NULL);
 			return NULL;
 		}
-	begin_range(stack, page, end);
+	mirror_begin_range(stack, page, end);
 	for (uint64_t at = page; at < end; at += PAGE)
 		stack_pages_set(at, stack);
 	return stack;
@@ -455,84 +396,6 @@ void mirror_prepare(uint64_t sp)
 		if (forbidden || stack_pages_are_refused(slot) || !stack_pages_make(slot) || !stack_pages_map(slot))
 			break;
 	}
-}
-
-uint64_t mirror_border(uint64_t slot, uint64_t here)
-{
-	return slot < (here & ~(PAGE - 1)) ? (slot & ~(PAGE - 1)) + PAGE : slot + 8;
-}
-
-struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from)
-{
-	struct mirror_entry *entry = slot ? mirror_entry(slot) : NULL;
-	uint64_t outer = slot ? slot + 8ull * entry->link : stack->hot.top;
-	struct stack *upper = new_stack();
-
-	if (!upper)
-		return NULL;
-	upper->end = stack->end;
-	upper->hot.top = outer < stack->high ? outer : stack->end;
-	upper->native = stack->native;
-	upper->parent = stack->parent;
-	upper->above = stack->above;
-	begin_range(upper, from, stack->high);
-	put_above(stack, upper);
-	stack->parent = upper->hot.top;
-	/* Where no call stays, top may be that of the upper one: above all of the range, it is as good as the end. */
-	if (entry)
-		entry->link = (uint32_t)((stack->end - slot) / 8);
-	uint64_t high = stack->high;
-	set_range(stack, stack->low, from);
-	for (uint64_t at = (from + PAGE - 1) & ~(PAGE - 1); at < high; at += PAGE)
-		if (stack_pages_owner(at) == stack)
-			stack_pages_set(at, upper);
-	return upper;
-}
-
-void mirror_join(struct stack *lower, struct stack *upper)
-{
-	uint64_t low = lower->low;
-
-	if (!lower->parent || lower->high != upper->low || stack_has_calls(lower) || upper->hot.top != lower->parent)
-		return;
-	upper->parent = 0;
-	for (uint64_t page = low & ~(PAGE - 1); page < upper->low; page += PAGE) {
-		struct stack *first = stack_pages_owner(page);
-		if (first == lower) {
-			stack_pages_set(page, upper);
-			continue;
-		}
-		for (int steps = 0; first && steps < 256; steps++, first = first->above)
-			if (first->above == lower)
-				put_above(first, upper);
-	}
-	set_range(upper, low, upper->high);
-	give_back(lower, upper);
-}
-
-static void leave(struct stack *stack)
-{
-	stack->hot.top = stack->end;
-	stack->depth = stack->below = 0;
-	change_number(stack);
-	__atomic_store_n(&stack->runner, NULL, __ATOMIC_RELAXED); /* relaxed: it is compared only */
-}
-
-void mirror_leave(struct stack *stack)
-{
-	uint64_t at = stack->native <= MAIN_STACK ? 0 : stack->low & ~(PAGE - 1), end = stack->native;
-	struct stack *other;
-
-	leave(stack);
-	if (!at)
-		return;
-	/* And what was parted from it, was a stack in one of its frames, or lies beyond a large frame. */
-	for (uint64_t down = at - PAGE; (other = stack_pages_owner(down)) && other->native == end; down -= PAGE)
-		leave(other);
-	for (; at < end; at += PAGE)
-		for (other = stack_pages_owner(at); other && other->low < at + PAGE && other->native == end;
-			other = other->above)
-			leave(other);
 }
 
 int mirror_is_own(const struct stack *stack)

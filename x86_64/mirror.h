@@ -23,7 +23,8 @@
  *
  * Which thread writes what:
  *	hot.top, depth, below	the thread on the stack, and its handlers; each change is one instruction. In
- *				mirror_leave(), and while stacks are parted and given back, a thread that holds the lock
+ *				mirror_leave(), and while stacks are parted and given back, who holds the lock; of a
+ *				struct that was set aside (mirror_replace()), the thread that it was set aside for
  *	runner			a thread of the process that runs there (runtime/calls.h)
  *	all else		a thread that holds the process lock
  * mirror_find() takes no lock: tables only grow, entries are stored with release, and its answer is checked against the
@@ -70,9 +71,10 @@ struct stack {
 	uint64_t parent; /* in the lower part of a mirror_split(): the innermost call above it at that time; else 0 */
 	uint64_t native; /* for a thread's own stack its %fs base; 1: the main thread's; 0: any other stack */
 	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */
-	uint64_t freed;		  /* round in which it was given back; 0: in use */
+	uint64_t freed;		  /* round in which it was given back, or how else it has no range; 0: in use */
 	uint32_t number;	  /* in the trace, no other stack's of the process. Relaxed; lock held to write */
-	uint32_t asked; /* how often a thread came while another one was on it. Relaxed: it is for a guess */
+	uint32_t asked;		  /* how often a thread came while another one was on it. Relaxed: it is for a guess */
+	uint64_t aside; /* see mirror_replace(): top at that moment */
 } __attribute__((aligned(128))); /* two lines of one's own */
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");
@@ -101,11 +103,16 @@ struct stack *mirror_find(uint64_t slot);
 struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *runner);
 
 /*
- * Parts the stack: open calls up to the one at `slot`, the outermost of them, stay with it, or none does if that is 0;
- * calls outside that one, and all addresses from `from` on, which lies above, go to another stack, which is returned.
- * NULL: no memory; nothing has changed. Another thread may be on the lower part meanwhile.
+ * Parts the stack at `from`: open calls up to the one at `slot`, the outermost of them, are those of the lower part, or
+ * none is if that is 0; calls outside that one are the upper part's. The stack's struct stays with one part, and the
+ * other one gets `with`, one that was set aside, or a new one if that is NULL: the lower part if is_lower, else the
+ * upper one. Returns the other part. NULL: no memory; nothing has changed. Another thread may be on the part that has
+ * the struct; if that is the upper one, only where `slot` is 0.
  */
-struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from);
+struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from, int is_lower, struct stack *with);
+
+/* Of the numbers that two stacks have, each gets the other's. */
+void mirror_swap_numbers(struct stack *a, struct stack *b);
 
 /* Where to part a stack between an open call's slot and `here`, a slot above it. */
 uint64_t mirror_border(uint64_t slot, uint64_t here);
@@ -115,6 +122,25 @@ uint64_t mirror_border(uint64_t slot, uint64_t here);
  * new ones.
  */
 void mirror_join(struct stack *lower, struct stack *upper);
+
+/*
+ * All that the stack has goes to another struct, which is returned: `with`, if that is not NULL, one that was set
+ * aside. The struct itself is set aside for a thread that may be in the middle of entering or leaving a call on the
+ * stack: what that one stores there harms nobody, and it goes on with the struct when it comes back. NULL: no memory;
+ * nothing has changed.
+ */
+struct stack *mirror_replace(struct stack *stack, struct stack *with);
+
+/* No thread comes back to the struct, which was set aside. */
+void mirror_drop(struct stack *stack);
+
+/* The struct that has what this one had, if that was set aside or joined. */
+static inline struct stack *stack_now(struct stack *stack)
+{
+	for (int steps = 0; steps < 256 && !stack->hot.size && stack->above; steps++)
+		stack = stack->above;
+	return stack;
+}
 
 /*
  * The thread's stack is at sp, and no memory can be mapped from now on: makes mirrors for as far as stacks usually

@@ -67,6 +67,30 @@ for kind in plt patchable; do
 	done
 done
 
+# crossed SIDE WAY HOW: at each instruction of a call another thread comes to the stack beside. Of C rounds all but the
+# last one have a signal, and calls of the handler and of the other thread.
+program "$CC" plt/crossed crossed.c -Lplt -lbeside
+crossed() {
+	name="a call that is interrupted on the stack $1, by a handler that $2, calls beside it $3"
+	record d -k plt -l libbeside.so -- plt/crossed "$1" "$2" "$3" 1
+	c=${out##* } each=1
+	[ "$3" != twice ] || each=2
+	rounds=$((c + 1)) b=$((2 * c + 2 + each * c))
+	is "$status $out" "0 $((3 * rounds)) $b $c" "$name: the program runs to its end"
+	ok "$name: at more than 50 instructions" test "$c" -gt 50
+	is "$(calls)" "0 unwound, 0 lost 0 unfinished: call_a $((3 * rounds)), call_b $b, call_c $c" \
+		"$name: each call has its end"
+	[ "$2" = spins ] || is "$(chains | grep -v 'call_c')" "call_a $rounds
+call_a;call_a $((2 * rounds))
+call_b $b" "$name: no call is inside of another thread's"
+}
+for side in above below; do
+	for how in short long twice; do
+		crossed "$side" spins "$how"
+		crossed "$side" sleeps "$how"
+	done
+done
+
 # What is no stack side by side, but looks like that from within: one stack, on which two threads are by turns.
 program "$CC" plt/handed handed.c -Lplt -lbeside
 record d -k plt -l libbeside.so -- plt/handed 1000

@@ -30,7 +30,7 @@ cyg_(enter|leave) / %r / - / the program's own profiler
 vectors_keep / %r / - / pthread_setspecific of the program's libc, registers saved
 clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel clock_gettime / given
 clock_gettime / fast_time|%r / - / the kernel's: looked at below
-new_stack / %r / memory_for_stacks / given
+mirror_new / %r / memory_for_stacks / given
 thread_get|thread_caller|begin_record / <hooks|%r / recorder_describe record_taken / given
 thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
 calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind / given

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of stacks that show to be two, or to be another thread's: who gets which part, and which struct (runtime/calls.h).
+ * For calls_stack.c alone; all functions: on the thread, async-signal-safe, no libc, no lock held.
+ */
+#ifndef XAUDIT_CALLS_PARTS_H
+#define XAUDIT_CALLS_PARTS_H
+
+#include "runtime/thread.h"
+
+/* The outermost open call at or below the slot; 0: the chain is damaged, or there is none any more. */
+uint64_t calls_outermost(const struct stack *stack, uint64_t slot);
+
+/*
+ * calls_is_intercepted() for memory that may be gone at any moment, by the lower halves of the labels: no other address
+ * on a stack has such a lower half.
+ */
+int calls_holds_label(uint64_t slot);
+
+static inline const struct thread *calls_runner(const struct stack *stack)
+{
+	/* Relaxed: come() in calls_stack.c says what is ordered. */
+	return __atomic_load_n(&stack->runner, __ATOMIC_RELAXED);
+}
+
+/* Another thread's record: are its events on the stack? */
+static inline int calls_is_on(const struct thread *other, const struct stack *stack)
+{
+	/* Relaxed, both: records stay; and as above. */
+	return __atomic_load_n(&other->tid, __ATOMIC_RELAXED) &&
+	       __atomic_load_n(&other->hot.stack, __ATOMIC_RELAXED) == &stack->hot;
+}
+
+/* Was another thread seen there last, and nowhere else since? Then calls there may begin and end at this moment. */
+static inline int calls_is_anothers(const struct stack *stack, const struct thread *thread)
+{
+	const struct thread *runner = calls_runner(stack);
+
+	return runner && runner != thread && calls_is_on(runner, stack);
+}
+
+/*
+ * Calls that are open at or below the limit are another stack's; of `other`, if that is not NULL, which is on it now.
+ * Returns the stack that `here` lies on, above the limit; NULL: it can't be parted.
+ */
+struct stack *calls_part(
+	struct thread *thread, struct stack *stack, uint64_t limit, uint64_t here, const struct thread *other);
+
+/*
+ * The other thread is on the stack to which this one comes, as it seems, and where no call is open below the slot.
+ * Returns the stack that is this thread's from here on, and that the slot lies on; NULL: something has changed.
+ */
+struct stack *calls_take(struct thread *thread, struct stack *stack, uint64_t slot, struct thread *other);
+
+/* The thread comes back to a stack that another one had meanwhile, and nobody has now: with its own struct. */
+struct stack *calls_go_on(struct thread *thread, struct stack *stack, uint64_t slot);
+
+#endif

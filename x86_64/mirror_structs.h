@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a struct stack changes while others read it (the top of mirror.h has the order), for mirror.c and mirror_parts.c
+ * alone. All: process lock held, async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_MIRROR_STRUCTS_H
+#define XAUDIT_MIRROR_STRUCTS_H
+
+#include "format/trace.h"
+#include "x86_64/mirror.h"
+#include "x86_64/stack_pages.h"
+
+#define PAGE	   STACK_PAGE
+#define MAIN_STACK 1 /* as stack.native */
+
+/* Values of stack.freed beside rounds. */
+#define STACK_UNUSED (~0ull)	 /* in the list */
+#define STACK_ASIDE  (~0ull - 1) /* see mirror_replace() */
+
+extern uint64_t mirror_round; /* counts how often all stacks were looked at */
+
+/* A struct that no thread knows, without calls and range; NULL: there is none. */
+struct stack *mirror_new(void);
+
+/*
+ * One of the words that others read. Relaxed, but in the order of the code: the processor keeps that for stores, and
+ * the fence makes the compiler keep it.
+ */
+static inline void mirror_put(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED); /* relaxed, as said */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);	 /* no partner */
+}
+
+/* Sets the stack above. Release; pairs with the acquire in mirror_find(): the range of `above` is set. */
+static inline void mirror_put_above(struct stack *stack, struct stack *above)
+{
+	__atomic_store_n(&stack->above, above, __ATOMIC_RELEASE);
+}
+
+/* Another range, of which some was the stack's before. */
+static inline void mirror_set_range(struct stack *stack, uint64_t low, uint64_t high)
+{
+	uint64_t least = high > low ? high - low : 0;
+
+	if (least < stack->hot.size)
+		mirror_put(&stack->hot.size, least);
+	mirror_put(&stack->hot.low, low);
+	mirror_put(&stack->low, low);
+	mirror_put(&stack->high, high);
+	mirror_put(&stack->hot.size, least);
+}
+
+/* The first range of a struct that has none. */
+static inline void mirror_begin_range(struct stack *stack, uint64_t low, uint64_t high)
+{
+	mirror_put(&stack->hot.size, high - low);
+	mirror_put(&stack->low, low);
+	mirror_put(&stack->high, high);
+	mirror_put(&stack->hot.low, low);
+}
+
+/* Nothing is the stack's any more. Who comes by way of it finds the heir. */
+static inline void mirror_end_range(struct stack *stack, struct stack *heir)
+{
+	mirror_put(&stack->hot.size, 0);
+	mirror_put(&stack->hot.low, ~0ull);
+	mirror_put(&stack->low, 0);
+	mirror_put(&stack->high, 0);
+	mirror_put_above(stack, heir);
+}
+
+/* Nor will it be soon. */
+static inline void mirror_give_back(struct stack *stack, struct stack *heir)
+{
+	mirror_end_range(stack, heir);
+	stack->freed = mirror_round;
+}
+
+/* A thread that comes to the stack from here on has no calls there yet. */
+static inline void mirror_change_number(struct stack *stack)
+{
+	uint32_t number = (stack->number + (1u << TRACE_STACK_BITS)) & TRACE_ID_MASK;
+
+	__atomic_store_n(&stack->number, number, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
+}
+
+#endif
