@@ -2,6 +2,7 @@
 #include "runtime/lock.h"
 
 #include <linux/futex.h> /* FUTEX_WAIT_PRIVATE */
+#include <linux/kcmp.h>	 /* KCMP_VM */
 
 #include "runtime/identity.h"
 #include "x86_64/confined.h"
@@ -57,15 +58,16 @@ static int knows_numbers(void)
 	return (uint32_t)sys_getpid() == pid || (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0) == pid;
 }
 
-/* Is it a thread of our process? */
+/* Is it a thread of our process, or another task of which the kernel knows that it has our memory? */
 static int is_ours(uint32_t number)
 {
-	return sys_call(__NR_tgkill, (long)identity_pid(), (long)number, 0, 0, 0, 0) != -ESRCH;
+	return sys_call(__NR_tgkill, (long)identity_pid(), (long)number, 0, 0, 0, 0) != -ESRCH ||
+	       (knows_numbers() && !sys_call(__NR_kcmp, sys_gettid(), (long)number, KCMP_VM, 0, 0, 0));
 }
 
 /*
  * May the lock be taken over from the holder, whom the caller has seen there in so many looks? In the end from all but
- * threads of the process: the number may be another task's by now.
+ * ours: the number may be another task's by now.
  */
 static int is_left(uint32_t holder, unsigned looks)
 {

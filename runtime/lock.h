@@ -11,8 +11,9 @@
  * left it: in memory as in a child that was forked at that moment, which goes on from there, too; in the files as where
  * the whole process is killed. So every change under the lock is made in an order in which it may stop anywhere.
  * - The kernel may have given the number to another task, and a task in a namespace of processes of its own knows other
- *   numbers. So where the kernel knows the number, and it is no thread of ours, a waiter waits for longer than a holder
- *   needs, and then takes the lock over, too.
+ *   numbers. So where the kernel knows the number, and it is neither a thread of ours nor, as kcmp() says, another task
+ *   that has our memory, a waiter waits for longer than a holder needs, and then takes the lock over, too. What is left
+ *   is a holder that is stopped for that long in another namespace than the waiter, or where kcmp() is refused.
  * - Under a filter (x86_64/confined.h) nobody can be asked, and waiters don't sleep: that long they wait then.
  *
  * All functions: signals blocked, any thread, async-signal-safe, no libc.

@@ -5,7 +5,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
 	t/unit/cxx.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
-	t/unit/labels.t \
+	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
 	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
@@ -90,6 +90,9 @@ t_unit_live_soak_t_SOURCES = t/unit/live_soak.c t/lib/live_load.h
 t_unit_live_soak_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
 	x86_64/libsled.la \
 	runtime/libbase.la -lrt
+
+t_unit_lock_t_SOURCES = t/unit/lock.c
+t_unit_lock_t_LDADD = t/lib/libcore.la
 
 t_unit_mirror_t_SOURCES = t/unit/mirror.c t/lib/flow.h t/lib/flow_xray.h
 t_unit_mirror_t_LDADD = t/lib/libcore.la
