@@ -67,12 +67,11 @@ for kind in plt patchable; do
 	done
 done
 
-# crossed SIDE WAY HOW: at each instruction of a call another thread comes to the stack beside. Of C rounds all but the
-# last one have a signal, and calls of the handler and of the other thread.
-program "$CC" plt/crossed crossed.c -Lplt -lbeside
+# crossed SIDE WAY HOW: of $kind; at each instruction of a call another thread comes to the stack beside. Of C+1 rounds
+# all but the last one have a signal, and calls of the handler and of the other thread.
 crossed() {
-	name="a call that is interrupted on the stack $1, by a handler that $2, calls beside it $3"
-	record d -k plt -l libbeside.so -- plt/crossed "$1" "$2" "$3" 1
+	name="$kind, a call that is interrupted on the stack $1, by a handler that $2, calls beside it $3"
+	record d -k "$kind" -l libbeside.so -- "$kind/crossed" "$1" "$2" "$3" 1
 	c=${out##* } each=1
 	[ "$3" != twice ] || each=2
 	rounds=$((c + 1)) b=$((2 * c + 2 + each * c))
@@ -84,12 +83,25 @@ crossed() {
 call_a;call_a $((2 * rounds))
 call_b $b" "$name: no call is inside of another thread's"
 }
+kind=plt
+program "$CC" plt/crossed crossed.c -Lplt -lbeside
 for side in above below; do
 	for how in short long twice; do
 		crossed "$side" spins "$how"
 		crossed "$side" sleeps "$how"
 	done
 done
+kind=xray
+mkdir xray
+if xray_library xray/libbeside.so beside.c -DPART; then
+	program "$CC" xray/crossed crossed.c -Lxray -lbeside
+	for how in short long twice; do
+		crossed above spins "$how"
+		crossed above sleeps "$how"
+	done
+else
+	skip 21 'no clang here'
+fi
 
 # What is no stack side by side, but looks like that from within: one stack, on which two threads are by turns.
 program "$CC" plt/handed handed.c -Lplt -lbeside
