@@ -18,9 +18,11 @@ stub_fixed:
 	.cfi_startproc
 	/*
 	 * CFA = rsp + 8, and 8 more after each push, which end 12 and 18 bytes after the beginning of a stub:
-	 * breg7 8; breg16 0; lit31; and; dup; lit12; ge; swap; lit18; ge; plus; lit3; shl; plus.
+	 * breg7 8; (breg16 0; lit31; and; lit12; ge); (the same with lit18); plus; lit3; shl; plus. valgrind ends at a
+	 * dup.
 	 */
-	.cfi_escape 0x0f, 16, 0x77, 8, 0x80, 0, 0x4f, 0x1a, 0x12, 0x3c, 0x2a, 0x16, 0x42, 0x2a, 0x22, 0x33, 0x24, 0x22
+	.cfi_escape 0x0f, 18, 0x77, 8, 0x80, 0, 0x4f, 0x1a, 0x3c, 0x2a, 0x80, 0, 0x4f, 0x1a, 0x42, 0x2a, 0x22, \
+		0x33, 0x24, 0x22
 	.set	cell, 0
 	.rept	FIXED_STUBS
 	jmp	*stub_fixed_cells + cell + CELL_TARGET(%rip)

@@ -185,7 +185,7 @@ tramp_intercept_\set:
 	 */
 	.cfi_def_cfa_offset 1
 	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22
-	.cfi_escape 0x10, 16, 14, 0x39, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+	RETURNS_BY_MIRROR 9
 	.globl	tramp_call_\set
 	.hidden	tramp_call_\set
 tramp_call_\set:
@@ -207,7 +207,7 @@ tramp_return_\set:
 	.cfi_def_cfa_offset 8
 .if !\own
 	.cfi_restore 7
-	.cfi_escape 0x10, 16, 14, 0x38, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+	RETURNS_BY_MIRROR 8
 .endif
 	SAVE	%rax
 	SAVE	%rcx

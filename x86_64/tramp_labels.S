@@ -2,6 +2,7 @@
 /* The place of return labels of their own (labels.h), and the way from them to the trampoline. */
 #include "x86_64/labels.h"
 #include "x86_64/offsets.h"
+#include "x86_64/tramp_pieces.h"
 
 /* Unwinders of the program, and gdb, find the way on here as at tramp_return_tsc (tramp_intercept.S says how). */
 	.section .bss.large, "aw", @nobits /* SYS_LARGE */
@@ -20,7 +21,7 @@ tramp_labels:
 	.cfi_startproc
 	.cfi_def_cfa_offset 1
 	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22
-	.cfi_escape 0x10, 16, 14, 0x39, 0x1c, 0x31, 0x24, 0x0e, 0, 0, 0, 0, 0, 0x70, 0xff, 0xff, 0x22
+	RETURNS_BY_MIRROR 9
 	.zero	LABELS_TABLE
 	.cfi_endproc
 	.zero	LABELS_MAPPED - LABELS_BEHIND

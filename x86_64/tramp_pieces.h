@@ -40,6 +40,17 @@
 	.cfi_def_cfa_register %rbp
 .endm
 
+/*
+ * Tells unwinders that the return address lies at MIRROR_BASE + 2*(CFA-below): lit; minus; lit1; shl; const1s -9;
+ * const1u 44; shl; plus. valgrind reads no constants of 8 bytes.
+ */
+.if	MIRROR_BASE + (9 << 44)
+	.error	"MIRROR_BASE is another one"
+.endif
+.macro	RETURNS_BY_MIRROR below
+	.cfi_escape 0x10, 16, 10, 0x30 + \below, 0x1c, 0x31, 0x24, 0x09, 0xf7, 0x08, 44, 0x24, 0x22
+.endm
+
 /* rcx = this thread's record; jumps to \none when there is none. */
 .macro	SELF	none
 	mov	tramp_self@gottpoff(%rip), %rcx

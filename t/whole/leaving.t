@@ -80,6 +80,35 @@ for kind in plt calls; do
 done
 all calls calls '-F f_down -F f_leaf' library "$CC"
 all patchable patchable '-l libleaving.so' patchable_library
+
+# What is called next lies deeper than the calls that are left: where longjmp is not seen, they would end behind it.
+cat >deeper.c <<'END'
+#include <alloca.h>
+#include <setjmp.h>
+
+void f_down(int depth, void (*function)(int)), f_leaf(void);
+static jmp_buf env;
+
+static void leave(int depth)
+{
+	longjmp(env, depth + 1);
+}
+
+int main(void)
+{
+	if (!setjmp(env))
+		f_down(1, leave);
+	*(volatile char *)alloca(65536) = 0;
+	f_leaf();
+	return 5;
+}
+END
+patchable_library libleaving.so leaving_library.c -fexceptions
+for flag in -fplt -fno-plt; do
+	$CC -O2 $flag -o deeper deeper.c -L. -lleaving -Wl,-rpath,'$ORIGIN' || bail 'deeper.c does not compile'
+	record d -k patchable -l libleaving.so ./deeper
+	is "$status $(tree)" '5 d( d! l( l)' "$flag: a longjmp ends calls before one that lies deeper"
+done
 if [ -n "$CLANG" ]; then
 	all xray xray '-l libleaving.so' xray_library
 else

@@ -34,6 +34,20 @@ like "$err" '^xaudit: .*/libpart.so: its unwinder would not see intercepted call
 	'a line says what that means'
 is "$(with_end part_step)" '0 100' 'only entries are recorded there'
 
+# ---- valgrind reads how our frames are unwound ----
+
+# With an auditor, what libc frees at the end of all is none of valgrind's heap, whatever the auditor does.
+check='valgrind -q --run-libc-freeres=no --error-exitcode=9'
+if command -v valgrind >/dev/null && [ "$(bounded 60 $check ./main 2>&1)" = '1 100' ]; then
+	library "$CC" libpart.so unwinder_part.c
+	record d -k plt $check ./main
+	is "$status $out/$err" '0 1 100/' 'a traced program runs under valgrind, which says nothing'
+	report d
+	is "$(calls part_step) $(printf '%s\n' "$report" | jq .lost)" '100 0' 'its calls are recorded'
+else
+	skip 2 'no valgrind here'
+fi
+
 # ---- code that moves stacks ----
 
 # moved NAME LIBRARY WHEN ENDS ARG...: coroutines suspended in calls go on in their own callers. ENDS: of functions
