@@ -43,8 +43,12 @@ static inline uint64_t read_clock_span(const struct read_clock *clock, uint64_t 
 /* A moment in ticks, as ns on CLOCK_MONOTONIC. */
 static inline uint64_t read_clock_time(const struct read_clock *clock, uint64_t ticks)
 {
-	if (ticks >= clock->ticks)
-		return clock->mono + read_clock_span(clock, ticks - clock->ticks);
+	/* In damaged traces it may lie beyond all that 64 bits hold; XAUDIT_READ_UNKNOWN is not a time. */
+	if (ticks >= clock->ticks) {
+		unsigned __int128 after = ((unsigned __int128)(ticks - clock->ticks) * clock->mult +
+			(1ull << (READ_CLOCK_SHIFT - 1))) >> READ_CLOCK_SHIFT;
+		return after < UINT64_MAX - 1 - clock->mono ? clock->mono + (uint64_t)after : UINT64_MAX - 1;
+	}
 	uint64_t before = read_clock_span(clock, clock->ticks - ticks);
 	return before < clock->mono ? clock->mono - before : 0;
 }
