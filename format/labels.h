@@ -23,8 +23,9 @@
 #define LABELS_CALL  6	/* offset of the call in an entry */
 #define LABELS_LABEL 10 /* and of the label behind it */
 
-#define LABELS_FREE 0x54ff000000000000 /* the first 8 bytes of a free entry; or the return address, else */
+#define LABELS_USED 0x54ff000000000000 /* the first 8 bytes of an entry: with the return address in the lower 6 */
 #define LABELS_MASK 0x0000ffffffffffff /* of these: the return address */
+#define LABELS_FREE 0x54ffffffffffffff /* of a free entry; 0 is an address that coroutines begin with */
 
 /* The first entry for a return address: the upper bits of its product with this. More entries follow the last. */
 #define LABELS_HASH    0x9e3779b97f4a7c15
@@ -47,7 +48,7 @@ struct labels_head {
 };
 
 struct labels_entry {
-	uint64_t word; /* the return address, and the beginning of the call: LABELS_FREE | address */
+	uint64_t word; /* the return address, and the beginning of the call: LABELS_USED | address */
 	uint64_t code; /* the rest, from LABELS_LABEL - 2 on */
 };
 _Static_assert(sizeof(struct labels_entry) == LABELS_ENTRY, "part of the format");

@@ -22,7 +22,7 @@ int calls_is_intercepted(uint64_t slot)
 
 int calls_holds_label(uint64_t slot)
 {
-	const uint64_t own = labels_are_mapped() ? labels_find(mirror_entry(slot)->address) : 0;
+	const uint64_t own = labels_find(mirror_entry(slot)->address);
 
 	return (own && mirror_holds(slot, (uint32_t)own)) ||
 	       mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_tsc) ||

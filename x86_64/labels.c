@@ -19,6 +19,11 @@ static uint32_t first_of(uint64_t address)
 	return (uint32_t)(address * LABELS_HASH >> LABELS_SHIFT) / LABELS_ENTRY & (LABELS_HASHED - 1);
 }
 
+static int is_address(uint64_t address)
+{
+	return address < LABELS_MASK; /* that one stands for none */
+}
+
 int labels_are_mapped(void)
 {
 	/* Acquire: pairs with labels_map(). Trampolines that ask come from the dispatch table, which changes later. */
@@ -27,12 +32,12 @@ int labels_are_mapped(void)
 
 struct labels_entry *labels_make(uint64_t address)
 {
-	const uint64_t wanted = LABELS_FREE | address;
+	const uint64_t wanted = LABELS_USED | address;
 	const uint32_t first = first_of(address);
 
 	if (!labels_are_mapped())
 		return NULL;
-	for (uint32_t i = first; i < first + LABELS_PROBES && !(address & ~LABELS_MASK); i++) {
+	for (uint32_t i = first; is_address(address) && i < first + LABELS_PROBES; i++) {
 		uint64_t found = LABELS_FREE;
 		/* Relaxed, both: the word is all that there is to know. */
 		if (__atomic_compare_exchange_n(&tramp_labels_other.table[i].word, &found, wanted, 0, __ATOMIC_RELAXED,
@@ -48,9 +53,11 @@ uint64_t labels_find(uint64_t address)
 {
 	const uint32_t first = first_of(address);
 
-	for (uint32_t i = first; i < first + LABELS_PROBES && !(address & ~LABELS_MASK); i++)
-		/* Relaxed: as above. */
-		if (__atomic_load_n(&tramp_labels[i].word, __ATOMIC_RELAXED) == (LABELS_FREE | address))
+	if (!labels_are_mapped())
+		return 0;
+	for (uint32_t i = first; is_address(address) && i < first + LABELS_PROBES; i++)
+		/* Relaxed: as above. Where it is written: a debugger may have made a copy of the other page. */
+		if (__atomic_load_n(&tramp_labels_other.table[i].word, __ATOMIC_RELAXED) == (LABELS_USED | address))
 			return (uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_LABEL;
 	return 0;
 }

@@ -10,7 +10,7 @@
  *
  * The file is `labels` in the family's folder (format/labels.h): a table of entries of 16 bytes,
  *
- *		6 bytes		the return address A; 0: free
+ *		6 bytes		the return address A; all ones: free
  *		call *-24(%rsp)	to the body, so that the processor's prediction of returns stays right
  *	label:	jmp	tramp_labels_back	which goes on in the trampoline of the clock that is used
  *		int3

@@ -99,7 +99,7 @@
 	and	$(LABELS_HASHED - 1) * LABELS_ENTRY, %ecx
 	lea	tramp_labels(%rip), %rdx
 	add	%rdx, %rcx
-	movabs	$LABELS_FREE, %r10
+	movabs	$LABELS_USED, %r10
 	or	%rax, %r10
 	lea	LABELS_PROBES * LABELS_ENTRY(%rcx), %rdx
 1:	cmp	%r10, (%rcx)

@@ -113,7 +113,7 @@ static void check_threads(int fd)
 				continue;
 			}
 			other += n < SHARED && entry != found[0][n];
-			wrong += entry->word != (LABELS_FREE | address_of(i, n));
+			wrong += entry->word != (LABELS_USED | address_of(i, n));
 			unfound += labels_find(address_of(i, n)) != (uint64_t)(uintptr_t)entry + LABELS_LABEL;
 		}
 	is_int(none, 0, "threads that ask at the same time: each gets an entry for each address");
@@ -145,7 +145,7 @@ static int child(void *argument)
 	const struct labels_entry *entry = labels_make(0x1111);
 
 	(void)argument;
-	return !entry || entry->word != (LABELS_FREE | 0x1111);
+	return !entry || entry->word != (LABELS_USED | 0x1111);
 }
 
 static void check_full(int fd)
@@ -161,6 +161,45 @@ static void check_full(int fd)
 	is_int((long long)head_of(fd).missed - before, 4, "and is counted");
 	is_int(core_child(child, NULL, 20), 0, "a forked child takes an entry");
 	ok(labels_find(0x1111) != 0, "which its parent finds");
+}
+
+/* An address that begins at the entry, other than those of take_all_of(). */
+static uint64_t address_at(unsigned entry)
+{
+	uint64_t address = 0x6600000000ull;
+
+	while (first_of(address) != entry)
+		address++;
+	return address;
+}
+
+static void check_zero(void)
+{
+	uint64_t other = address_at(first_of(0));
+	const struct labels_entry *zero = labels_make(0), *second = labels_make(other);
+
+	ok(zero && second && zero != second, "the address 0, which coroutines begin with, has an entry of its own");
+	is_int((long long)labels_find(0), zero ? (long long)(uintptr_t)zero + LABELS_LABEL : -1, "and is found");
+	ok(!labels_make(LABELS_MASK) && !labels_find(LABELS_MASK), "what stands for a free entry has none");
+}
+
+/* As a debugger's breakpoint does. */
+static void check_copied_page(void)
+{
+	unsigned free = 100;
+
+	while (tramp_labels[free].word != LABELS_FREE)
+		free++;
+	uint8_t *page = (uint8_t *)((uintptr_t)(tramp_labels + free) & -4096ul);
+	uint64_t address = address_at(free);
+	if (mprotect(page, 4096, PROT_READ | PROT_WRITE))
+		bail("no page");
+	*(volatile uint8_t *)page = *page;
+	if (mprotect(page, 4096, PROT_READ | PROT_EXEC))
+		bail("no page");
+	const struct labels_entry *entry = labels_make(address);
+	ok(entry == tramp_labels + free && entry->word == LABELS_FREE, "an entry is made behind a copy of its page");
+	is_int((long long)labels_find(address), (long long)(uintptr_t)entry + LABELS_LABEL, "and is found there");
 }
 
 int main(void)
@@ -189,5 +228,7 @@ int main(void)
 		"a label is told by where it lies");
 	check_threads(fd);
 	check_full(fd);
+	check_zero();
+	check_copied_page();
 	return done_testing();
 }
