@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "tool/memory.h"
 #include "tool/perf/perf.h"
@@ -41,23 +39,23 @@ static void replace(const struct range *range)
 		munmap(copy, size);
 }
 
-/* Is it a file's, but not this program's, which no process that it executes will map? */
-static int is_foreign(const char *name, const char *own)
+/* Is it a file's, and not the code that does this? (Where ld.so was called to start us, /proc/self/exe names that.) */
+static int is_to_go(const struct range *range, const char *name)
 {
-	return *name == '/' && strcmp(name, own) != 0;
+	uintptr_t here = (uintptr_t)move_over;
+
+	return *name == '/' && !(range->start <= here && here < range->end);
 }
 
 void perf_forget_maps(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	char *line = NULL, own[PATH_MAX] = "";
+	char *line = NULL;
 	struct range *range = NULL;
 	size_t ranges = 0, room = 0;
 
 	if (!maps)
 		return;
-	if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
-		*own = '\0';
 	while (getline(&line, &room, maps) > 0) {
 		struct range next = { 0 };
 		char rights[5];
@@ -66,10 +64,12 @@ void perf_forget_maps(void)
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*x %*s %*u %n", &next.start, &next.end, rights, &at) !=
 				3 ||
-			!at || !is_foreign(line + at, own))
+			!at)
 			continue;
 		next.prot = (rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0) |
 			    (rights[2] == 'x' ? PROT_EXEC : 0);
+		if (!is_to_go(&next, line + at))
+			continue;
 		range = memory_resize(range, ranges + 1, sizeof(*range));
 		range[ranges++] = next;
 	}
