@@ -47,6 +47,7 @@
 #include "runtime/epoch.h"
 #include "runtime/filter.h"
 #include "runtime/handlers/handlers.h"
+#include "runtime/identity.h"
 #include "runtime/maps.h"
 #include "runtime/own_labels.h"
 #include "runtime/pool.h"
@@ -57,6 +58,7 @@
 #include "runtime/surroundings.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
+#include "x86_64/confined.h"
 #include "x86_64/libc.h"
 #include "x86_64/mirror.h"
 #include "x86_64/pages.h"
@@ -343,12 +345,15 @@ static uintptr_t watched(uintptr_t address, unsigned flags)
 									      : dlclose_through(address);
 }
 
-/* Labels have to be there before the first call, which may last as long as the program. */
+/*
+ * Labels have to be there before the first call, which may last as long as the program. A forked child has its
+ * parent's. Under a filter, and in a child that shares our memory, no folder can be made, as in thread_get().
+ */
 static void start_labels(void)
 {
 	struct process_held held;
 
-	if (!rules.perf || process_state() != PROCESS_NONE)
+	if (!rules.perf || process_state() != PROCESS_NONE || pool_is_open() || confined() || !identity_is_ours())
 		return;
 	process_lock(&held);
 	process_start();
