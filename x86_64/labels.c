@@ -120,6 +120,9 @@ long labels_map(int fd)
 		if (r)
 			map_over(&tramp_labels_other, LABELS_BEHIND, PROT_READ | PROT_WRITE, -1);
 	}
+	/* What was filled takes memory. */
+	if (r)
+		map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_WRITE, -1);
 	/* Release: pairs with labels_are_mapped(). */
 	__atomic_store_n(&mapped, !r, __ATOMIC_RELEASE);
 	return r;
