@@ -42,6 +42,11 @@ bounded 60 env XAUDIT_MODULE="$MODULE" /lib64/ld-linux-x86-64.so.2 "$XAUDIT" rec
 report d
 is "$status/$(calls counted)" 0/1 'record that ld.so was told to start, starts programs'
 
+# Where the configuration asks for them, too.
+record e -c conf --pack ./own_labels vfork
+why='xaudit record: --perf, or perf = yes, makes a file for perf in the trace folder, which --pack removes'
+is "$status/$err/$(ls -d e e.pack 2>/dev/null)" "125/$why/" 'a packed trace is not for perf'
+
 # Names of a program without a symbol table.
 strip own_labels
 rm -rf d

@@ -172,7 +172,7 @@ like "$("$XAUDIT" perf nothing 2>&1; echo $?)" "can't open the trace nothing: No
 1" 'and so does one that is not there'
 record d --perf --pack -k plt ./perf_app run 1 1
 is "$status/$err" \
-	'125/xaudit record: --perf makes a file that perf looks for in the trace folder, and --pack removes that' \
+	'125/xaudit record: --perf, or perf = yes, makes a file for perf in the trace folder, which --pack removes' \
 	'a packed trace is not for perf'
 record d --perf -k plt -l 'libperf_*.so' ./perf_app run 1 1
 printf 'Z' | dd of="$(echo d/p*/labels)" bs=1 seek=512 conv=notrunc 2>/dev/null

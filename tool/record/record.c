@@ -197,6 +197,11 @@ static int run(const struct record_options *options)
 	output = record_prepare(options, &objects, &rules, &searched);
 	if (!output)
 		goto out;
+	if (rules.perf && options->pack) {
+		tool_error("record",
+			"--perf, or perf = yes, makes a file for perf in the trace folder, which --pack removes");
+		goto out;
+	}
 	record_indexes_make(&left, &rules, &objects);
 	if (record_folder_make(&folder, output) < 0)
 		goto out;
@@ -258,9 +263,6 @@ int record_main(int argc, char **argv)
 
 	if (first == argc) {
 		tool_error("record", "no command to run; usage: xaudit record [OPTION]... [--] COMMAND [ARGUMENT]...");
-	} else if (first > 0 && options.perf && options.pack) {
-		tool_error("record",
-			"--perf makes a file that perf looks for in the trace folder, and --pack removes that");
 	} else if (first > 0) {
 		options.command = argv + first;
 		record_signals_begin();
