@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Which file was mapped where, as the trace says, and that file if it is still the same. */
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/index/debug.h"
+#include "tool/index/own.h"
 #include "tool/memory.h"
 #include "tool/perf/perf.h"
 #include "tool/read/folder.h"
@@ -17,7 +17,7 @@
 static char *debug_path; /* NULL: libdwfl's default */
 
 static const Dwfl_Callbacks callbacks = {
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = debug_find,
 	.debuginfo_path = &debug_path,
 };
 
@@ -94,13 +94,13 @@ static bool has_build_id(Dwfl_Module *module, const char *build_id)
 /* The path comes from a trace: it may name anything. */
 static void open_module(struct perf_load *load)
 {
-	int fd = open(load->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	int fd = own_open(load->path);
 
 	load->tried = true;
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !(load->dwfl = dwfl_begin(&callbacks))) {
+	load->dwfl = dwfl_begin(&callbacks);
+	if (!load->dwfl) {
 		close(fd);
 		return;
 	}
