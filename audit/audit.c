@@ -59,6 +59,7 @@
 #include "runtime/text.h"
 #include "runtime/thread.h"
 #include "x86_64/confined.h"
+#include "x86_64/labels.h"
 #include "x86_64/libc.h"
 #include "x86_64/mirror.h"
 #include "x86_64/pages.h"
@@ -128,6 +129,7 @@ EXPORT unsigned la_version(unsigned version)
 	options.output = rules.output;
 	options.chunk_size = chunk_init(pool_chunk_size(rules.buffer), rules.ring);
 	options.source = rules.source;
+	labels_keep_place();
 	if (rules.perf)
 		options.made = own_labels_start;
 	/* A coarse clock is the TSC, or none at all. */

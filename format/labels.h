@@ -4,11 +4,12 @@
  * what it is for, and how it is filled while processes run.
  *
  *	LABELS_HEAD_AT	struct labels_head
- *	LABELS_AT	the table: LABELS_ENTRIES entries of LABELS_ENTRY bytes
+ *	LABELS_AT	the return addresses: LABELS_ENTRIES entries of LABELS_ENTRY bytes
+ *	LABELS_CODE_AT	their labels: the code of each is as far behind its address as that of any other
  *	LABELS_BEHIND	zeros, up to LABELS_MAPPED
  *
  * `xaudit perf` makes an ELF image of it, while processes use it or when they have ended, again and again: it writes
- * sections behind the table, then the ELF header at the beginning, where the head has left room for it. Addresses of
+ * sections behind the labels, then the ELF header at the beginning, where the head has left room for it. Addresses of
  * that image are positions in the file.
  */
 #ifndef XAUDIT_FORMAT_LABELS_H
@@ -20,12 +21,10 @@
 #define LABELS_AT      4096
 
 #define LABELS_ENTRY 16
-#define LABELS_CALL  6	/* offset of the call in an entry */
-#define LABELS_LABEL 10 /* and of the label behind it */
+#define LABELS_CALL  LABELS_TABLE	/* from an entry to its call */
+#define LABELS_LABEL (LABELS_TABLE + 4) /* and to the label behind that */
 
-#define LABELS_USED 0x54ff000000000000 /* the first 8 bytes of an entry: with the return address in the lower 6 */
-#define LABELS_MASK 0x0000ffffffffffff /* of these: the return address */
-#define LABELS_FREE 0x54ffffffffffffff /* of a free entry; 0 is an address that coroutines begin with */
+#define LABELS_FREE 0xffffffffffffffff /* in a free entry; 0 is an address that coroutines begin with */
 
 /* The first entry for a return address: the upper bits of its product with this. More entries follow the last. */
 #define LABELS_HASH    0x9e3779b97f4a7c15
@@ -34,7 +33,8 @@
 #define LABELS_ENTRIES (LABELS_HASHED + 256)
 #define LABELS_TABLE   (LABELS_ENTRIES * LABELS_ENTRY)
 
-#define LABELS_BEHIND (LABELS_AT + LABELS_TABLE) /* here the command's sections begin */
+#define LABELS_CODE_AT (LABELS_AT + LABELS_TABLE)
+#define LABELS_BEHIND (LABELS_CODE_AT + LABELS_TABLE) /* here the command's sections begin */
 #define LABELS_MAPPED (LABELS_BEHIND + 40 * LABELS_ENTRIES) /* so far it is mapped; it is never smaller */
 
 #ifndef __ASSEMBLER__
@@ -48,18 +48,19 @@ struct labels_head {
 };
 
 struct labels_entry {
-	uint64_t word; /* the return address, and the beginning of the call: LABELS_USED | address */
-	uint64_t code; /* the rest, from LABELS_LABEL - 2 on */
+	uint64_t address;
+	uint64_t unused;
 };
 _Static_assert(sizeof(struct labels_entry) == LABELS_ENTRY, "part of the format");
 
+/* What is written while processes run. */
 struct labels_file {
 	uint8_t before[LABELS_HEAD_AT];
 	struct labels_head head;
 	uint8_t between[LABELS_AT - LABELS_HEAD_AT - sizeof(struct labels_head)];
 	struct labels_entry table[LABELS_ENTRIES];
 };
-_Static_assert(sizeof(struct labels_file) == LABELS_BEHIND, "part of the format");
+_Static_assert(sizeof(struct labels_file) == LABELS_CODE_AT, "part of the format");
 
 #endif
 #endif

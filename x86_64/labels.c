@@ -21,7 +21,7 @@ static uint32_t first_of(uint64_t address)
 
 static int is_address(uint64_t address)
 {
-	return address < LABELS_MASK; /* that one stands for none */
+	return address != LABELS_FREE;
 }
 
 int labels_are_mapped(void)
@@ -32,17 +32,16 @@ int labels_are_mapped(void)
 
 struct labels_entry *labels_make(uint64_t address)
 {
-	const uint64_t wanted = LABELS_USED | address;
 	const uint32_t first = first_of(address);
 
 	if (!labels_are_mapped())
 		return NULL;
 	for (uint32_t i = first; is_address(address) && i < first + LABELS_PROBES; i++) {
 		uint64_t found = LABELS_FREE;
-		/* Relaxed, both: the word is all that there is to know. */
-		if (__atomic_compare_exchange_n(&tramp_labels_other.table[i].word, &found, wanted, 0, __ATOMIC_RELAXED,
-			    __ATOMIC_RELAXED) ||
-			found == wanted)
+		/* Relaxed, both: the address is all that there is to know. */
+		if (__atomic_compare_exchange_n(&tramp_labels_other.table[i].address, &found, address, 0,
+			    __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+			found == address)
 			return tramp_labels + i;
 	}
 	__atomic_fetch_add(&tramp_labels_other.head.missed, 1, __ATOMIC_RELAXED); /* relaxed: a count */
@@ -57,7 +56,7 @@ uint64_t labels_find(uint64_t address)
 		return 0;
 	for (uint32_t i = first; is_address(address) && i < first + LABELS_PROBES; i++)
 		/* Relaxed: as above. Where it is written: a debugger may have made a copy of the other page. */
-		if (__atomic_load_n(&tramp_labels_other.table[i].word, __ATOMIC_RELAXED) == (LABELS_USED | address))
+		if (__atomic_load_n(&tramp_labels_other.table[i].address, __ATOMIC_RELAXED) == address)
 			return (uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_LABEL;
 	return 0;
 }
@@ -65,11 +64,13 @@ uint64_t labels_find(uint64_t address)
 static void fill(void)
 {
 	for (uint32_t i = 0; i < LABELS_ENTRIES; i++) {
-		/* ff 54 24 e8 call *-24(%rsp), the first two bytes in the word; e9 jmp, cc int3 */
-		uint64_t end = (uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_ENTRY - 1;
-		uint32_t to = (uint32_t)((uint64_t)(uintptr_t)tramp_labels_back - end);
-		tramp_labels[i].word = LABELS_FREE;
-		tramp_labels[i].code = 0xcc00000000e9e824 | (uint64_t)to << 24;
+		/* ff 54 24 e8 call *-24(%rsp); e9 jmp; cc int3 */
+		uint64_t *code = (uint64_t *)(uintptr_t)((uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_CALL);
+		uint64_t end = (uint64_t)(uintptr_t)code + 9;
+		uint64_t to = (uint32_t)((uint64_t)(uintptr_t)tramp_labels_back - end);
+		tramp_labels[i].address = LABELS_FREE;
+		code[0] = 0xe9e82454ff | to << 40;
+		code[1] = 0xcccccccccccccc00 | to >> 24;
 	}
 }
 
@@ -97,6 +98,12 @@ static long map_over(void *place, size_t size, int prot, int fd)
 	return sys_is_error(p) ? (long)(intptr_t)p : 0;
 }
 
+void labels_keep_place(void)
+{
+	/* What can't be written is not filled by mlockall(), but who searches data for pointers may read it. */
+	sys_mprotect(tramp_labels_file, (size_t)((uint8_t *)(&tramp_labels_other + 1) - tramp_labels_file), PROT_READ);
+}
+
 long labels_map(int fd)
 {
 	struct labels_head head = { LABELS_MAGIC, (uint64_t)(uintptr_t)tramp_labels_file, 0 };
@@ -109,16 +116,16 @@ long labels_map(int fd)
 	fill();
 	r = put(fd, &head, sizeof(head), LABELS_HEAD_AT);
 	if (!r)
-		r = put(fd, tramp_labels, LABELS_TABLE, LABELS_AT);
+		r = put(fd, tramp_labels, LABELS_BEHIND - LABELS_AT, LABELS_AT);
 	/* Who searches the module's data for pointers reads it all: garbage collectors, LeakSanitizer. */
 	if (!r)
 		r = sys_call(__NR_ftruncate, fd, LABELS_MAPPED, 0, 0, 0, 0);
 	if (!r)
-		r = map_over(&tramp_labels_other, LABELS_BEHIND, PROT_READ | PROT_WRITE, fd);
+		r = map_over(&tramp_labels_other, LABELS_CODE_AT, PROT_READ | PROT_WRITE, fd);
 	if (!r) {
 		r = map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_EXEC, fd);
 		if (r)
-			map_over(&tramp_labels_other, LABELS_BEHIND, PROT_READ | PROT_WRITE, -1);
+			map_over(&tramp_labels_other, LABELS_CODE_AT, PROT_READ | PROT_WRITE, -1);
 	}
 	/* What was filled takes memory. */
 	if (r)

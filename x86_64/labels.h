@@ -8,22 +8,21 @@
  * address, in a file that is mapped where the label lies: a profiler notes the mapping, and reads from the file what
  * the label stands for.
  *
- * The file is `labels` in the family's folder (format/labels.h): a table of entries of 16 bytes,
+ * The file is `labels` in the family's folder (format/labels.h): a table of return addresses A, and for each, at one
+ * distance,
  *
- *		6 bytes		the return address A; all ones: free
  *		call *-24(%rsp)	to the body, so that the processor's prediction of returns stays right
  *	label:	jmp	tramp_labels_back	which goes on in the trampoline of the clock that is used
- *		int3
  *
  * found by hashing A: at most LABELS_PROBES entries from there on are looked at. An entry is taken by one compare and
- * exchange of its first 8 bytes, and never given back: its meaning never changes, so readers need no order, and whoever
- * finds A there may use the label. Nothing else is ever written. All that share the mapping (threads, forked children,
+ * exchange of its address, and never given back: its meaning never changes, so readers need no order, and whoever finds
+ * A there may use the label. Nothing else is ever written. All that share the mapping (threads, forked children,
  * vfork's) share the entries: an entry knows an address, not what lies there. Where no entry is to be had a call gets
  * the label of tramp.h, and is counted.
  *
- * The file is mapped twice, both times over .bss of this module: to be read and executed, and, shared, to be written.
- * (A debugger's breakpoint gives the process a copy of a page of the first mapping: new entries are not seen there,
- * and calls that need them take longer.)
+ * The file is mapped twice, both times over .bss of this module: to be read and executed, privately; and, shared, head
+ * and addresses alone, to be written. So a forked child that gave up rights can write nothing that its parent executes:
+ * a wrong address there has profilers show a wrong caller, the call itself returns by the mirror.
  * Unwinders of the program and gdb find the module's unwind information for tramp_labels[], and go by the mirror as
  * ever. perf takes the first address where a file is mapped for the place of its ELF image, so the mapping that is
  * executed comes first, goes on over the sections behind the table, and nothing of the file is mapped below.
@@ -53,7 +52,7 @@ void tramp_labels_back(void);
 /* Is the word a label that was given to some call, or may be? */
 static inline int labels_has(uint64_t word)
 {
-	return word - (uint64_t)(uintptr_t)tramp_labels < LABELS_TABLE;
+	return word - ((uint64_t)(uintptr_t)tramp_labels + LABELS_CALL) < LABELS_TABLE;
 }
 
 /* Is the word a return label of ours, of any kind? */
@@ -62,6 +61,9 @@ static inline int labels_is_any(uint64_t word)
 	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono ||
 	       labels_has(word);
 }
+
+/* The place of the mappings takes no memory before, of programs either that lock all they have. Once, at start. */
+void labels_keep_place(void);
 
 /*
  * Fills an empty file and maps it; descriptor and name may go then. Returns 0 or -errno: then all is as before. No

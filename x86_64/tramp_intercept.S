@@ -99,10 +99,8 @@
 	and	$(LABELS_HASHED - 1) * LABELS_ENTRY, %ecx
 	lea	tramp_labels(%rip), %rdx
 	add	%rdx, %rcx
-	movabs	$LABELS_USED, %r10
-	or	%rax, %r10
 	lea	LABELS_PROBES * LABELS_ENTRY(%rcx), %rdx
-1:	cmp	%r10, (%rcx)
+1:	cmp	%rax, (%rcx)
 	je	2f
 	add	$LABELS_ENTRY, %rcx
 	cmp	%rdx, %rcx
@@ -114,14 +112,6 @@
 	mov	%rax, %rcx
 2:	lea	LABELS_CALL(%rcx), %rcx
 3:	mov	%rcx, 48(%rsp)
-.endm
-
-/*
- * For unwinders, those too that see the stack alone and the file of labels: the return address stands in the entry of
- * the label in S = CFA-8: (*(*(CFA-8) - LABELS_LABEL) << 16) >> 16.
- */
-.macro	RETURNS_BY_LABEL
-	.cfi_escape 0x16, 16, 10, 0x38, 0x1c, 0x06, 0x3a, 0x1c, 0x06, 0x40, 0x24, 0x40, 0x25
 .endm
 
 /* And it is in S again. */

@@ -18,6 +18,7 @@
 tramp_labels_file:
 	.zero	LABELS_AT
 tramp_labels:
+	.zero	LABELS_TABLE
 	.cfi_startproc
 	.cfi_def_cfa_offset 1
 	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22
@@ -26,14 +27,14 @@ tramp_labels:
 	.cfi_endproc
 	.zero	LABELS_MAPPED - LABELS_BEHIND
 
-	/* The other mapping. */
+	/* The other mapping, of the file up to its code. */
 	.p2align 12
 	.globl	tramp_labels_other
 	.hidden	tramp_labels_other
 	.type	tramp_labels_other, @object
-	.size	tramp_labels_other, LABELS_BEHIND
+	.size	tramp_labels_other, LABELS_CODE_AT
 tramp_labels_other:
-	.zero	LABELS_BEHIND
+	.zero	LABELS_CODE_AT
 	.p2align 12
 
 	.text
@@ -48,7 +49,7 @@ tramp_labels_other:
 tramp_labels_back:
 	.cfi_startproc
 	.cfi_def_cfa_offset 0
-	.cfi_escape 0x16, 16, 10, 0x38, 0x1c, 0x06, 0x3a, 0x1c, 0x06, 0x40, 0x24, 0x40, 0x25
+	RETURNS_BY_LABEL
 	jmp	*dispatch_table+EVENT_RETURN(%rip)
 	.cfi_endproc
 	.size	tramp_labels_back, . - tramp_labels_back

@@ -51,6 +51,15 @@
 	.cfi_escape 0x10, 16, 10, 0x30 + \below, 0x1c, 0x31, 0x24, 0x09, 0xf7, 0x08, 44, 0x24, 0x22
 .endm
 
+/*
+ * For unwinders, those too that see the stack alone and the file of labels: the return address stands in the entry of
+ * the label in S = CFA-8: *(*(CFA-8) - LABELS_LABEL).
+ */
+.macro	RETURNS_BY_LABEL
+	.cfi_escape 0x16, 16, 10, 0x38, 0x1c, 0x06, 0x0d, LABELS_LABEL & 0xff, (LABELS_LABEL >> 8) & 0xff, \
+		(LABELS_LABEL >> 16) & 0xff, LABELS_LABEL >> 24, 0x1c, 0x06
+.endm
+
 /* rcx = this thread's record; jumps to \none when there is none. */
 .macro	SELF	none
 	mov	tramp_self@gottpoff(%rip), %rcx
@@ -116,7 +125,7 @@
 	cmp	\reg, \value
 	je	\yes
 .ifnc	\set, mono
-	lea	tramp_labels(%rip), \reg
+	lea	tramp_labels + LABELS_CALL(%rip), \reg
 	neg	\reg
 	add	\value, \reg
 	cmp	$LABELS_TABLE, \reg

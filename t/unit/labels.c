@@ -47,7 +47,7 @@ static unsigned used(void)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < LABELS_ENTRIES; i++)
-		n += tramp_labels[i].word != LABELS_FREE;
+		n += tramp_labels[i].address != LABELS_FREE;
 	return n;
 }
 
@@ -58,11 +58,11 @@ static unsigned wrong_code(void)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < LABELS_ENTRIES; i++) {
-		const uint8_t *entry = (const uint8_t *)(tramp_labels + i);
+		const uint8_t *code = (const uint8_t *)tramp_labels + LABELS_CALL + i * LABELS_ENTRY;
 		int32_t to;
-		memcpy(&to, entry + LABELS_LABEL + 1, sizeof(to));
-		n += memcmp(entry + LABELS_CALL, call, sizeof(call)) ||
-		     (uintptr_t)entry + LABELS_LABEL + 5 + (uintptr_t)(intptr_t)to != (uintptr_t)tramp_labels_back;
+		memcpy(&to, code + 5, sizeof(to));
+		n += memcmp(code, call, sizeof(call)) ||
+		     (uintptr_t)code + 9 + (uintptr_t)(intptr_t)to != (uintptr_t)tramp_labels_back;
 	}
 	return n;
 }
@@ -113,7 +113,7 @@ static void check_threads(int fd)
 				continue;
 			}
 			other += n < SHARED && entry != found[0][n];
-			wrong += entry->word != (LABELS_USED | address_of(i, n));
+			wrong += entry->address != address_of(i, n);
 			unfound += labels_find(address_of(i, n)) != (uint64_t)(uintptr_t)entry + LABELS_LABEL;
 		}
 	is_int(none, 0, "threads that ask at the same time: each gets an entry for each address");
@@ -145,7 +145,7 @@ static int child(void *argument)
 	const struct labels_entry *entry = labels_make(0x1111);
 
 	(void)argument;
-	return !entry || entry->word != (LABELS_USED | 0x1111);
+	return !entry || entry->address != 0x1111;
 }
 
 static void check_full(int fd)
@@ -156,8 +156,8 @@ static void check_full(int fd)
 	is_int(take_all_of(last, LABELS_PROBES + 3), LABELS_PROBES,
 		"of addresses that begin at the last entry as many have a label as are looked at");
 	is_int((long long)head_of(fd).missed - before, 3, "the others are counted");
-	ok(!labels_make(1ull << 48 | 5), "what can't be an address has none");
-	ok(!labels_find(1ull << 48 | 5), "and is not found");
+	ok(!labels_make(LABELS_FREE), "what stands for a free entry has none");
+	ok(!labels_find(LABELS_FREE), "and is not found");
 	is_int((long long)head_of(fd).missed - before, 4, "and is counted");
 	is_int(core_child(child, NULL, 20), 0, "a forked child takes an entry");
 	ok(labels_find(0x1111) != 0, "which its parent finds");
@@ -180,7 +180,6 @@ static void check_zero(void)
 
 	ok(zero && second && zero != second, "the address 0, which coroutines begin with, has an entry of its own");
 	is_int((long long)labels_find(0), zero ? (long long)(uintptr_t)zero + LABELS_LABEL : -1, "and is found");
-	ok(!labels_make(LABELS_MASK) && !labels_find(LABELS_MASK), "what stands for a free entry has none");
 }
 
 /* As a debugger's breakpoint does. */
@@ -188,7 +187,7 @@ static void check_copied_page(void)
 {
 	unsigned free = 100;
 
-	while (tramp_labels[free].word != LABELS_FREE)
+	while (tramp_labels[free].address != LABELS_FREE)
 		free++;
 	uint8_t *page = (uint8_t *)((uintptr_t)(tramp_labels + free) & -4096ul);
 	uint64_t address = address_at(free);
@@ -198,14 +197,37 @@ static void check_copied_page(void)
 	if (mprotect(page, 4096, PROT_READ | PROT_EXEC))
 		bail("no page");
 	const struct labels_entry *entry = labels_make(address);
-	ok(entry == tramp_labels + free && entry->word == LABELS_FREE, "an entry is made behind a copy of its page");
+	ok(entry == tramp_labels + free && entry->address == LABELS_FREE, "an entry is made behind a copy of its page");
 	is_int((long long)labels_find(address), (long long)(uintptr_t)entry + LABELS_LABEL, "and is found there");
+}
+
+/* Up to where the file is mapped to be written. */
+static uint64_t shared(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[5000];
+	uint64_t end = 0;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long from, to, offset;
+		char protection[5];
+		if (sscanf(line, "%lx-%lx %4s %lx", &from, &to, protection, &offset) == 4 && protection[1] == 'w' &&
+			strstr(line, "/labels\n") && offset + (to - from) > end)
+			end = offset + (to - from);
+	}
+	if (maps)
+		fclose(maps);
+	return end;
 }
 
 int main(void)
 {
 	int fd = open_new("wrong", O_RDONLY);
 
+	labels_keep_place();
+	ok(!strcmp(core_protection((uint64_t)(uintptr_t)tramp_labels), "r--p") &&
+			!strcmp(core_protection((uint64_t)(uintptr_t)tramp_labels + LABELS_MAPPED), "r--p"),
+		"their place can't be written at first, so it is nothing that is locked in memory");
 	ok(!labels_are_mapped() && !labels_make(BASE) && !labels_find(BASE), "without a file there are no labels");
 	is_int(labels_map(fd), -EBADF, "a file that can't be written gives none");
 	ok(!labels_are_mapped() && !labels_make(BASE) && !labels_find(BASE), "and nothing is changed");
@@ -222,9 +244,10 @@ int main(void)
 	ok(head_of(fd).address + LABELS_AT == (uint64_t)(uintptr_t)tramp_labels, "and where it lies");
 	ok(!strcmp(core_protection((uint64_t)(uintptr_t)tramp_labels), "r-xp"),
 		"it can't be written where it is executed");
-	ok(!labels_has((uint64_t)(uintptr_t)tramp_labels - 1) && labels_has((uint64_t)(uintptr_t)tramp_labels) &&
-			labels_has((uint64_t)(uintptr_t)tramp_labels + LABELS_TABLE - 1) &&
-			!labels_has((uint64_t)(uintptr_t)tramp_labels + LABELS_TABLE),
+	is_int((long long)shared(), LABELS_CODE_AT, "what processes share of it, writable, ends before the code");
+	uint64_t code = (uint64_t)(uintptr_t)tramp_labels + LABELS_CALL;
+	ok(!labels_has(code - 1) && labels_has(code) && labels_has(code + LABELS_TABLE - 1) &&
+			!labels_has(code + LABELS_TABLE),
 		"a label is told by where it lies");
 	check_threads(fd);
 	check_full(fd);

@@ -24,11 +24,9 @@ static const uint8_t cie[] = { 20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78,
 	0 };
 _Static_assert(sizeof(cie) == 24, "its length is its first word, and 4");
 
-/*
- * The return address stands in the label's entry, in 6 bytes: val_expression of 16: (*(breg16 & -16) << 16) >> 16.
- * CFA = rsp.
- */
-static const uint8_t by_entry[] = { 0x0e, 0, 0x16, 16, 10, 0x80, 0, 0x09, 0xf0, 0x1a, 0x06, 0x40, 0x24, 0x40, 0x25 };
+/* The return address stands in the label's entry: val_expression of 16: *((breg16 & -16) - LABELS_CALL). CFA = rsp. */
+static const uint8_t by_entry[] = { 0x0e, 0, 0x16, 16, 12, 0x80, 0, 0x09, 0xf0, 0x1a, 0x0d, LABELS_CALL & 0xff,
+	LABELS_CALL >> 8 & 0xff, LABELS_CALL >> 16 & 0xff, LABELS_CALL >> 24, 0x1c, 0x06 };
 
 static uint64_t end_of(const struct image *image)
 {
@@ -58,7 +56,7 @@ static void add_word(struct image *image, uint64_t word)
 	perf_add(&image->bytes, &(uint32_t){ (uint32_t)word }, 4);
 }
 
-/* An FDE for some bytes of the table. Returns where it is. */
+/* An FDE for some bytes of the labels. Returns where it is. */
 static uint64_t add_fde(struct image *image, uint64_t start, uint64_t size, const uint8_t *row, size_t row_size)
 {
 	static const uint8_t zeros[8];
@@ -94,7 +92,7 @@ static void add_frames(
 	begin(image, EH_FRAME, SHT_PROGBITS, SHF_ALLOC);
 	perf_add(&image->bytes, cie, sizeof(cie));
 	if (one)
-		fde[0] = add_fde(image, LABELS_AT, LABELS_TABLE, by_entry, sizeof(by_entry));
+		fde[0] = add_fde(image, LABELS_CODE_AT, LABELS_TABLE, by_entry, sizeof(by_entry));
 	for (size_t i = 0; i < labels && !one; i++)
 		fde[i] = label[i].row_size
 				 ? add_fde(image, label[i].at, LABELS_ENTRY, rows->at + label[i].row, label[i].row_size)
@@ -108,7 +106,7 @@ static void add_frames(
 	add_word(image, image->section[EH_FRAME].sh_offset - (at + 4));
 	add_word(image, one ? 1 : labels);
 	for (size_t i = 0; i < (one ? 1 : labels); i++) {
-		add_word(image, (one ? LABELS_AT : label[i].at) - at);
+		add_word(image, (one ? LABELS_CODE_AT : label[i].at) - at);
 		add_word(image, fde[i] - at);
 	}
 	end(image, EH_FRAME_HDR);
@@ -176,7 +174,7 @@ int perf_image_write(int fd, const struct perf_label *label, size_t labels, cons
 	int error;
 
 	image.section[TEXT] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-		.sh_addr = LABELS_AT, .sh_offset = LABELS_AT, .sh_size = LABELS_TABLE, .sh_addralign = 16 };
+		.sh_addr = LABELS_CODE_AT, .sh_offset = LABELS_CODE_AT, .sh_size = LABELS_TABLE, .sh_addralign = 16 };
 	add_frames(&image, label, labels, rows);
 	add_symbols(&image, label, labels);
 	name_sections(&image);

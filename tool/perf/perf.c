@@ -79,10 +79,10 @@ static int make(int fd, struct perf_loads *loads, uint64_t *missed)
 
 	if (read_whole(fd, file, sizeof(*file)) && !memcmp(file->head.magic, LABELS_MAGIC, sizeof(file->head.magic))) {
 		for (size_t i = 0; i < LABELS_ENTRIES; i++) {
-			if (file->table[i].word == LABELS_FREE)
+			if (file->table[i].address == LABELS_FREE)
 				continue;
-			label[labels].at = LABELS_AT + i * LABELS_ENTRY;
-			label[labels].address = file->table[i].word & LABELS_MASK;
+			label[labels].at = LABELS_CODE_AT + i * LABELS_ENTRY;
+			label[labels].address = file->table[i].address;
 			describe(label + labels++, loads, &rows);
 		}
 		*missed = file->head.missed;

@@ -76,7 +76,7 @@ bool perf_row(struct perf_bytes *to, Dwfl_Module *module, uint64_t address);
 /* ---- image.c ---- */
 
 struct perf_label {
-	uint64_t at;	  /* of its entry, in the file */
+	uint64_t at;	  /* of its code, in the file */
 	uint64_t address; /* that it stands for */
 	char *name;
 	size_t row, row_size; /* instructions, in the rows; row_size 0: none */
