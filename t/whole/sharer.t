@@ -14,7 +14,7 @@ sharing="since they were of processes that share another one's memory"
 
 # share PROGRAM KIND WAY MODE: records it. A call that is not followed is one event that is lost.
 share() {
-	record d -b 64k -m "$4" -k "$2" -l 'lib*able.so' -l libcounted.so "./$1" "$3" 20000
+	record d -b 64k -m "$4" -k "$2" -l 'lib[cp][oa]*' "./$1" "$3" 20000
 	report d
 	name="$2, mode $4, $3"
 }

@@ -26,7 +26,7 @@ is "$(calls f_299) $(printf '%s\n' "$report" | jq '.functions | length') $(sums)
 	'and all its 300 calls are recorded'
 
 # Up to the folder of the trace, which is made when everything is bound.
-sed '/^mkdir.*\/d"/,$d' calls >start
+sed '/^mkdirat(.*"d"/,$d' calls >start
 ok 'its start is seen' test "$(wc -l <start)" -gt 50
 # asked PATTERN: how many lines of the start match.
 asked() {
