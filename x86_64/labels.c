@@ -65,7 +65,7 @@ static void fill(void)
 {
 	for (uint32_t i = 0; i < LABELS_ENTRIES; i++) {
 		/* ff 54 24 e8 call *-24(%rsp); e9 jmp; cc int3 */
-		uint64_t *code = (uint64_t *)(uintptr_t)((uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_CALL);
+		uint64_t *code = (uint64_t *)(tramp_labels_code + i * LABELS_ENTRY);
 		uint64_t end = (uint64_t)(uintptr_t)code + 9;
 		uint64_t to = (uint32_t)((uint64_t)(uintptr_t)tramp_labels_back - end);
 		tramp_labels[i].address = LABELS_FREE;
@@ -116,7 +116,9 @@ long labels_map(int fd)
 	fill();
 	r = put(fd, &head, sizeof(head), LABELS_HEAD_AT);
 	if (!r)
-		r = put(fd, tramp_labels, LABELS_BEHIND - LABELS_AT, LABELS_AT);
+		r = put(fd, tramp_labels, LABELS_TABLE, LABELS_AT);
+	if (!r)
+		r = put(fd, tramp_labels_code, LABELS_TABLE, LABELS_CODE_AT);
 	/* Who searches the module's data for pointers reads it all: garbage collectors, LeakSanitizer. */
 	if (!r)
 		r = sys_call(__NR_ftruncate, fd, LABELS_MAPPED, 0, 0, 0, 0);

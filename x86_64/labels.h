@@ -43,8 +43,9 @@
 
 #include "x86_64/tramp.h" /* tramp_return_tsc */
 
-/* Where the table is. */
+/* Where the addresses are, and their labels. */
 extern struct labels_entry tramp_labels[LABELS_ENTRIES];
+extern uint8_t tramp_labels_code[LABELS_TABLE];
 
 /* Where each label goes on. */
 void tramp_labels_back(void);
@@ -52,7 +53,7 @@ void tramp_labels_back(void);
 /* Is the word a label that was given to some call, or may be? */
 static inline int labels_has(uint64_t word)
 {
-	return word - ((uint64_t)(uintptr_t)tramp_labels + LABELS_CALL) < LABELS_TABLE;
+	return word - (uint64_t)(uintptr_t)tramp_labels_code < LABELS_TABLE;
 }
 
 /* Is the word a return label of ours, of any kind? */

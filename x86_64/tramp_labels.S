@@ -19,6 +19,11 @@ tramp_labels_file:
 	.zero	LABELS_AT
 tramp_labels:
 	.zero	LABELS_TABLE
+	.globl	tramp_labels_code
+	.hidden	tramp_labels_code
+	.type	tramp_labels_code, @object
+	.size	tramp_labels_code, LABELS_TABLE
+tramp_labels_code:
 	.cfi_startproc
 	.cfi_def_cfa_offset 1
 	.cfi_escape 0x16, 7, 3, 0x09, 0xff, 0x22

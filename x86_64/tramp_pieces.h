@@ -125,7 +125,7 @@
 	cmp	\reg, \value
 	je	\yes
 .ifnc	\set, mono
-	lea	tramp_labels + LABELS_CALL(%rip), \reg
+	lea	tramp_labels_code(%rip), \reg
 	neg	\reg
 	add	\value, \reg
 	cmp	$LABELS_TABLE, \reg

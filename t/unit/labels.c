@@ -58,7 +58,7 @@ static unsigned wrong_code(void)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < LABELS_ENTRIES; i++) {
-		const uint8_t *code = (const uint8_t *)tramp_labels + LABELS_CALL + i * LABELS_ENTRY;
+		const uint8_t *code = tramp_labels_code + i * LABELS_ENTRY;
 		int32_t to;
 		memcpy(&to, code + 5, sizeof(to));
 		n += memcmp(code, call, sizeof(call)) ||
@@ -245,7 +245,7 @@ int main(void)
 	ok(!strcmp(core_protection((uint64_t)(uintptr_t)tramp_labels), "r-xp"),
 		"it can't be written where it is executed");
 	is_int((long long)shared(), LABELS_CODE_AT, "what processes share of it, writable, ends before the code");
-	uint64_t code = (uint64_t)(uintptr_t)tramp_labels + LABELS_CALL;
+	uint64_t code = (uint64_t)(uintptr_t)tramp_labels_code;
 	ok(!labels_has(code - 1) && labels_has(code) && labels_has(code + LABELS_TABLE - 1) &&
 			!labels_has(code + LABELS_TABLE),
 		"a label is told by where it lies");
