@@ -243,7 +243,7 @@ static void found(const struct index *index)
 	size_t number, at, bad = 0;
 
 	for (size_t i = 0; i < PATTERNS; i++)
-		is_int(walk_over(index, patterns[i]), meant[i], patterns[i]);
+		is_int(walk_over(index, patterns[i]), meant[i], "%s", patterns[i]);
 	for (at = 0, index_match(index, "first", &walk); index_next(index, &walk, &number, &name) > 0; at++)
 		bad += number != numbers[at] || strcmp(name, names[0][at]);
 	for (at = 0, index_match(index, "first*", &walk); index_next(index, &walk, &number, &name) > 0; at++)
