@@ -38,7 +38,7 @@ int epoch_init(int fenced)
 }
 
 /* R1: everything before it comes, for each announcing thread, before its A3, or its A2 before everything after it. */
-static void heavy_fence(void)
+void epoch_fence_all(void)
 {
 	/* Relaxed: a thread that finds an old 0 tries membarrier once more. */
 	if (!__atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED) &&
@@ -49,11 +49,6 @@ static void heavy_fence(void)
 		 */
 		__atomic_store_n(&epoch_shared.fenced, 1, __ATOMIC_RELAXED);
 	epoch_full_fence(); /* R1 when announcing pays; pairs with A3 in epoch_announce() */
-}
-
-void epoch_fence_all(void)
-{
-	heavy_fence();
 }
 
 /* ---- slots ---- */
@@ -75,8 +70,8 @@ static int is_gone(const struct epoch_slot *slot, uint32_t generation)
 static uint64_t holds(const struct epoch_slot *slot)
 {
 	/*
-	 * Relaxed: our own store in heavy_fence(), or an older one. Acquire; pairs with the release of slot.fenced in
-	 * epoch_announce().
+	 * Relaxed: our own store in epoch_fence_all(), or an older one. Acquire; pairs with the release of slot.fenced
+	 * in epoch_announce().
 	 */
 	if (__atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED) &&
 		!__atomic_load_n(&slot->fenced, __ATOMIC_ACQUIRE))
@@ -142,8 +137,8 @@ void epoch_register(struct epoch_slot *slot, uint32_t tid)
 		__atomic_store_n(&slots, slot, __ATOMIC_RELEASE);
 	}
 	/*
-	 * Pairs with R1 in heavy_fence(): epoch_wait(), without the lock, finds the slot as it is now, or the thread
-	 * finds epoch_shared.fenced set.
+	 * Pairs with R1 in epoch_fence_all(): epoch_wait(), without the lock, finds the slot as it is now, or the
+	 * thread finds epoch_shared.fenced set.
 	 */
 	epoch_full_fence();
 }
@@ -207,7 +202,7 @@ unsigned epoch_reclaim(void)
 		return 0;
 	/* R1 for all items: each was deferred under the lock that we hold. Pairs with A3 in epoch_announce(). */
 	if (slots) /* else no thread announces; and a seccomp filter that kills need not see the call */
-		heavy_fence();
+		epoch_fence_all();
 	struct epoch_item **link = first_free();
 	item = *link;
 	/* One store takes them off; relaxed: a child of fork finds what this thread stored in its order. */
@@ -253,7 +248,7 @@ int epoch_wait_others(const struct epoch_slot *self, uint64_t timeout)
 	/* D2: release; pairs with A1 in epoch_announce(). */
 	uint64_t count = __atomic_fetch_add(&epoch_shared.count, 1, __ATOMIC_RELEASE);
 	for (;;) {
-		heavy_fence(); /* R1; pairs with A3 in epoch_announce() */
+		epoch_fence_all(); /* R1; pairs with A3 in epoch_announce() */
 		if (oldest(count, self) > count)
 			return 1;
 		uint64_t passed = now_ns() - start;

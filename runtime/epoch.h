@@ -124,9 +124,9 @@ static inline void epoch_order_announcement(struct epoch_slot *slot)
 	if (__builtin_expect(__atomic_load_n(&epoch_shared.fenced, __ATOMIC_RELAXED) != 0, 0)) {
 		/* Release: all that was announced without a fence comes before; pairs with the acquire in holds(). */
 		__atomic_store_n(&slot->fenced, 1, __ATOMIC_RELEASE);
-		epoch_full_fence(); /* A3; pairs with R1 in heavy_fence() */
+		epoch_full_fence(); /* A3; pairs with R1 in epoch_fence_all() */
 	} else {
-		/* A3: no instruction; pairs with membarrier, R1 in heavy_fence(). */
+		/* A3: no instruction; pairs with membarrier, R1 in epoch_fence_all(). */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	}
 }

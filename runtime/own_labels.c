@@ -2,7 +2,6 @@
 #include "runtime/own_labels.h"
 
 #include <errno.h> /* EFBIG */
-#include <fcntl.h> /* AT_FDCWD */
 
 #include "runtime/dispatch.h"
 #include "runtime/family.h"

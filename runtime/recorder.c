@@ -185,7 +185,7 @@ static void stay_away(struct thread *thread)
 {
 	struct stack *stack = (struct stack *)thread->hot.stack;
 
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* pairs with epoch_fence_all() in take() of calls_stack.c */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* pairs with epoch_fence_all() in take() of calls_parts.c */
 	/* Relaxed: as said. */
 	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != thread)
 		thread->hot.stack = &thread_nowhere.hot;

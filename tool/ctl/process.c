@@ -16,6 +16,7 @@
 #include "tool/memory.h"
 #include "tool/now.h"
 #include "tool/tool.h"
+#include "tool/whole.h"
 
 /* ---- /proc ---- */
 
@@ -199,40 +200,20 @@ bool ctl_limit_reached(void)
 
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size)
 {
-	size_t done = 0;
-
 	spent.reads++;
 	spent.bytes += size;
 	if (ctl_limit_reached())
 		return false;
-
-	while (done < size) {
-		ssize_t n = pread(process->memory, (char *)to + done, size - done, (off_t)(address + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	return whole_read(process->memory, to, size, address);
 }
 
 bool ctl_write(const struct ctl_process *process, uint64_t address, const void *from, size_t size)
 {
 	struct iovec here = { (void *)(uintptr_t)from, size }, there = { (void *)(uintptr_t)address, size };
-	size_t done = 0;
 
 	if (!process->writable)
 		return process_vm_writev(process->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
-	while (done < size) {
-		ssize_t n = pwrite(process->memory, (const char *)from + done, size - done, (off_t)(address + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	return !whole_write(process->memory, from, size, address);
 }
 
 char *ctl_text(const struct ctl_process *process, uint64_t address)

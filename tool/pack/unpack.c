@@ -23,6 +23,7 @@
 #include "tool/read/error.h"
 #include "tool/read/pack/pack.h"
 #include "tool/tool.h"
+#include "tool/whole.h"
 
 #define PIECE (1u << 20)
 
@@ -87,17 +88,6 @@ static void say_unwritten(const struct unpacking *unpacking, const char *name)
 }
 
 /* ---- writing ---- */
-
-static bool put(int fd, const uint8_t *from, size_t size, uint64_t at)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, from + done, size - done, (off_t)(at + done));
-		if (n < 0 && errno != EINTR)
-			return false;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
 
 /* Returns false after one line on stderr. */
 static bool make_root(struct unpacking *unpacking)
@@ -165,7 +155,8 @@ static bool copy(struct unpacking *unpacking, const struct pack_member *member, 
 		for (uint64_t from = at; fd >= 0 && (from = pack_data(member, from)) < at + have;) {
 			uint64_t to = pack_hole(member, from);
 			to = to < at + have ? to : at + have;
-			if (!put(fd, unpacking->piece + (from - at), to - from, from))
+			errno = whole_write(fd, unpacking->piece + (from - at), to - from, from);
+			if (errno)
 				return false;
 			from = to;
 		}

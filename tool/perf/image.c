@@ -8,6 +8,7 @@
 
 #include "tool/memory.h"
 #include "tool/perf/perf.h"
+#include "tool/whole.h"
 
 /* Sections, in their order. */
 enum { NONE, TEXT, EH_FRAME, EH_FRAME_HDR, SYMTAB, STRTAB, SHSTRTAB, SECTIONS };
@@ -151,19 +152,6 @@ static void name_sections(struct image *image)
 		image->section[i].sh_name = (Elf64_Word)(name - names);
 }
 
-static int put(int fd, const void *from, size_t size, uint64_t at)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, (const char *)from + done, size - done, (off_t)(at + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? errno : ENOSPC;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 int perf_image_write(int fd, const struct perf_label *label, size_t labels, const struct perf_bytes *rows)
 {
 	struct {
@@ -199,9 +187,9 @@ int perf_image_write(int fd, const struct perf_label *label, size_t labels, cons
 	/* Never smaller than what processes have mapped. */
 	error = ftruncate(fd, (off_t)(end_of(&image) < LABELS_MAPPED ? LABELS_MAPPED : end_of(&image))) ? errno : 0;
 	if (!error)
-		error = put(fd, image.bytes.at, image.bytes.size, LABELS_BEHIND);
+		error = whole_write(fd, image.bytes.at, image.bytes.size, LABELS_BEHIND);
 	if (!error)
-		error = put(fd, &first, sizeof(first), 0);
+		error = whole_write(fd, &first, sizeof(first), 0);
 	perf_bytes_free(&image.bytes);
 	return error;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/build_id.h"
 #include "tool/index/debug.h"
 #include "tool/index/own.h"
 #include "tool/memory.h"
@@ -78,17 +79,7 @@ static bool has_build_id(Dwfl_Module *module, const char *build_id)
 	GElf_Addr where;
 	int size = dwfl_module_build_id(module, &bytes, &where);
 
-	if (!*build_id)
-		return size <= 0;
-	if (size <= 0 || strlen(build_id) != 2 * (size_t)size)
-		return false;
-	for (int i = 0; i < size; i++) {
-		char hex[3];
-		snprintf(hex, sizeof(hex), "%02x", bytes[i]);
-		if (memcmp(hex, build_id + 2 * i, 2))
-			return false;
-	}
-	return true;
+	return *build_id ? build_id_is(bytes, size, build_id) : size <= 0;
 }
 
 /* The path comes from a trace: it may name anything. */

@@ -16,6 +16,7 @@
 #include "tool/memory.h"
 #include "tool/options.h"
 #include "tool/tool.h"
+#include "tool/whole.h"
 
 void perf_add(struct perf_bytes *bytes, const void *from, size_t size)
 {
@@ -32,19 +33,6 @@ void perf_bytes_free(struct perf_bytes *bytes)
 {
 	free(bytes->at);
 	*bytes = (struct perf_bytes){ 0 };
-}
-
-static bool read_whole(int fd, void *to, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
 }
 
 /* "LIBRARY+0x123", where there is no name. */
@@ -77,7 +65,8 @@ static int make(int fd, struct perf_loads *loads, uint64_t *missed)
 	size_t labels = 0;
 	int error = EINVAL;
 
-	if (read_whole(fd, file, sizeof(*file)) && !memcmp(file->head.magic, LABELS_MAGIC, sizeof(file->head.magic))) {
+	if (whole_read(fd, file, sizeof(*file), 0) &&
+		!memcmp(file->head.magic, LABELS_MAGIC, sizeof(file->head.magic))) {
 		for (size_t i = 0; i < LABELS_ENTRIES; i++) {
 			if (file->table[i].address == LABELS_FREE)
 				continue;

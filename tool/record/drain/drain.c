@@ -15,6 +15,7 @@
 #include "format/trace.h"
 #include "tool/record/drain/beat.h"
 #include "tool/record/own.h"
+#include "tool/whole.h"
 
 #define US 1000ull
 #define MS (1000 * US)
@@ -191,23 +192,6 @@ static long open_file(struct file **to, struct family *fam, uint32_t process, ui
 	return 0;
 }
 
-static bool read_all(int fd, void *to, size_t size, uint64_t at)
-{
-	return pread(fd, to, size, (off_t)at) == (ssize_t)size;
-}
-
-/* 0 or -errno. */
-static long write_all(int fd, const void *from, size_t size, uint64_t at)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, (const char *)from + done, size - done, (off_t)(at + done));
-		if (n <= 0)
-			return n ? -errno : -ENOSPC;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 /* ---- one chunk ---- */
 
 #define OVER 1 /* the chunk that was handed over is not there any more: its thread has written it */
@@ -236,7 +220,7 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 
 	if (r)
 		return r;
-	if (!read_all(meta->fd, &head, sizeof(head), at))
+	if (!whole_read(meta->fd, &head, sizeof(head), at))
 		return -EINVAL;
 	if (head.magic != TRACE_CHUNK_MAGIC || head.seq != full - 1)
 		return OVER;
@@ -249,16 +233,16 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 		return -EINVAL;
 	for (uint64_t done = sizeof(head), part; done < head.used; done += part) {
 		part = head.used - done < PIECE ? head.used - done : PIECE;
-		if (!read_all(meta->fd, piece, part, at + done) || !read_all(meta->fd, &again, sizeof(again), at))
+		if (!whole_read(meta->fd, piece, part, at + done) || !whole_read(meta->fd, &again, sizeof(again), at))
 			return -EINVAL;
 		if (!is_same(&head, &again))
 			return OVER;
-		if ((r = write_all(to->fd, piece, part, number * size + done)))
+		if ((r = -whole_write(to->fd, piece, part, number * size + done)))
 			return r;
 	}
 	/* The head comes last: a reader meanwhile sees a whole chunk or none. */
 	head.copied = 0;
-	if ((r = write_all(to->fd, &head, sizeof(head), number * size)))
+	if ((r = -whole_write(to->fd, &head, sizeof(head), number * size)))
 		return r;
 	if (to->end < (number + 1) * size)
 		to->end = (number + 1) * size;
@@ -275,11 +259,11 @@ static bool learn(struct family *fam)
 	struct trace_head head;
 	uint64_t word;
 
-	if (open_file(&meta, fam, 0, META) || !read_all(meta->fd, &head, sizeof(head), 0) ||
+	if (open_file(&meta, fam, 0, META) || !whole_read(meta->fd, &head, sizeof(head), 0) ||
 		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) || head.version != TRACE_VERSION)
 		return false;
 	/* Written last, when all of the head is there. */
-	if (!head.directory || !read_all(meta->fd, &word, sizeof(word), head.directory) || !word || !head.handover ||
+	if (!head.directory || !whole_read(meta->fd, &word, sizeof(word), head.directory) || !word || !head.handover ||
 		head.handover % 8)
 		return false;
 	if (head.place_size & (head.place_size - 1) || head.place_size < 2 * TRACE_CHUNK_MIN ||
@@ -297,7 +281,7 @@ static bool is_alive(struct family *fam)
 	struct file *meta;
 	struct trace_head head;
 
-	if (open_file(&meta, fam, 0, META) || !read_all(meta->fd, &head, sizeof(head), 0))
+	if (open_file(&meta, fam, 0, META) || !whole_read(meta->fd, &head, sizeof(head), 0))
 		return false;
 	uint64_t places = head.places < PLACES_ALIVE ? head.places : PLACES_ALIVE;
 	for (uint64_t at = 0; at < places;) {
@@ -323,7 +307,7 @@ static void beat(struct family *fam, uint64_t now)
 		drain_beat_remove(fam->number);
 	if (open_file(&meta, fam, 0, META))
 		return;
-	write_all(meta->fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat));
+	whole_write(meta->fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat));
 	if (now && fam->overflow == TRACE_OVERFLOW_DROP)
 		drain_beat_add(fam->number, meta->fd);
 }
@@ -356,7 +340,7 @@ static long look_at(struct family *fam, uint32_t place, uint64_t full)
 		return r;
 	if ((r = open_file(&meta, fam, 0, META)))
 		return r;
-	return write_all(meta->fd, &full, sizeof(full),
+	return -whole_write(meta->fd, &full, sizeof(full),
 		fam->handover + place * sizeof(struct trace_handover) + offsetof(struct trace_handover, drained));
 }
 
@@ -431,7 +415,7 @@ static void visit(struct family *fam, uint64_t now)
 	}
 	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, moved);
 	long r = open_file(&meta, fam, 0, META);
-	if (r || !read_all(meta->fd, (char *)&head + from, to - from, from)) {
+	if (r || !whole_read(meta->fd, (char *)&head + from, to - from, from)) {
 		/* The file is gone, or is another one now; or no descriptor is free. */
 		if (r != -EMFILE && r != -ENFILE)
 			remove_family(fam);

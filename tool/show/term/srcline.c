@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/build_id.h"
 #include "tool/json.h"
 #include "tool/memory.h"
 #include "tool/plain.h"
@@ -77,15 +78,7 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	const void *bytes;
 	ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
 
-	if (size <= 0 || strlen(build_id) != 2 * (size_t)size)
-		return false;
-	for (ssize_t i = 0; i < size; i++) {
-		char hex[3];
-		snprintf(hex, sizeof(hex), "%02x", ((const unsigned char *)bytes)[i]);
-		if (strncmp(hex, build_id + 2 * i, 2))
-			return false;
-	}
-	return true;
+	return build_id_is(bytes, size, build_id);
 }
 
 /* Opens an ELF file with that build-id. The path comes from a trace: it may name anything. */
