@@ -12,7 +12,8 @@
  *				certain order
  *	    labels		return labels, for profilers alone (labels.h); readers of traces pass over it
  *
- * A chunk may be in meta and in t<n>; it is then one chunk, not two.
+ * A chunk may be in meta and in t<n>; it is then one chunk, not two. In t<n> its words may be dense ones (dense.h): its
+ * version there is TRACE_CHUNK_DENSE.
  *
  * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode
  * stream, chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct
@@ -44,10 +45,12 @@
  * HANDING OVER. `xaudit record` may write full chunks to t<n> instead of the threads. After the words of the directory
  * there is a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the
  * number that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed,
- * for readers that look now and then). `record` writes the chunk there, its head last, and then `drained`. `full` and
- * `drained` are the chunk's seq + 1. Thread and `record` write the same bytes of a chunk to the same place in t<n>, so
- * both may write it. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in
- * t<n> tells.
+ * for readers that look now and then). `record` writes the chunk there, its head last; then it tells how many bytes it
+ * made of the words, if they are dense (trace_chunk.dense, in meta), and writes `drained`. `full` and `drained` are the
+ * chunk's seq + 1. A thread that has not the time to wait takes `full` back, gives the chunk another number, and writes
+ * it there: so each place in t<n> has one writer, and a chunk may be in t<n> twice. `record` reads the number, then
+ * `full` again. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in t<n>
+ * tells.
  *
  * LOST EVENTS. head.lost is their number, head.lost_by their number for each cause. trace_chunk.lost tells where they
  * were lost, as far as that is known; head.lost includes these events. (In version 1 it did not, and a chunk told of
@@ -132,6 +135,8 @@ enum trace_event_type {
 #define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
 
+#define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in version 2 */
+
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TRACE_CHUNK_MIN	  (64ul << 10)
 #define TRACE_CHUNK_MAX	  (1ul << 30)
@@ -163,7 +168,9 @@ struct trace_chunk {
 	uint32_t thread;    /* its thread record */
 	/* number of the stack that its first events are on; 0: not known, probably the thread's own */
 	uint32_t stack;
-	uint8_t reserved[24];
+	/* bytes after the head, where its words are dense: `used` is as if they were not. In meta: see HANDING OVER */
+	uint64_t dense;
+	uint8_t reserved[16];
 };
 _Static_assert(sizeof(struct trace_chunk) == 128, "part of the format");
 

@@ -3,8 +3,8 @@
 
 #include <errno.h>    /* ENOMEM */
 #include <sys/mman.h> /* MAP_SHARED */
-#include <sys/uio.h>  /* struct iovec */
 
+#include "runtime/chunk_file.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -213,76 +213,52 @@ static int is_drained(uint64_t now)
 	return beat && (int64_t)(now - __atomic_load_n(&since, __ATOMIC_RELAXED)) < (int64_t)RECORDER_RETRY;
 }
 
-/* All of it. Returns 0 or -errno. The parts are used up. */
-static long write_parts(int fd, struct iovec *part, int parts, uint64_t at)
-{
-	for (;;) {
-		while (parts && !part->iov_len) {
-			part++;
-			parts--;
-		}
-		if (!parts)
-			return 0;
-		long r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)at, 0, 0);
-		if (r <= 0)
-			return r ? r : -ENOSPC;
-		at += (uint64_t)r;
-		for (uint64_t done, left = (uint64_t)r; left; left -= done) {
-			done = left < part->iov_len ? left : part->iov_len;
-			part->iov_base = (uint8_t *)part->iov_base + done;
-			part->iov_len -= done;
-			if (!part->iov_len && left > done)
-				part++, parts--;
-		}
-	}
-}
-
 /*
- * Writes a finished chunk to its place in t<n>: the head last, so that a reader meanwhile sees a whole chunk or none.
- * If `xaudit record` can't have written it already, zeros are written first in place of the head: data that begins
- * where a page does goes into larger folios, which is cheaper.
+ * The thread writes a chunk itself that was handed over. `xaudit record` may be writing it, to the place of its number:
+ * then it gets another one. Where `record` takes no chunks it keeps it, since a number may be tried once a second.
  */
-static long save(struct thread *thread, struct trace_chunk *chunk, int zeros)
+static void take_back(struct thread *thread, struct trace_chunk *chunk, uint64_t *full)
 {
-	uint64_t at = (chunk->copied - 1) * size;
-	struct trace_chunk head = { 0 };
-	struct iovec part[2] = { { &head, zeros ? sizeof(head) : 0 }, { chunk + 1, chunk->used - sizeof(*chunk) } };
-	int fd = process_open_stream(thread->number, at + chunk->used);
-
-	if (fd < 0)
-		return fd;
-	long r = write_parts(fd, part, 2, zeros ? at : at + sizeof(head));
-	if (!r) {
-		sys_copy(&head, chunk, sizeof(head));
-		head.copied = 0;
-		part[0] = (struct iovec){ &head, sizeof(head) };
-		r = write_parts(fd, part, 1, at);
-	}
-	sys_close(fd);
-	return r;
+	/* Relaxed, and the fence: `record` writes its beat before it looks here, and looks again after the number. */
+	__atomic_store_n(full, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with system calls of the other side */
+	if (pool_drain_beat())
+		chunk->copied = ++thread->saved;
 }
 
 /* Writes what must be kept there, but not again and again where it can't be done; then it is handed over. */
 static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 {
 	struct trace_chunk *chunk = chunk_in(thread, place);
-	/* Ours alone: as long as the chunk is not handed over, only this thread writes the word. */
-	uint64_t *full = &handover_of(thread, place)->full;
-	int handed = *full == chunk->seq + 1;
+	uint64_t *full = &handover_of(thread, place)->full; /* this thread alone writes it */
 	long r = confined() ? -EPERM : thread->save_error;
 
 	if (!confined() && !(thread->save_failed && now - thread->save_failed < RECORDER_RETRY)) {
+		if (*full == chunk->seq + 1)
+			take_back(thread, chunk, full);
 		number_chunk(thread, chunk);
-		r = save(thread, chunk, !handed);
+		r = chunk_file_write(thread, chunk);
 		thread->save_failed = r ? now : 0;
 		thread->save_error = (int32_t)r;
 	}
 	if (!r)
-		/* Relaxed: `xaudit record` writes the same if it does not see it. */
-		__atomic_store_n(full, 0, __ATOMIC_RELAXED);
-	else if (!handed)
+		__atomic_store_n(full, 0, __ATOMIC_RELAXED); /* relaxed: it is 0, or an older chunk's */
+	else if (*full != chunk->seq + 1)
 		hand_over(thread, place);
 	return r;
+}
+
+/* The chunk there will be overwritten: as trace_head.stream_bytes it has what `xaudit record` made of it. */
+static void count_written(const struct thread *thread, uint32_t place)
+{
+	const struct trace_chunk *chunk = chunk_in(thread, place);
+	const struct trace_handover *handover = handover_of(thread, place);
+
+	/* Acquire, as in is_kept(): `record` writes chunk->dense before. */
+	if (chunk->size == size && handover->full == chunk->seq + 1 &&
+		__atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) == handover->full && chunk->dense &&
+		chunk->dense < size - sizeof(*chunk))
+		process_count(&process_head()->stream_bytes, sizeof(*chunk) + chunk->dense - size);
 }
 
 /*
@@ -533,6 +509,8 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 	thread->place = (uint32_t)place;
 	if (mode == TRACE_MODE_RING)
 		thread->oldest = (uint32_t)place + 1;
+	if (!fresh)
+		count_written(thread, (uint32_t)place);
 	begin(thread, chunk_in(thread, (uint32_t)place), mode, now);
 	if (fresh)
 		show(thread, (uint32_t)place);

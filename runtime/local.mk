@@ -15,14 +15,15 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/thread.h runtime/throttle.c runtime/throttle.h runtime/told.c runtime/told.h \
 	runtime/waits.c runtime/waits.h runtime/watched.c
 runtime_libruntime_la_SOURCES += runtime/calls_parts.c runtime/calls_parts.h runtime/calls_stack.c \
+	runtime/chunk_file.c runtime/chunk_file.h \
 	runtime/recorder_lost.c
 runtime_libruntime_la_SOURCES += runtime/snapshot/snapshot.c runtime/snapshot/snapshot.h
 runtime_libruntime_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 
 # runtime/libbase.la: what the command links, too.
 noinst_LTLIBRARIES += runtime/libbase.la
-runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/identity.c runtime/identity.h runtime/output.c \
-	runtime/output.h
+runtime_libbase_la_SOURCES = runtime/arena.c runtime/arena.h runtime/dense.c runtime/dense.h runtime/identity.c \
+	runtime/identity.h runtime/output.c runtime/output.h
 runtime_libbase_la_SOURCES += runtime/snapshot/copy.c runtime/snapshot/copy.h runtime/snapshot/file.c \
 	runtime/snapshot/meta.c runtime/snapshot/parts.h
 runtime_libbase_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

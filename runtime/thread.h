@@ -88,6 +88,8 @@ struct thread_kept {
 	struct stack *away;
 	/* Number of the stack that its events are on, as the trace says. By the thread itself. */
 	uint32_t said;
+	/* Where dense words are made (chunk_file.c); NULL: nowhere yet. By the thread itself, signals blocked. */
+	struct chunk_room *room;
 };
 
 static inline struct thread_kept *thread_kept(const struct thread *thread)

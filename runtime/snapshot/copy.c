@@ -37,14 +37,24 @@ static long read_chunk(int fd, uint64_t at, uint64_t room, struct trace_chunk *c
 
 	if (n < 0)
 		return n;
-	return n == sizeof(*chunk) && chunk->magic == TRACE_CHUNK_MAGIC && chunk->version == TRACE_VERSION &&
+	return n == sizeof(*chunk) && chunk->magic == TRACE_CHUNK_MAGIC &&
+	       (chunk->version == TRACE_VERSION || (chunk->version == TRACE_CHUNK_DENSE && chunk->used)) &&
 	       chunk->head_size >= sizeof(*chunk) && chunk->head_size <= room && chunk->size >= chunk->head_size &&
 	       chunk->size <= room && chunk->used <= chunk->size;
 }
 
+/* Where what follows the head ends. Dense words stay as they are. */
+static uint64_t end_of(const struct trace_chunk *chunk)
+{
+	if (chunk->version != TRACE_CHUNK_DENSE)
+		return chunk->used ? chunk->used : chunk->size;
+	uint64_t room = chunk->size - chunk->head_size;
+	return chunk->head_size + (chunk->dense < room ? chunk->dense : room);
+}
+
 /*
- * Copies the words of the present chunk, from its head's end up to `end`. *copied_to: how far it came; an unfinished
- * chunk has its token after its events.
+ * Copies the words of the present chunk, dense or not, from its head's end up to `end`. *copied_to: how far it came; an
+ * unfinished chunk has its token after its events.
  */
 static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end, uint64_t *copied_to)
 {
@@ -55,7 +65,7 @@ static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint6
 		long n = snapshot_read(way->from, c->first, size, at + pos);
 		if (n < 0)
 			return n;
-		n -= n % 8;
+		n -= c->chunk.version == TRACE_CHUNK_DENSE ? 0 : n % 8;
 		if (n == 0 || (!c->chunk.used && is_all(c->first, (uint64_t)n, c->chunk.token)))
 			break;
 		long r = snapshot_write(c, way->to, c->first, (uint64_t)n, to + pos);
@@ -120,7 +130,7 @@ static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t se
 			break;
 		sys_call(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
 	}
-	end = c->chunk.used ? c->chunk.used : c->chunk.size;
+	end = end_of(&c->chunk);
 	r = copy_words(c, way, at, end, &end);
 	if (r == 0 && !c->chunk.used)
 		r = settle_words(c, way, at, end);
@@ -132,7 +142,8 @@ static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t se
 	/* Without a head nothing is there. */
 	if (r == 0 || c->behind.seq != seq)
 		return 0;
-	c->chunk.used = end;
+	if (c->chunk.version != TRACE_CHUNK_DENSE)
+		c->chunk.used = end;
 	c->chunk.copied = 0;
 	c->chunk.process = 0;
 	r = snapshot_write(c, way->to, &c->chunk, sizeof(c->chunk), way->slot * c->chunk_size);

@@ -22,6 +22,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/process.h"
 #include "runtime/start.h"
+#include "t/lib/plain.h"
 
 static void fail(const char *what)
 {
@@ -263,6 +264,29 @@ static void unmap_file(struct mapped *file)
 	*file = (struct mapped){ NULL, 0 };
 }
 
+/* t<n> mapped as if all of its words were plain. */
+static struct mapped map_stream(const char *path, uint64_t chunk_size)
+{
+	struct mapped file = map_file(path), plain;
+
+	if (!file.size)
+		return file;
+	plain.size = (file.size + chunk_size - 1) / chunk_size * chunk_size;
+	plain.start = mmap(NULL, plain.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (plain.start == MAP_FAILED)
+		fail("mmap");
+	memcpy(plain.start, file.start, file.size);
+	for (uint64_t at = 0; at < plain.size; at += chunk_size) {
+		struct trace_chunk *chunk = (struct trace_chunk *)(plain.start + at);
+		const char *codes = file.start + at + sizeof(*chunk);
+		if (chunk->magic == TRACE_CHUNK_MAGIC && chunk->version == TRACE_CHUNK_DENSE &&
+			chunk->used <= chunk_size && at + sizeof(*chunk) + chunk->dense <= file.size)
+			plain_words(chunk, (const uint16_t *)codes, (const uint16_t *)(codes + chunk->dense));
+	}
+	unmap_file(&file);
+	return plain;
+}
+
 /* The head of a process, in the file of its family. */
 struct process_file {
 	struct mapped meta;
@@ -382,7 +406,7 @@ int core_read(const char *where, pid_t pid, unsigned n, uint64_t chunk_size, str
 	if (!find_process(&file, where, pid))
 		return -1;
 	stream_path(path, &file, n);
-	struct mapped stream = map_file(path);
+	struct mapped stream = map_stream(path, chunk_size);
 	list_all(&list, &file, &stream, n, chunk_size, reading);
 	reading->lost = file.head->lost;
 	for (int i = 0; i < TRACE_LOST_COUNT; i++)
@@ -415,7 +439,7 @@ const struct trace_chunk *core_chunk(
 	if (!find_process(&file, where, pid) || chunk_size > sizeof(copy))
 		return NULL;
 	stream_path(path, &file, n);
-	struct mapped stream = map_file(path);
+	struct mapped stream = map_stream(path, chunk_size);
 	list_all(&list, &file, &stream, n, chunk_size, &ignored);
 	for (size_t i = 0; i < list.count && !found; i++) {
 		const char *at = (const char *)list.chunk[i];

@@ -3,7 +3,8 @@
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
-	t/unit/cxx.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t t/unit/handlers.t \
+	t/unit/cxx.t t/unit/dense.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t \
+	t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
@@ -39,6 +40,9 @@ t_unit_core_modes_t_SOURCES = t/unit/core_modes.c t/lib/flow.h t/lib/flow_modes.
 t_unit_core_modes_t_LDADD = t/lib/libcore.la
 
 t_unit_cut_t_SOURCES = t/unit/cut.c tool/memory.c tool/memory.h tool/show/term/cut.c tool/show/term/cut.h
+
+t_unit_dense_t_SOURCES = t/unit/dense.c
+t_unit_dense_t_LDADD = tool/read/libread.la runtime/libbase.la
 
 t_unit_displace_t_SOURCES = t/unit/displace.c t/unit/displace_run.S tool/index/decode.c tool/index/decode.h \
 	tool/index/template.c tool/index/template.h
@@ -143,8 +147,9 @@ t_unit_reader_live_t_LDADD = runtime/libbase.la
 check_PROGRAMS += t/unit/progress.t
 t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/term/progress.h
 
-t_unit_record_drain_t_SOURCES = t/unit/record_drain.c tool/record/drain/beat.c tool/record/drain/beat.h \
-	tool/record/drain/drain.c tool/record/drain/drain.h tool/record/own.h
+t_unit_record_drain_t_SOURCES = t/unit/record_drain.c t/lib/plain.h tool/record/drain/beat.c \
+	tool/record/drain/beat.h tool/record/drain/copy.c tool/record/drain/copy.h tool/record/drain/drain.c \
+	tool/record/drain/drain.h tool/record/own.h
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
 t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/record/trim.c

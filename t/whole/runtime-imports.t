@@ -48,13 +48,14 @@ is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contra
 
 # Files of runtime/ (and runtime/handlers/ and snapshot/, which has file, meta and copy), each after all files that it
 # needs; runtime/start.c gives pointers to the others.
-layers='identity lock text output arena maps surroundings clock dispatch broker epoch file meta copy family pool records
-	process filter throttle waits thread chunk recorder_lost recorder own_labels count calls_parts calls_stack
-	calls filter_calls watched told objects handlers events custom snapshot control start'
+layers='identity dense lock text output arena maps surroundings clock dispatch broker epoch file meta copy
+	family pool records process filter throttle waits thread chunk_file chunk recorder_lost recorder own_labels
+	count calls_parts calls_stack calls filter_calls watched told objects handlers events custom snapshot control
+	start'
 
 # Such an order for tool/read/, with events/ and sched/.
-reader_layers='memory error clock path file decode calls stacks family process cuts meta names words base load record
-	folder state chunks counts stream events merge sched sched_cursor turns'
+reader_layers='memory error clock path file dense decode calls stacks family process cuts meta names words base
+	load record folder state chunks chunk_words counts stream events merge sched sched_cursor turns'
 
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
 printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"

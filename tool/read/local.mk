@@ -7,12 +7,13 @@ tool_read_libread_la_SOURCES = tool/read/base.c tool/read/base.h tool/read/clock
 	tool/read/folder.h tool/read/load.c tool/read/load.h tool/read/memory.c tool/read/memory.h tool/read/meta.c \
 	tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c \
 	tool/read/process.h tool/read/record.c tool/read/record.h tool/read/state.c tool/read/state.h
-tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunks.c \
-	tool/read/events/chunks.h tool/read/events/counts.c tool/read/events/counts.h tool/read/events/cuts.c \
-	tool/read/events/cuts.h tool/read/events/decode.c tool/read/events/decode.h tool/read/events/events.c \
-	tool/read/events/events.h tool/read/events/merge.c tool/read/events/merge.h tool/read/events/stacks.c \
-	tool/read/events/stacks.h tool/read/events/stream.c tool/read/events/stream.h tool/read/events/turns.c \
-	tool/read/events/turns.h tool/read/events/words.c
+tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunk_words.c \
+	tool/read/events/chunks.c tool/read/events/chunks.h tool/read/events/counts.c tool/read/events/counts.h \
+	tool/read/events/cuts.c tool/read/events/cuts.h tool/read/events/decode.c tool/read/events/decode.h \
+	tool/read/events/dense.c tool/read/events/dense.h tool/read/events/events.c tool/read/events/events.h \
+	tool/read/events/merge.c tool/read/events/merge.h tool/read/events/stacks.c tool/read/events/stacks.h \
+	tool/read/events/stream.c tool/read/events/stream.h tool/read/events/turns.c tool/read/events/turns.h \
+	tool/read/events/words.c
 tool_read_libread_la_SOURCES += tool/read/sched/index.h tool/read/sched/sched.c tool/read/sched/sched.h \
 	tool/read/sched/sched_cursor.c
 tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cpu.c tool/read/api/cursor.c \

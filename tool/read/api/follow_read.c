@@ -235,9 +235,9 @@ static bool go_to(struct xaudit_read_follow *f, struct read_follow_thread *t, ui
 }
 
 /* Bytes of the chunk at hand. */
-static size_t read_words(const struct read_follow_thread *t, uint64_t *words, size_t size, uint64_t pos)
+static size_t read_words(struct read_follow_thread *t, uint64_t *words, size_t size, uint64_t pos)
 {
-	return read_file_read(t->chunk.file, words, size, t->chunk.begin + pos, NULL);
+	return read_chunks_look_at(&t->chunks, &t->chunk, words, size, t->chunk.begin + pos, NULL);
 }
 
 /* Where the words that are there end. */

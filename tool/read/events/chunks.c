@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool/read/memory.h"
+#include "tool/read/events/dense.h"
 #include "tool/read/family.h"
+#include "tool/read/memory.h"
 
 static const struct trace_chunk nothing;
 
@@ -29,10 +30,16 @@ static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offs
 	read_process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
 }
 
+static bool is_dense(const struct trace_chunk *head)
+{
+	return head->version == TRACE_CHUNK_DENSE;
+}
+
 void read_chunks_damage(
 	const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what)
 {
-	damage_at(chunks, chunk->kind, offset, what);
+	/* Where a dense word is, nobody knows. */
+	damage_at(chunks, chunk->kind, is_dense(&chunk->head) ? chunk->begin : offset, what);
 }
 
 /* As many bytes of the file as there are, up to size. */
@@ -44,12 +51,6 @@ static size_t read_at(const struct read_chunks *chunks, char kind, void *to, siz
 	if (error)
 		damage_at(chunks, kind, offset + have, strerror(error));
 	return have;
-}
-
-size_t read_chunks_read(
-	const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset)
-{
-	return read_at(chunks, chunk->kind, to, size, offset);
 }
 
 /* Returns NULL if it can't be opened; *why is NULL if it just does not exist. */
@@ -74,7 +75,7 @@ static const char *check_chunk(const struct read_chunks *chunks, char kind, cons
 {
 	if (head->magic != TRACE_CHUNK_MAGIC)
 		return "there is no chunk where one should begin";
-	if (!READ_TRACE_VERSION(head->version))
+	if (!READ_TRACE_VERSION(head->version) && !(is_dense(head) && kind == 't' && is_second(chunks)))
 		return "the chunk has another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
 		return "the chunk's head has an impossible size";
@@ -166,6 +167,15 @@ static bool list_head(const struct read_chunks *chunks, char kind, uint64_t at, 
 	return !wrong;
 }
 
+/* Is it the same chunk at both places of t<n>? Its thread may have written it to another one than `xaudit record`. */
+static bool is_twice(const struct read_chunks *chunks, uint64_t one, uint64_t other)
+{
+	struct trace_chunk a, b;
+
+	return read_head(chunks, 't', one, &a) && read_head(chunks, 't', other, &b) && a.clock == b.clock &&
+	       a.tid == b.tid && a.used == b.used && a.lost == b.lost;
+}
+
 /* Of the same number, chunks of t<n> come after those of kind 'r'. Makes one entry of both. */
 static void sort_places(struct read_chunks *chunks)
 {
@@ -180,7 +190,7 @@ static void sort_places(struct read_chunks *chunks)
 			chunks->place[kept++] = *place;
 		else if (before->copy == READ_CHUNKS_NOWHERE && place->copy != READ_CHUNKS_NOWHERE)
 			before->copy = place->copy;
-		else
+		else if (place->copy == READ_CHUNKS_NOWHERE || !is_twice(chunks, before->copy, place->copy))
 			damage_at(chunks, place->at == READ_CHUNKS_NOWHERE ? 't' : 'r',
 				place->at == READ_CHUNKS_NOWHERE ? place->copy : place->at,
 				"the chunk has the number of another one");
@@ -299,8 +309,10 @@ void read_chunks_close(struct read_chunks *chunks)
 	if (!is_second(chunks))
 		read_file_close(chunks->ring);
 	free(chunks->place);
+	read_dense_free(chunks->dense);
 	chunks->file = chunks->ring = NULL;
 	chunks->place = NULL;
+	chunks->dense = NULL;
 }
 
 /*
@@ -390,7 +402,8 @@ static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 	*chunk = chunk_at(chunks, kind, &head, begin);
 	/* A file whose process has ended is cut after its last event. */
 	uint64_t size = read_file_size(chunk->file);
-	chunk->room = size > begin ? size - begin : 0;
+	if (!is_dense(&head))
+		chunk->room = size > begin ? size - begin : 0;
 	return true;
 }
 
@@ -556,6 +569,8 @@ bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk)
 	if (!copy.file)
 		return false;
 	chunk->head.used = copy.head.used;
+	chunk->head.version = copy.head.version;
+	chunk->head.dense = copy.head.dense;
 	copy.head = chunk->head;
 	copy.token = chunk->token;
 	*chunk = copy;
@@ -578,15 +593,4 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
 	if (best.file)
 		*chunk = best;
 	return best.file != NULL;
-}
-
-bool read_chunk_again(struct read_chunk *chunk)
-{
-	struct trace_chunk head;
-
-	if (read_file_read(chunk->file, &head, sizeof(head), chunk->begin, NULL) != sizeof(head) ||
-		head.magic != TRACE_CHUNK_MAGIC || head.seq != chunk->head.seq)
-		return false;
-	chunk->head = head;
-	return true;
 }

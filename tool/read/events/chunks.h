@@ -9,7 +9,8 @@
  * number: read_chunks_find().
  *
  * In version 2 a chunk is in meta, or in t<n>[.<p>], or in both. In meta, chunks of a record overwrite older ones of
- * that record alone; in t<n> they stay.
+ * that record alone; in t<n> they stay. There their words may be dense (format/dense.h): read_chunks_read() gives plain
+ * ones, and all offsets are as if they were.
  *
  * A chunk that is `reused` may be overwritten while it is read: what was read of it counts only if read_chunk_again()
  * says afterwards that it is still there.
@@ -59,6 +60,7 @@ struct read_chunks {
 	uint64_t seq;	      /* of the chunk that should come next */
 	uint64_t overwritten; /* chunks before the present one that are not there any more */
 	bool gap;	      /* chunks are missing right before it: calls may have begun or ended in them */
+	struct read_dense *dense; /* how far dense words were read; NULL: there were none yet */
 };
 
 /* Returns false if there is no record, or it can't be read, which is noted as damage. */
@@ -97,7 +99,7 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
 
 /*
  * The chunk, of kind 'r', is not there any more. Returns whether t<n> has it; then *chunk is changed to lie there. Of
- * its head only `used` changes, if it was not finished.
+ * its head only `used` changes, if it was not finished, and what tells of dense words.
  */
 bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk);
 
@@ -110,9 +112,14 @@ static inline bool read_chunk_is_unwritten(const struct read_chunk *chunk, uint6
 /* Reads the head again. Returns false, and does not change *chunk, if another chunk is there now. */
 bool read_chunk_again(struct read_chunk *chunk);
 
-/* Bytes at `offset` of the file: as many as there are, up to size. */
+/*
+ * Bytes at `offset` of the file, behind the chunk's head and at a word: as many as there are, up to size. The second
+ * notes no damage; *error, unless NULL: an errno, or 0.
+ */
 size_t read_chunks_read(
-	const struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset);
+	struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset);
+size_t read_chunks_look_at(struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size,
+	uint64_t offset, int *error);
 
 /* Notes damage at `offset` of the chunk's file. */
 void read_chunks_damage(

@@ -22,7 +22,7 @@ void read_stream_damage(const struct read_stream *stream, size_t at, const char 
 	damage_at(stream, read_stream_offset(stream, at), what);
 }
 
-static size_t read_at(const struct read_stream *stream, void *to, size_t size, uint64_t offset)
+static size_t read_at(struct read_stream *stream, void *to, size_t size, uint64_t offset)
 {
 	return read_chunks_read(&stream->chunks, &stream->chunk, to, size, offset);
 }

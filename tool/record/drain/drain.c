@@ -14,6 +14,7 @@
 #include "runtime/output.h"
 #include "format/trace.h"
 #include "tool/record/drain/beat.h"
+#include "tool/record/drain/copy.h"
 #include "tool/record/own.h"
 #include "tool/whole.h"
 
@@ -37,7 +38,6 @@
 
 #define FILES	     128
 #define FILES_MAKE   1000000 /* of all families */
-#define PIECE	     (1u << 20)
 #define ENTRIES	     4096	/* of struct trace_handover, read at a time */
 #define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
 #define CHUNKS_TURN  64
@@ -82,7 +82,6 @@ static struct {
 } drain;
 
 static uint64_t entry[ENTRIES * 2];
-static uint8_t piece[PIECE];
 
 /* ---- files ---- */
 
@@ -194,8 +193,6 @@ static long open_file(struct file **to, struct family *fam, uint32_t process, ui
 
 /* ---- one chunk ---- */
 
-#define OVER 1 /* the chunk that was handed over is not there any more: its thread has written it */
-
 /* Is it a chunk that can be written, with possible numbers of thread and process? */
 static bool is_sane(const struct trace_chunk *head, uint64_t size)
 {
@@ -204,45 +201,44 @@ static bool is_sane(const struct trace_chunk *head, uint64_t size)
 	       head->thread < THREADS && head->process < TRACE_PLACE_MAX;
 }
 
-static bool is_same(const struct trace_chunk *a, const struct trace_chunk *b)
+/* Is that chunk handed over? It was a moment ago. */
+static bool is_handed(const struct family *fam, int meta, uint32_t place, uint64_t full)
 {
-	return a->magic == b->magic && a->seq == b->seq && a->used == b->used && a->copied == b->copied &&
-	       a->process == b->process && a->thread == b->thread;
+	uint64_t now;
+
+	return whole_read(meta, &now, sizeof(now),
+		       fam->handover + place * sizeof(struct trace_handover) + offsetof(struct trace_handover, full)) &&
+	       now == full;
 }
 
-/* Returns 0: t<n> has the chunk; OVER; -EINVAL: it is no chunk; or -errno of a file. */
+/* As drain_write(). */
 static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 {
-	const uint64_t size = fam->place_size / 2, at = place * fam->place_size + size;
-	struct trace_chunk head, again;
+	const uint64_t size = fam->place_size / 2;
+	struct drain_way way = { .at = place * fam->place_size + size };
 	struct file *meta, *to;
 	long r = open_file(&meta, fam, 0, META);
 
 	if (r)
 		return r;
-	if (!whole_read(meta->fd, &head, sizeof(head), at))
+	if (!whole_read(meta->fd, &way.head, sizeof(way.head), way.at))
 		return -EINVAL;
-	if (head.magic != TRACE_CHUNK_MAGIC || head.seq != full - 1)
-		return OVER;
-	if (!is_sane(&head, size))
+	if (way.head.magic != TRACE_CHUNK_MAGIC || way.head.seq != full - 1)
+		return DRAIN_OVER;
+	if (!is_sane(&way.head, size))
 		return -EINVAL;
-	if ((r = open_file(&to, fam, head.process, head.thread)))
+	/* If its thread took it back meanwhile, the number that was read may be the one to which it writes itself. */
+	if (!is_handed(fam, meta->fd, place, full))
+		return DRAIN_OVER;
+	if ((r = open_file(&to, fam, way.head.process, way.head.thread)))
 		return r;
-	uint64_t number = head.copied - 1;
+	uint64_t number = way.head.copied - 1;
 	if (number > to->end / size + AHEAD)
 		return -EINVAL;
-	for (uint64_t done = sizeof(head), part; done < head.used; done += part) {
-		part = head.used - done < PIECE ? head.used - done : PIECE;
-		if (!whole_read(meta->fd, piece, part, at + done) || !whole_read(meta->fd, &again, sizeof(again), at))
-			return -EINVAL;
-		if (!is_same(&head, &again))
-			return OVER;
-		if ((r = -whole_write(to->fd, piece, part, number * size + done)))
-			return r;
-	}
-	/* The head comes last: a reader meanwhile sees a whole chunk or none. */
-	head.copied = 0;
-	if ((r = -whole_write(to->fd, &head, sizeof(head), number * size)))
+	way.meta = meta->fd;
+	way.to = to->fd;
+	way.behind = number * size;
+	if ((r = drain_write(&way)))
 		return r;
 	if (to->end < (number + 1) * size)
 		to->end = (number + 1) * size;
@@ -437,6 +433,9 @@ static void visit(struct family *fam, uint64_t now)
 	unsigned found = 0;
 	if (head.handed != fam->handed || fam->pending) {
 		fam->handed = head.handed;
+		/* Before anything is written: threads that take a chunk back look at it (runtime/chunk.c). */
+		if (!fam->beat)
+			beat(fam, now);
 		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
 	}
 	if (found && fam->ended) {

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/chunk_file.h"
+
+#include <errno.h>    /* ENOSPC */
+#include <sys/mman.h> /* PROT_READ */
+#include <sys/uio.h>  /* struct iovec */
+
+#include "runtime/dense.h"
+#include "runtime/process.h"
+#include "x86_64/sys.h"
+
+#define ROOM_SIZE (64ul << 10) /* what a hot loop makes of a chunk, and what others make of a third, is one write */
+
+struct chunk_room {
+	struct dense dense;
+	uint16_t code[(ROOM_SIZE - sizeof(struct dense)) / sizeof(uint16_t)];
+};
+_Static_assert(sizeof(struct chunk_room) <= ROOM_SIZE, "all of it is mapped");
+
+#define ROOM_CODES (sizeof(((struct chunk_room *)0)->code) / sizeof(uint16_t) - DENSE_SLACK)
+
+/* All of it. Returns 0 or -errno. The parts are used up. */
+static long write_parts(int fd, struct iovec *part, int parts, uint64_t at)
+{
+	for (;;) {
+		while (parts && !part->iov_len) {
+			part++;
+			parts--;
+		}
+		if (!parts)
+			return 0;
+		long r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)at, 0, 0);
+		if (r <= 0)
+			return r ? r : -ENOSPC;
+		at += (uint64_t)r;
+		for (uint64_t done, left = (uint64_t)r; left; left -= done) {
+			done = left < part->iov_len ? left : part->iov_len;
+			part->iov_base = (uint8_t *)part->iov_base + done;
+			part->iov_len -= done;
+			if (!part->iov_len && left > done)
+				part++, parts--;
+		}
+	}
+}
+
+/* The memory for dense words, or NULL. A record keeps it for the threads that have it later. */
+static struct chunk_room *room_of(struct thread *thread)
+{
+	struct thread_kept *kept = thread_kept(thread);
+
+	if (!kept->room) {
+		void *room = sys_mmap(NULL, ROOM_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (sys_is_error(room))
+			return NULL;
+		kept->room = room;
+	}
+	return kept->room;
+}
+
+/*
+ * Writes dense words, behind zeros for the head: data that begins where a page does goes into larger folios, which is
+ * cheaper. Returns the bytes after the head; 0: they take more than a half, or there is no memory, and what was written
+ * means nothing; or -errno.
+ */
+static long write_dense(struct thread *thread, int fd, const struct trace_chunk *chunk, uint64_t at)
+{
+	const struct trace_chunk zeros = { 0 };
+	const uint64_t *word = (const uint64_t *)(chunk + 1);
+	const uint64_t *end = (const uint64_t *)((uint64_t)(uintptr_t)chunk + chunk->used);
+	uint64_t most = (chunk->used - sizeof(*chunk)) / 2, size = 0;
+	struct chunk_room *room = room_of(thread);
+
+	if (!room)
+		return 0;
+	dense_begin(&room->dense, chunk->clock);
+	while (word < end) {
+		uint64_t left = (most - size) / 2;
+		uint16_t *to = dense_add(
+			&room->dense, &word, end, room->code, room->code + (left < ROOM_CODES ? left + 1 : ROOM_CODES));
+		uint64_t piece = (uint64_t)(to - room->code) * sizeof(*to);
+		if (size + piece > most)
+			return 0;
+		struct iovec part[2] = { { (void *)&zeros, size ? 0 : sizeof(zeros) }, { room->code, piece } };
+		long r = write_parts(fd, part, 2, size ? at + sizeof(zeros) + size : at);
+		if (r)
+			return r;
+		size += piece;
+	}
+	return (long)size;
+}
+
+/* Writes the words as they are, behind zeros, as above. */
+static long write_plain(int fd, const struct trace_chunk *chunk, uint64_t at)
+{
+	const struct trace_chunk zeros = { 0 };
+	struct iovec part[2] = { { (void *)&zeros, sizeof(zeros) },
+		{ (void *)(chunk + 1), chunk->used - sizeof(*chunk) } };
+
+	return write_parts(fd, part, 2, at);
+}
+
+long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
+{
+	uint64_t at = (chunk->copied - 1) * chunk->size;
+	struct trace_chunk head;
+	struct iovec part = { &head, sizeof(head) };
+	int fd = process_open_stream(thread->number, at + chunk->used);
+
+	if (fd < 0)
+		return fd;
+	long dense = write_dense(thread, fd, chunk, at), r = dense < 0 ? dense : 0;
+	sys_copy(&head, chunk, sizeof(head));
+	head.copied = 0;
+	if (dense > 0) {
+		head.version = TRACE_CHUNK_DENSE;
+		head.dense = (uint64_t)dense;
+	} else if (!r) {
+		r = write_plain(fd, chunk, at);
+	}
+	if (!r)
+		r = write_parts(fd, &part, 1, at);
+	sys_close(fd);
+	/* It was counted whole when it was begun. */
+	if (!r && dense > 0)
+		process_count(&process_head()->stream_bytes, sizeof(head) + (uint64_t)dense - chunk->size);
+	return r;
+}

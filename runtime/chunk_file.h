@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a thread writes a finished chunk to its place in t<n> (format/trace.h): as dense words (format/dense.h) if these
+ * take a half or less, else as it is. Dense words are made in pieces, in memory that the thread's record gets with its
+ * first one; where there is none the chunk is written as it is.
+ *
+ * Called by the thread itself, with all signals blocked; no lock. Async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_CHUNK_FILE_H
+#define XAUDIT_CHUNK_FILE_H
+
+#include "runtime/thread.h"
+
+/*
+ * Writes it to its place, which chunk->copied tells and nobody else writes to: the head last, so that a reader
+ * meanwhile sees a whole chunk or none. Returns 0 or -errno; then what is in the place is no chunk.
+ */
+long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "tool/read/events/chunks.h"
+#include "tool/read/events/dense.h"
+#include "tool/read/family.h"
+
+size_t read_chunks_look_at(struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size,
+	uint64_t offset, int *error)
+{
+	if (chunk->head.version != TRACE_CHUNK_DENSE)
+		return read_file_read(chunk->file, to, size, offset, error);
+	uint64_t first = (offset - chunk->begin - chunk->head.head_size) / sizeof(uint64_t);
+	return read_dense_words(&chunks->dense, chunk->file, chunk->begin, &chunk->head, first, to,
+		       size / sizeof(uint64_t), error) *
+	       sizeof(uint64_t);
+}
+
+size_t read_chunks_read(
+	struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset)
+{
+	int error;
+	size_t have = read_chunks_look_at(chunks, chunk, to, size, offset, &error);
+
+	if (error == ENOMEM)
+		chunks->process->family->damage->no_memory = true;
+	else if (error)
+		read_chunks_damage(chunks, chunk, offset + have, strerror(error));
+	return have;
+}
+
+bool read_chunk_again(struct read_chunk *chunk)
+{
+	struct trace_chunk head;
+
+	if (read_file_read(chunk->file, &head, sizeof(head), chunk->begin, NULL) != sizeof(head) ||
+		head.magic != TRACE_CHUNK_MAGIC || head.seq != chunk->head.seq)
+		return false;
+	chunk->head = head;
+	return true;
+}
