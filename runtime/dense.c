@@ -45,6 +45,12 @@ static uint16_t *add_run(
 		*to++ = (uint16_t)(first | second << 8);
 		before = w[1];
 	}
+	/*
+	 * Where the low half of the clock began anew the difference does not tell other high halves, of one more. Once
+	 * at most, since a run is shorter than that takes; so the last word tells whether it was there.
+	 */
+	for (; w > from && high_of(w[-1]) != high_of(dense->newer); w -= 2)
+		to--;
 	if (w - from < 2 * RUN_LEAST)
 		return code;
 	code[0] = DENSE_CODE(DENSE_RUN, 0);

@@ -151,6 +151,15 @@ static void test_known(void)
 		word[i] = event(i % 2 ? TRACE_EXIT : TRACE_ENTRY, 7, low += 3);
 	ok(same(4000), "the low half of the clock may begin anew in a run");
 
+	/* Just then another loop begins: a difference of whole words would take the clock's carry for the next id. */
+	for (size_t change = 1998; change < 2004; change++)
+		for (uint32_t begin = 2000; begin < 2002; begin++) {
+			low = 0u - (begin + 1) * 3;
+			for (size_t i = 0; i < 4000; i++)
+				word[i] = event(i % 2 ? TRACE_EXIT : TRACE_ENTRY, i < change ? 7 : 8, low += 3);
+			ok(same(4000), "another loop from word %zu on, a new low half from %u on", change, begin);
+		}
+
 	for (size_t i = 0; i < WORDS; i++)
 		word[i] = (uint64_t)any(1 << 24) << 40 ^ (uint64_t)any(1 << 24) << 20 ^ any(1 << 24);
 	for (size_t i = 0; i < WORDS; i++)
