@@ -3,6 +3,7 @@
 
 #include "runtime/calls.h"
 #include "runtime/clock.h"
+#include "runtime/dispatch.h"
 #include "runtime/epoch.h"
 #include "runtime/filter.h"
 #include "runtime/identity.h"
@@ -25,7 +26,7 @@ int calls_holds_label(uint64_t slot)
 	const uint64_t own = labels_find(mirror_entry(slot)->address);
 
 	return (own && mirror_holds(slot, (uint32_t)own)) ||
-	       mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_tsc) ||
+	       mirror_holds(slot, (uint32_t)(uintptr_t)dispatch_label()) ||
 	       (clock_source() != TRACE_CLOCK_TSC && mirror_holds(slot, (uint32_t)(uintptr_t)tramp_return_mono));
 }
 

@@ -435,6 +435,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	thread->chunk = chunk;
 	thread->next_chunk++;
 	thread->hot.span = (uint32_t)(now >> 31);
+	thread->hot.read = now;
 	thread->hot.token = token;
 	thread->hot.cursor = (uint64_t)(uintptr_t)(chunk + 1);
 	thread->hot.chunk_bit = size;

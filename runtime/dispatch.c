@@ -6,11 +6,21 @@
 void (*dispatch_table[TRAMP_EVENTS])(void);
 
 static enum dispatch_set now = DISPATCH_IDLE;
-static int own_labels;
+static int own_labels, coarse;
 
 void dispatch_own_labels(void)
 {
 	own_labels = 1;
+}
+
+void dispatch_coarse(void)
+{
+	coarse = 1;
+}
+
+const char *dispatch_label(void)
+{
+	return coarse ? tramp_return_coarse : tramp_return_tsc;
 }
 
 enum dispatch_set dispatch_now(void)
@@ -19,15 +29,27 @@ enum dispatch_set dispatch_now(void)
 	return __atomic_load_n(&now, __ATOMIC_RELAXED);
 }
 
+/* One of the sets of trampolines, for a clock. */
+#define SET(name)                                                                                                      \
+	{ tramp_intercept_##name, tramp_intercept_own_##name, tramp_return_own_##name, tramp_point_##name,             \
+		tramp_xray_entry_##name, tramp_xray_exit_##name, tramp_xray_tail_##name, tramp_xray_exit_idle_##name,  \
+		tramp_xray_tail_idle_##name }
+
+struct clock_set {
+	void (*intercept)(void), (*intercept_own)(void), (*return_own)(void), (*point)(void);
+	void (*xray_entry)(void), (*xray_exit)(void), (*xray_tail)(void);
+	void (*xray_exit_idle)(void), (*xray_tail_idle)(void);
+};
+
 void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 {
-	int tsc = clock == TRACE_CLOCK_TSC;
-	void (*own)(void) = tsc ? tramp_intercept_own_tsc : tramp_intercept_own_mono;
+	static const struct clock_set sets[] = { SET(tsc), SET(coarse), SET(mono) };
+	const struct clock_set *by = &sets[clock != TRACE_CLOCK_TSC ? 2 : coarse];
 	void (*use[TRAMP_EVENTS])(void) = {
 		[TRAMP_LANDED] = tramp_landed,
 		[TRAMP_JUMP] = tramp_jump,
 		[TRAMP_CALLER] = tramp_caller,
-		[TRAMP_RETURN] = tsc ? tramp_return_own_tsc : tramp_return_own_mono,
+		[TRAMP_RETURN] = by->return_own,
 		[TRAMP_CFA] = tramp_cfa,
 		[TRAMP_PRCTL] = tramp_prctl,
 		[TRAMP_SYSCALL] = tramp_syscall,
@@ -38,16 +60,16 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 	use[TRAMP_CUSTOM] = set == DISPATCH_RECORD ? tramp_custom : tramp_custom_pass;
 	use[TRAMP_TYPED] = set == DISPATCH_RECORD ? tramp_typed : tramp_typed_pass;
 	if (set == DISPATCH_RECORD) {
-		use[TRAMP_INTERCEPT] = own_labels ? own : tsc ? tramp_intercept_tsc : tramp_intercept_mono;
-		use[TRAMP_POINT] = tsc ? tramp_point_tsc : tramp_point_mono;
-		use[TRAMP_XRAY_ENTRY] = tsc ? tramp_xray_entry_tsc : tramp_xray_entry_mono;
-		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_tsc : tramp_xray_exit_mono;
-		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_tsc : tramp_xray_tail_mono;
+		use[TRAMP_INTERCEPT] = own_labels ? by->intercept_own : by->intercept;
+		use[TRAMP_POINT] = by->point;
+		use[TRAMP_XRAY_ENTRY] = by->xray_entry;
+		use[TRAMP_XRAY_EXIT] = by->xray_exit;
+		use[TRAMP_XRAY_TAIL] = by->xray_tail;
 	} else {
 		use[TRAMP_INTERCEPT] = use[TRAMP_POINT] = set == DISPATCH_COUNT ? tramp_count : tramp_pass;
 		use[TRAMP_XRAY_ENTRY] = set == DISPATCH_COUNT ? tramp_xray_count : tramp_xray_pass;
-		use[TRAMP_XRAY_EXIT] = tsc ? tramp_xray_exit_idle_tsc : tramp_xray_exit_idle_mono;
-		use[TRAMP_XRAY_TAIL] = tsc ? tramp_xray_tail_idle_tsc : tramp_xray_tail_idle_mono;
+		use[TRAMP_XRAY_EXIT] = by->xray_exit_idle;
+		use[TRAMP_XRAY_TAIL] = by->xray_tail_idle;
 	}
 	for (int i = 0; i < TRAMP_EVENTS; i++)
 		/* C11: relaxed. Code that reads an entry needs no other data that we wrote; x86: plain mov. */

@@ -25,6 +25,15 @@ enum dispatch_set {
  */
 void dispatch_own_labels(void);
 
+/*
+ * From the next dispatch_use() on, the TSC is read for one event in TRAMP_COARSE_EVENTS, while it is the clock. Before
+ * the first event.
+ */
+void dispatch_coarse(void);
+
+/* The label of the calls that are open, if they have none of their own, while the TSC is the clock. */
+const char *dispatch_label(void);
+
 /* Points every event at one set of trampolines, for this clock. */
 void dispatch_use(enum dispatch_set set, enum trace_clock clock);
 

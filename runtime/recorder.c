@@ -37,6 +37,20 @@ static uint64_t load_cursor(const struct tramp_state *hot)
 	return cursor;
 }
 
+/* Of a coarse clock: events after this one are not earlier. Signals blocked. */
+static void keep_reading(struct tramp_state *hot, uint64_t now)
+{
+	if ((uint32_t)(now >> 31) == hot->span)
+		hot->read = now;
+}
+
+/* The clock's span changed, and the trace says so. Signals blocked. */
+static void set_span(struct tramp_state *hot, uint64_t now)
+{
+	hot->span = (uint32_t)(now >> 31);
+	hot->read = now;
+}
+
 /* Writes a control event with one payload word, if there is room for it. Signals blocked. Returns whether there was. */
 static int write_control(struct thread *thread, enum trace_control subtype, uint64_t clock, uint64_t payload)
 {
@@ -54,6 +68,7 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 	 */
 	*(volatile uint64_t *)(uintptr_t)(at + 8) = payload;
 	hot->cursor = at + 16;
+	keep_reading(hot, clock);
 	return 1;
 }
 
@@ -124,7 +139,7 @@ static int write_sync(struct thread *thread)
 		return 1;
 	if (!write_control(thread, TRACE_SYNC, now, now))
 		return 0;
-	thread->hot.span = (uint32_t)(now >> 31);
+	set_span(&thread->hot, now);
 	return 1;
 }
 
@@ -173,6 +188,7 @@ static int say_stack(struct thread *thread, struct stack *stack)
 		chunk_store(cursor, hot->token, TRACE_EVENT(TRACE_STACK, number, now)) == hot->token) {
 		hot->cursor = cursor + 8;
 		hot->stack = &stack->hot;
+		hot->read = now;
 	}
 	return 0;
 }
@@ -244,15 +260,17 @@ int recorder_write_slowly(struct thread *thread, struct stack *on, uint32_t word
 static int store(struct thread *thread, uint64_t at, uint64_t now, uint64_t event, unsigned words)
 {
 	struct tramp_state *hot = &thread->hot;
-	uint64_t token = hot->token;
+	uint64_t token = hot->token, read = __atomic_load_n(&hot->read, __ATOMIC_RELAXED); /* relaxed: our own */
 
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: before the span */
 	if ((uint32_t)(now >> 31) != hot->span || !chunk_has_room(hot, at) ||
 		!chunk_has_room(hot, at + 8 * (words - 1)))
 		return 0;
 	uint64_t found = chunk_store(at, token, event);
 	if (found == token) {
 		move_cursor(hot, 8 * words);
-		hot->read = now; /* of a coarse clock: the next event is not earlier */
+		/* As keep_reading(), but a handler that came in between knows better, another span perhaps. */
+		cpu_swap_one(&hot->read, read, now);
 	}
 	return found == token || found == event;
 }
@@ -450,7 +468,7 @@ static int note(struct thread *thread, enum trace_control subtype, uint64_t payl
 
 	sys_set_signals(&all_signals, &before);
 	if (thread->chunk && write_control(thread, TRACE_SYNC, now, now)) {
-		thread->hot.span = (uint32_t)(now >> 31);
+		set_span(&thread->hot, now);
 		noted = write_control(thread, subtype, now, payload);
 	}
 	sys_set_signals(&before, NULL);
@@ -486,14 +504,6 @@ static void apply(void)
 	dispatch_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */
 	__atomic_store_n(&takes_events, set == DISPATCH_RECORD, __ATOMIC_RELAXED);
-	/*
-	 * Relaxed: a thread that sees it late reads a clock more, or less. Without the TSC each event asks the kernel.
-	 */
-	if (options.coarse && clock_source() == TRACE_CLOCK_TSC)
-		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COARSE, __ATOMIC_RELAXED);
-	else
-		/* Relaxed, as above. */
-		__atomic_fetch_and(&tramp_checks, ~(uint32_t)TRAMP_CHECK_COARSE, __ATOMIC_RELAXED);
 	recorder_describe();
 }
 
@@ -532,6 +542,8 @@ const int *recorder_recording_place(void)
 void recorder_init(const struct recorder_options *wanted)
 {
 	options = *wanted;
+	if (options.coarse)
+		dispatch_coarse();
 	throttle_init(options.throttle);
 	apply();
 }

@@ -8,7 +8,7 @@
  * for seconds, leaves its event there, or has changed nothing; the interrupted code then stores its own event after
  * that, in C, with a new clock and signals blocked. A handler that jumps away leaves nothing unfinished.
  *	- The cursor is loaded after the clock and before the span is compared: so the difference to the event before
- *	  is less than 2^31 ticks, whatever came in between.
+ *	  is less than 2^31 ticks, whatever came in between. (A coarse clock: x86_64/tramp.h.)
  *	- The cursor moves by an addition. A handler that comes between the two instructions finds the word taken and
  *	  passes over it; then the addition passes over one word more: that word keeps the token, and is a hole.
  *	- A forked child that was made in between has its parent's addresses, of the same memory. If it comes first, it
@@ -39,7 +39,7 @@ struct recorder_options {
 	uint64_t size_limit; /* bytes of all chunks that the process began in mode stream; 0: none */
 	unsigned throttle;   /* percent; 0: off */
 	enum trace_overflow overflow;
-	int coarse;	     /* the TSC is not read for each event (x86_64/contract.h) */
+	int coarse;	     /* the TSC is not read for each event (x86_64/tramp.h) */
 };
 
 /* la_version: one thread. */

@@ -2,6 +2,7 @@
 /* What stubs of libc's functions say that make no events but are watched (x86_64/contract.h, audit/nointercept.h). */
 #include "runtime/calls.h"
 #include "runtime/clock.h"
+#include "runtime/dispatch.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -54,7 +55,7 @@ enum tramp_answer tramp_slow_caller(uint64_t slot)
  */
 static void leave_tsc(uint64_t slot, uint64_t end)
 {
-	const uint64_t tsc = (uint64_t)(uintptr_t)tramp_return_tsc, mono = (uint64_t)(uintptr_t)tramp_return_mono;
+	const uint64_t tsc = (uint64_t)(uintptr_t)dispatch_label(), mono = (uint64_t)(uintptr_t)tramp_return_mono;
 
 	for (uint64_t first = slot; slot < end; slot += 8) {
 		uint64_t *at = (uint64_t *)(uintptr_t)slot, expected = tsc;

@@ -24,13 +24,8 @@
 #define TRAMP_CHECK_COUNTED  1 /* functions of tramp_table may be only counted */
 #define TRAMP_CHECK_FILTERS  2 /* tramp_filter_*() decides */
 #define TRAMP_CHECK_HANDLERS 4 /* tramp_wanted is not 0 */
-/*
- * The clock is read for one event of TRAMP_COARSE_EVENTS, as long as nothing else is to be looked at. Set before the
- * first event.
- */
-#define TRAMP_CHECK_COARSE 8
 
-/* Events whose time is one reading of a coarse clock. */
+/* A coarse clock is read for one event in so many (tramp.h); a power of two, at most 16. */
 #define TRAMP_COARSE_EVENTS 16
 
 /* Bits of tramp_wanted: types of events that go to tramp_handle_*(). */

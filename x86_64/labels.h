@@ -60,7 +60,7 @@ static inline int labels_has(uint64_t word)
 static inline int labels_is_any(uint64_t word)
 {
 	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono ||
-	       labels_has(word);
+	       word == (uint64_t)(uintptr_t)tramp_return_coarse || labels_has(word);
 }
 
 /* The place of the mappings takes no memory before, of programs either that lock all they have. Once, at start. */

@@ -16,6 +16,12 @@
  * Where the rules ask for it, S holds a label that belongs to A instead (labels.h).
  * Every path loads the pointer to the stack once and goes on with that: a handler that comes in between and runs on a
  * stack of its own changes the thread's pointer, not what we hold.
+ * A coarse clock is read for the events whose word in the chunk has a number that TRAMP_COARSE_EVENTS divides. Others
+ * take tramp_state.read, and don't look at the span, which is that of the reading: C changes both together, with
+ * signals blocked, and trampolines store only a reading of the same span as the one before, by one instruction that
+ * does nothing if there is another one by then. The reading is loaded after the cursor: code that changes it to another
+ * span moves the cursor (runtime/recorder.h). Where there is more to do than to record, handlers or filters, each event
+ * has a reading.
  * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their
  * slot.
  */
@@ -47,8 +53,7 @@ struct tramp_state {
 	uint32_t span;	     /* clock >> 31 of the last sync */
 	uint32_t count_limit; /* so many function ids have a counter; 0: none has */
 	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
-	uint64_t read;	     /* clock = coarse: the last reading of the clock */
-	uint32_t reuse;	     /* how many more events take it */
+	uint64_t read;	     /* of a coarse clock: the last reading, always of that span (below) */
 	uint32_t known;	     /* runtime/ alone: a page where the thread was seen (thread.h); 0: none */
 };
 
@@ -88,12 +93,12 @@ enum tramp_event {
 /*
  * The trampolines, one set per clock. Not C functions: the stack and registers on entry are those of a stub (stub.h).
  */
-void tramp_intercept_tsc(void), tramp_intercept_mono(void);
-void tramp_intercept_own_tsc(void), tramp_intercept_own_mono(void);
-void tramp_point_tsc(void), tramp_point_mono(void);
-void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void);
-void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void);
-void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void);
+void tramp_intercept_tsc(void), tramp_intercept_mono(void), tramp_intercept_coarse(void);
+void tramp_intercept_own_tsc(void), tramp_intercept_own_mono(void), tramp_intercept_own_coarse(void);
+void tramp_point_tsc(void), tramp_point_mono(void), tramp_point_coarse(void);
+void tramp_xray_entry_tsc(void), tramp_xray_entry_mono(void), tramp_xray_entry_coarse(void);
+void tramp_xray_exit_tsc(void), tramp_xray_exit_mono(void), tramp_xray_exit_coarse(void);
+void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void), tramp_xray_tail_coarse(void);
 
 /* Of event sleds, for every clock; and while nothing is recorded. */
 void tramp_custom(void), tramp_typed(void);
@@ -112,8 +117,8 @@ void tramp_pass(void), tramp_xray_pass(void);
  * XRay exits and tails while nothing new is recorded: only a call that is open, and the innermost, still ends in the
  * trace.
  */
-void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void);
-void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void);
+void tramp_xray_exit_idle_tsc(void), tramp_xray_exit_idle_mono(void), tramp_xray_exit_idle_coarse(void);
+void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void), tramp_xray_tail_idle_coarse(void);
 
 /* These read no clock. Stack on entry as tramp_intercept's; they jump to the body. */
 void tramp_landed(void), tramp_jump(void), tramp_caller(void), tramp_prctl(void), tramp_syscall(void);
@@ -123,13 +128,13 @@ void tramp_limit(void), tramp_lock(void);
 void tramp_cfa(void);
 
 /*
- * Return labels of the two sets: what a slot of an intercepted call holds. Calls that began by the TSC may be open
- * when the trampolines are changed to the other clock, never the other way round. tramp_intercept_own_tsc and _mono
- * give labels of their own, which go on at one of the last two (TRAMP_RETURN); or the labels of the others, if they
- * must.
+ * Return labels of the sets: what a slot of an intercepted call holds. Calls that began by the TSC, or by the coarse
+ * clock, which is the TSC, too, may be open when the trampolines are changed to _mono, never the other way round; a
+ * process uses one of the first two. tramp_intercept_own_tsc and so on give labels of their own, which go on at one of
+ * the last three (TRAMP_RETURN); or the labels of the others, if they must.
  */
-extern const char tramp_return_tsc[], tramp_return_mono[];
-void tramp_return_own_tsc(void), tramp_return_own_mono(void);
+extern const char tramp_return_tsc[], tramp_return_mono[], tramp_return_coarse[];
+void tramp_return_own_tsc(void), tramp_return_own_mono(void), tramp_return_own_coarse(void);
 
 /* A gate of another kind: goes to a function in C (x86_64/tramp_told.S). */
 void tramp_told(void);

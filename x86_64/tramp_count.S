@@ -97,7 +97,9 @@ tramp_xray_\name\()_idle_\clock:
 
 	XRAY_IDLE exit, 8, tsc
 	XRAY_IDLE exit, 8, mono
+	XRAY_IDLE exit, 8, coarse
 	XRAY_IDLE tail, 16, tsc
 	XRAY_IDLE tail, 16, mono
+	XRAY_IDLE tail, 16, coarse
 
 	.section .note.GNU-stack, "", @progbits

@@ -33,14 +33,14 @@
 	jnz	.L\name\()_called_\set
 .ifc	\name, enter
 	test	$WANTED_TAIL, %eax		/* the call that tail-jumped here ends */
-	jz	.L\name\()_\set
+	jz	.L\name\()_alone_\set
 	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\set, \set
 .endif
-	jmp	.L\name\()_\set
+	jmp	.L\name\()_alone_\set
 .L\name\()_called_\set:
 	HANDLERS_NOW \name, handler_call, \clock
 	test	%eax, %eax
-	jnz	.L\name\()_\set
+	jnz	.L\name\()_alone_\set
 	SAVE	%r9
 	mov	%rdx, %r9
 	SELF	.L\name\()_late_\set
@@ -48,7 +48,7 @@
 
 /*
  * Enters the call at S into the mirror, or goes elsewhere. deep: bytes that lie on the frame. rcx = record; afterwards
- * r11 = stack; clobbers all of the frame.
+ * r11 = stack; clobbers rax, rdx, r10.
  */
 .macro	OPEN	deep, slow, tail, set
 	STACK	%r11, \slow
@@ -57,18 +57,16 @@
 	sub	STACK_LOW(%r11), %rax
 	cmp	STACK_SIZE(%r11), %rax
 	jae	\slow
-	mov	(%rdx), %r10			/* A */
-	IF_LABEL %r10, %rax, \tail, \set
+	IF_LABEL (%rdx), %rax, \tail, \set	/* in place of A */
 	mov	STACK_TOP(%r11), %rax
 	sub	%rdx, %rax
 	jbe	\slow				/* open calls at or below S are dead */
-	movabs	$MIRROR_BASE, %rcx
-	lea	(%rcx,%rdx,2), %rcx		/* mirror entry of S */
-	mov	%r10, ENTRY_ADDRESS(%rcx)
 	shl	$29, %rax			/* distance in words, in the upper half */
-	mov	48+\deep(%rsp), %r10d
-	or	%r10, %rax
-	mov	%rax, ENTRY_WORD(%rcx)
+	or	48+\deep(%rsp), %rax
+	movabs	$MIRROR_BASE, %r10
+	mov	%rax, ENTRY_WORD(%r10,%rdx,2)
+	mov	(%rdx), %rax			/* A */
+	mov	%rax, ENTRY_ADDRESS(%r10,%rdx,2)
 	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
 	mov	%rdx, STACK_TOP(%r11)
 .endm
@@ -85,6 +83,38 @@
 	sub	STACK_LOW(%r11), %rax
 	cmp	STACK_SIZE(%r11), %rax
 	jae	\slow
+.endm
+
+/*
+ * The call at S = rax = 40(%rsp) ends at the clock edx:r10d: A is back in its slot, and the event is written. rcx =
+ * record, r11 = stack.
+ */
+.macro	END_AT	own, full
+	SAVE	%rdx
+	movabs	$MIRROR_BASE, %rcx
+	mov	ENTRY_ADDRESS(%rcx,%rax,2), %rdx
+	mov	%rdx, (%rax)
+	RETURNS_BY_SLOT \own
+	mov	ENTRY_WORD(%rcx,%rax,2), %edx
+	xor	$ENTRY_TO_EXIT, %edx
+	shl	$32, %rdx
+	mov	%r10d, %eax
+	or	%rdx, %r10
+	RESTORE	%rdx
+	SELF_AGAIN
+	WRITE	\full
+.endm
+
+/* END_AT at the last reading of a coarse clock; or goes to \read, with r10 = word << 32. */
+.macro	END_SHARED own, read, full
+	movabs	$MIRROR_BASE, %r10
+	mov	ENTRY_ADDRESS(%r10,%rax,2), %rdx
+	mov	%rdx, (%rax)
+	RETURNS_BY_SLOT \own
+	mov	ENTRY_WORD(%r10,%rax,2), %r10d
+	xor	$ENTRY_TO_EXIT, %r10d
+	shl	$32, %r10
+	WRITE_SHARED \read, \full
 .endm
 
 /*
@@ -142,16 +172,20 @@ tramp_intercept_\set:
 	SAVE	%r11
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lenter_checked_\set
-.Lenter_\set:
+.ifnc	\clock, coarse
+.Lenter_alone_\set:
+.endif
 	SELF	.Lenter_slow_\set
 	OPEN	0, .Lenter_slow_\set, .Ltail_\set, \set
-.Lenter_event_\set:
-	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
+.ifc	\clock, coarse
+	WRITE_SHARED .Lenter_read_\set, .Lenter_full_\set
+.else
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Lenter_full_\set
+.endif
 .Lenter_go_\set:
 .if \own
 	OWN_LABEL \clock
@@ -205,35 +239,29 @@ tramp_return_\set:
 	SAVE	%r10
 	SAVE	%r11
 .Lleave_\set:
-.ifc	\clock, tsc
-	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	je	.Lleave_coarse_\set
-.endif
+.ifc	\clock, coarse
+	/* a call that began in another thread may be the first to end in this one */
+	SELF	.Lleave_slow_\set
+	lea	40(%rsp), %rax			/* S */
+	STACK	%r11, .Lleave_slow_\set
+	cmp	%rax, STACK_TOP(%r11)
+	jne	.Lleave_slow_\set
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lleave_checked_\set
+	END_SHARED \own, .Lleave_read_\set, .Lleave_full_\set
+.else
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax			/* S */
-	/* a call that began in another thread may be the first to end in this one */
-	SELF	.Lleave_slow_\set
+	SELF	.Lleave_slow_\set		/* as above */
 	STACK	%r11, .Lleave_slow_\set
 	cmp	%rax, STACK_TOP(%r11)
 	jne	.Lleave_slow_\set
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lleave_checked_\set
 .Lleave_end_\set:
-	SAVE	%rdx
-	movabs	$MIRROR_BASE, %rcx
-	lea	(%rcx,%rax,2), %rcx		/* mirror entry of S */
-	mov	ENTRY_ADDRESS(%rcx), %rdx
-	mov	%rdx, (%rax)			/* A is back in its slot */
-	RETURNS_BY_SLOT \own
-	mov	ENTRY_WORD(%rcx), %edx
-	xor	$ENTRY_TO_EXIT, %edx
-	shl	$32, %rdx
-	mov	%r10d, %eax
-	or	%rdx, %r10
-	RESTORE	%rdx
-	SELF_AGAIN
-	WRITE	.Lleave_full_\set
+	END_AT	\own, .Lleave_full_\set
+.endif
 .Lleave_top_\set:
 	/* After the event: a handler that jumps away in between leaves no call without end. */
 	lea	40(%rsp), %rdx
@@ -254,18 +282,12 @@ tramp_return_\set:
 .if \own
 	RETURNS_BY_LABEL
 .endif
-.ifc	\clock, tsc
-.Lleave_coarse_\set:
-	SELF	.Lleave_slow_\set
-	CLOCK_COARSE
+.Lleave_checked_\set:
+.ifc	\clock, coarse
+	CLOCK	coarse
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax
-	STACK	%r11, .Lleave_slow_\set
-	cmp	%rax, STACK_TOP(%r11)
-	je	.Lleave_end_\set
-	jmp	.Lleave_slow_\set
 .endif
-.Lleave_checked_\set:
 	testl	$WANTED_EXIT, tramp_wanted(%rip)
 	jz	.Lleave_filtered_\set
 	shl	$32, %rdx
@@ -289,7 +311,7 @@ tramp_return_\set:
 	jmp	.Lleave_off_\set
 .Lleave_anew_\set:
 	/* A handler raised events: this one comes after them. As at .Lleave, but the handlers have had their turn. */
-	CLOCK	\clock
+	CLOCK_APART \clock
 	mov	%eax, %r10d
 	lea	40(%rsp), %rax
 	SELF	.Lleave_anew_slow_\set
@@ -345,19 +367,27 @@ tramp_return_\set:
 	mov	%rdx, (%r11)
 	RETURNS_BY_SLOT \own
 	jmp	.Lleave_go_\set
+.ifc	\clock, coarse
+.if \own
+	RETURNS_BY_LABEL
+.endif
+.Lleave_end_\set:
+	END_AT	\own, .Lleave_full_\set
+	jmp	.Lleave_top_\set
+.Lleave_read_\set:
+	CLOCK	coarse
+	or	%rax, %r10
+	WRITE	.Lleave_full_\set
+	jmp	.Lleave_top_\set
+.endif
 
 /* -- off the fast path; stack as after the pushes at the entry -- */
 	.cfi_restore_state
 	/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
 	.cfi_def_cfa_offset 64
 .Lenter_checked_\set:
-.ifc	\clock, tsc
-	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	je	.Lenter_coarse_\set
-.endif
 	ADMIT	enter, \set, \clock
 	OPEN	8, .Lenter_late_\set, .Lenter_late_tail_\set, \set
-	SELF_AGAIN
 	mov	56(%rsp), %r10d
 	WRITE_TOLD .Lenter_full_\set
 	jmp	.Lenter_go_\set
@@ -372,7 +402,7 @@ tramp_return_\set:
 	lea	56(%rsp), %rax
 	SLOW	tramp_slow_enter
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lenter_\set
+	je	.Lenter_alone_\set
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\set
 	/* No mirror to be had: an entry alone. */
@@ -382,14 +412,14 @@ tramp_return_\set:
 	EVENT_SLOW 56
 	clc					/* WRITE leaves no carry; see "out" of tramp_pieces.h */
 	jmp	.Lenter_go_\set
-.ifc	\clock, tsc
-.Lenter_coarse_\set:
+.ifc	\clock, coarse
+.Lenter_alone_\set:
 	SELF	.Lenter_slow_\set
 	OPEN	0, .Lenter_slow_\set, .Ltail_\set, \set
-	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
-	CLOCK_COARSE
+.Lenter_read_\set:
+	CLOCK	coarse
 	or	%rax, %r10
 	WRITE	.Lenter_full_\set
 	jmp	.Lenter_go_\set
@@ -415,23 +445,23 @@ tramp_return_\set:
 .Ltail_over_\set:
 	/* After the event: a jump in between ends a call that is over, not one that is not there yet. */
 	lea	56(%rsp), %rdx
-	movabs	$MIRROR_BASE, %rcx
+	movabs	$MIRROR_BASE, %r10
 	mov	48(%rsp), %eax
-	mov	%eax, ENTRY_WORD(%rcx,%rdx,2)
+	mov	%eax, ENTRY_WORD(%r10,%rdx,2)
 	jmp	.Ljump_event_\set
 .Ltail_filtered_\set:
 	mov	%rdx, %rax
 	SLOW	tramp_filter_tail
 	lea	56(%rsp), %rdx
+	SELF_AGAIN
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_event_\set
-	SELF_AGAIN
 	jmp	.Ltail_kept_\set
 .Ltail_slow_\set:
 	mov	%rdx, %rax
 	SLOW	tramp_slow_leave
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lenter_\set
+	je	.Lenter_alone_\set
 	/*
 	 * The call at S is not known as open: no more than an entry can be said of this one; the return goes the old
 	 * way.
@@ -442,13 +472,14 @@ tramp_return_\set:
 	jmp	.Ljump_cold_\set
 .Ltail_full_\set:
 	EVENT_SLOW 56
+	SELF_AGAIN
 	jmp	.Ltail_over_\set
 
-/* Record the word in the frame, r11 = stack, then jump to the body: slot S stays as it is. */
+/* Record the word in the frame, rcx = record, r11 = stack, then jump to the body: slot S stays as it is. */
 .Ljump_event_\set:
-	SELF_AGAIN
 	mov	48(%rsp), %r10
 	shl	$32, %r10
+.Ljump_read_\set:
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Ljump_full_\set
@@ -487,10 +518,22 @@ tramp_point_\set:
 	SAVE	%r11
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lpoint_checked_\set
-.Lpoint_\set:
+.ifnc	\clock, coarse
+.Lpoint_alone_\set:
+.endif
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	SELF	.Lpoint_slow_\set
 	POINT	0, .Lpoint_slow_\set
+.ifc	\clock, coarse
+	mov	48(%rsp), %r10
+	shl	$32, %r10
+	WRITE_SHARED .Ljump_read_\set, .Ljump_full_\set
+	jmp	.Ljump_\set
+.Lpoint_alone_\set:
+	xorl	$ENTRY_TO_POINT, 48(%rsp)
+	SELF	.Lpoint_slow_\set
+	POINT	0, .Lpoint_slow_\set
+.endif
 	jmp	.Ljump_event_\set
 .Lpoint_slow_\set:
 	lea	56(%rsp), %rax
@@ -510,21 +553,6 @@ tramp_point_\set:
 	jae	.Ljump_cold_\set
 	jmp	.Ljump_event_\set
 .Lpoint_checked_\set:
-.ifc	\clock, tsc
-	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	jne	.Lpoint_fine_\set
-	xorl	$ENTRY_TO_POINT, 48(%rsp)
-	SELF	.Lpoint_slow_\set
-	POINT	0, .Lpoint_slow_\set
-	mov	48(%rsp), %r10
-	shl	$32, %r10
-	SELF_AGAIN
-	CLOCK_COARSE
-	or	%rax, %r10
-	WRITE	.Ljump_full_\set
-	jmp	.Ljump_\set
-.Lpoint_fine_\set:
-.endif
 	ADMIT	point, \set, \clock
 	POINT	8, .Lpoint_late_\set
 	xorl	$ENTRY_TO_POINT, 56(%rsp)
@@ -535,7 +563,7 @@ tramp_point_\set:
 	.cfi_adjust_cfa_offset 8
 .Lpoint_late_\set:
 	RESTORE	%r9
-	jmp	.Lpoint_\set
+	jmp	.Lpoint_alone_\set
 .endif
 	.cfi_endproc
 	.size	tramp_intercept_\set, . - tramp_intercept_\set
@@ -543,7 +571,9 @@ tramp_point_\set:
 
 	INTERCEPT tsc, tsc, 0
 	INTERCEPT mono, mono, 0
+	INTERCEPT coarse, coarse, 0
 	INTERCEPT own_tsc, tsc, 1
 	INTERCEPT own_mono, mono, 1
+	INTERCEPT own_coarse, coarse, 1
 
 	.section .note.GNU-stack, "", @progbits

@@ -83,44 +83,59 @@
 
 /* rdx:rax = clock, whole. */
 .macro	CLOCK	clock
-.ifc	\clock, tsc
-	rdtsc
-.else
+.ifc	\clock, mono
 	call	read_clock
+.else
+	rdtsc
+.endif
+.ifc	\clock, coarse
+	KEEP_READING
+.endif
+.endm
+
+/* CLOCK where rcx is no record. */
+.macro	CLOCK_APART clock
+.ifc	\clock, coarse
+	CLOCK	tsc
+.else
+	CLOCK	\clock
 .endif
 .endm
 
 /*
- * CLOCK for a coarse clock, by TSC: the last reading, for all events but one of TRAMP_COARSE_EVENTS. rcx = record. A
- * handler that comes between the two looks at the record makes events, so this one is stored by C, with a clock of its
- * own.
+ * Keeps the clock in rdx:rax as the last reading, unless it is of another span, which C tells the trace first. rcx =
+ * record. A handler in between that read the clock leaves its own reading, or is before ours: no span but the
+ * reading's.
  */
-.macro	CLOCK_COARSE
-	decl	STATE_REUSE(%rcx)
-	js	7f
-	mov	STATE_READ(%rcx), %rax
-	mov	%rax, %rdx
-	shr	$32, %rdx
-	mov	%eax, %eax
-	jmp	8f
-7:	rdtsc
+.macro	KEEP_READING
 	shl	$32, %rdx
 	or	%rax, %rdx
-	mov	%rdx, STATE_READ(%rcx)
+	mov	STATE_READ(%rcx), %rax
+	xor	%rdx, %rax
+	test	$-0x80000000, %rax		/* all but the low 31 bits */
+	jnz	7f
+	xor	%rdx, %rax
+	cmpxchg	%rdx, STATE_READ(%rcx)		/* no lock: only our own signal handlers compete */
+7:	mov	%edx, %eax
 	shr	$32, %rdx
-	movl	$TRAMP_COARSE_EVENTS - 1, STATE_REUSE(%rcx)
-8:
 .endm
 
 /*
  * Goes to \yes when \value is a return label of ours that calls of this set may find. The clock that is read when the
- * TSC is gone finds labels of calls that were open before, too; own_tsc, own_mono and all find any. Clobbers \reg.
+ * TSC is gone finds labels of calls that were open before, too; own_tsc, own_mono, own_coarse and all find any.
+ * Clobbers \reg.
  */
 .macro	IF_LABEL value, reg, yes, set
+.ifc	\set, coarse
+	lea	tramp_return_coarse(%rip), \reg
+	cmp	\reg, \value
+	je	\yes
+.else
 	lea	tramp_return_tsc(%rip), \reg
 	cmp	\reg, \value
 	je	\yes
 .ifnc	\set, tsc
+	IF_LABEL \value, \reg, \yes, coarse
 	lea	tramp_return_mono(%rip), \reg
 	cmp	\reg, \value
 	je	\yes
@@ -130,6 +145,7 @@
 	add	\value, \reg
 	cmp	$LABELS_TABLE, \reg
 	jb	\yes
+.endif
 .endif
 .endif
 .endm
@@ -146,7 +162,22 @@
 	mov	STATE_CURSOR(%rcx), %rax	/* before the span: code that changes that, moves this */
 	cmp	%edx, STATE_SPAN(%rcx)
 	jne	\slow
-	WRITE_AT \slow
+	mov	%rax, %rdx
+	STORE	\slow
+.endm
+
+/*
+ * WRITE with the last reading as the clock: r10 = word << 32. Goes to \read where it is time for a reading of its own:
+ * at one word of TRAMP_COARSE_EVENTS. The span is the reading's, which changes with it (tramp.h); the cursor is loaded
+ * before, so a handler that changes them moves this.
+ */
+.macro	WRITE_SHARED read, slow
+	mov	STATE_CURSOR(%rcx), %rdx
+	test	$(TRAMP_COARSE_EVENTS - 1) * 8, %dl
+	jz	\read
+	mov	STATE_READ(%rcx), %eax
+	or	%rax, %r10
+	STORE	\slow
 .endm
 
 /*
@@ -163,15 +194,18 @@
 	mov	STATE_CURSOR(%rcx), %rax
 	cmp	%edx, STATE_SPAN(%rcx)
 	jne	\slow
-	WRITE_AT \slow
+	mov	%rax, %rdx
+	STORE	\slow
 .endm
 
-/* rax = where. A handler that came since the cursor was loaded has stored something there, or nothing anywhere. */
-.macro	WRITE_AT slow
+/*
+ * rdx = where, rax != r10. A handler that came since the cursor was loaded has stored something there, or nothing
+ * anywhere.
+ */
+.macro	STORE	slow
 	cmp	%r11, STATE_STACK(%rcx)
 	jne	\slow
-	mov	%rax, %rdx
-	test	%rax, STATE_CHUNK_BIT(%rcx)
+	test	%rdx, STATE_CHUNK_BIT(%rcx)
 	jz	\slow
 	mov	STATE_TOKEN(%rcx), %rax
 	cmpxchg	%r10, (%rdx)			/* no lock: only our own signal handlers, and forked twins, compete */
@@ -246,7 +280,7 @@
 
 /* HANDLERS with the clock read here, whole; in rdx afterwards. */
 .macro	HANDLERS_NOW event, way, clock
-	CLOCK	\clock
+	CLOCK_APART \clock
 	shl	$32, %rdx
 	or	%rax, %rdx
 	HANDLERS \event, \way

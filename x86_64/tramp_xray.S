@@ -22,12 +22,11 @@
 	je	\same
 \keep:
 	movabs	$MIRROR_BASE, %rcx
-	lea	(%rcx,%rdx,2), %rcx
 	shl	$29, %rax
 	or	%r10, %rax			/* upper half of r10 is zero: the stub's lea cleared it */
-	mov	%rax, ENTRY_WORD(%rcx)
+	mov	%rax, ENTRY_WORD(%rcx,%rdx,2)
 	mov	8(%rdx), %rax
-	mov	%rax, ENTRY_ADDRESS(%rcx)
+	mov	%rax, ENTRY_ADDRESS(%rcx,%rdx,2)
 	mov	%rdx, STACK_TOP(%r11)
 .endm
 
@@ -57,14 +56,20 @@ tramp_xray_entry_\clock:
 	SAVE	%r11
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lxenter_checked_\clock
-.Lxenter_\clock:
+.ifnc	\clock, coarse
+.Lxenter_alone_\clock:
+.endif
 	SELF	.Lxenter_slow_\clock
 	OPEN	32, .Lxenter_keep_\clock, .Lxenter_same_\clock, .Lxenter_slow_\clock
 	SELF_AGAIN
 	shl	$32, %r10
+.ifc	\clock, coarse
+	WRITE_SHARED .Lxenter_read_\clock, .Lxenter_full_\clock
+.else
 	CLOCK	\clock
 	or	%rax, %r10
 	WRITE	.Lxenter_full_\clock
+.endif
 .Lxenter_go_\clock:
 	RESTORE	%r11
 	RESTORE	%rdx
@@ -73,10 +78,6 @@ tramp_xray_entry_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lxenter_checked_\clock:
-.ifc	\clock, tsc
-	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	je	.Lxenter_coarse_\clock
-.endif
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lxenter_handled_\clock
 	CHECKED	%r10d, .Lxenter_filtered_\clock, .Lxenter_go_\clock
@@ -91,10 +92,10 @@ tramp_xray_entry_\clock:
 	je	.Lxenter_go_\clock
 .Lxenter_handled_\clock:
 	testl	$WANTED_ENTRY, tramp_wanted(%rip)
-	jz	.Lxenter_\clock
+	jz	.Lxenter_alone_\clock
 	HANDLERS_NOW xray_enter, handler_call_xray, \clock
 	test	%eax, %eax
-	jnz	.Lxenter_\clock
+	jnz	.Lxenter_alone_\clock
 	/* The event is to be recorded with the clock that the handlers were told; the stack is 8 bytes deeper here. */
 	SAVE	%r9
 	mov	%rdx, %r9
@@ -108,7 +109,7 @@ tramp_xray_entry_\clock:
 	IF_LABEL 8(%rdx), %rcx, .Lxenter_soon_keep_\clock, all
 .Lxenter_late_\clock:
 	RESTORE	%r9
-	jmp	.Lxenter_\clock
+	jmp	.Lxenter_alone_\clock
 .Lxenter_same_\clock:
 	/* An intercepted call has this very frame's slot. Alive, if our label is still there; else it was left. */
 	IF_LABEL 8(%rdx), %rcx, .Lxenter_keep_\clock, all
@@ -116,7 +117,7 @@ tramp_xray_entry_\clock:
 	lea	32(%rsp), %rax
 	SLOW	tramp_slow_enter_xray
 	cmp	$ANSWER_AGAIN, %eax
-	je	.Lxenter_\clock
+	je	.Lxenter_alone_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lxenter_go_\clock
 	shl	$32, %r10
@@ -125,18 +126,19 @@ tramp_xray_entry_\clock:
 .Lxenter_full_\clock:
 	EVENT_SLOW 32
 	jmp	.Lxenter_go_\clock
-.ifc	\clock, tsc
-.Lxenter_coarse_\clock:
+.ifc	\clock, coarse
+.Lxenter_alone_\clock:
 	SELF	.Lxenter_slow_\clock
-	OPEN	32, .Lxenter_coarse_keep_\clock, .Lxenter_coarse_same_\clock, .Lxenter_slow_\clock
+	OPEN	32, .Lxenter_alone_keep_\clock, .Lxenter_alone_same_\clock, .Lxenter_slow_\clock
 	SELF_AGAIN
 	shl	$32, %r10
-	CLOCK_COARSE
+.Lxenter_read_\clock:
+	CLOCK	coarse
 	or	%rax, %r10
 	WRITE	.Lxenter_full_\clock
 	jmp	.Lxenter_go_\clock
-.Lxenter_coarse_same_\clock:
-	IF_LABEL 8(%rdx), %rcx, .Lxenter_coarse_keep_\clock, all
+.Lxenter_alone_same_\clock:
+	IF_LABEL 8(%rdx), %rcx, .Lxenter_alone_keep_\clock, all
 	jmp	.Lxenter_slow_\clock
 .endif
 	.cfi_endproc
@@ -163,10 +165,16 @@ tramp_xray_\name\()_\clock:
 	SAVE	%r11
 	shl	$32, %r10
 .Lx\name\()_\clock:
-.ifc	\clock, tsc
-	cmpl	$TRAMP_CHECK_COARSE, tramp_checks(%rip)
-	je	.Lx\name\()_coarse_\clock
-.endif
+.ifc	\clock, coarse
+	SELF	.Lx\name\()_slow_\clock
+	STACK	%r11, .Lx\name\()_slow_\clock
+	lea	\x(%rsp), %rax			/* X */
+	cmp	%rax, STACK_TOP(%r11)
+	jne	.Lx\name\()_slow_\clock
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lx\name\()_checked_\clock
+	WRITE_SHARED .Lx\name\()_read_\clock, .Lx\name\()_full_\clock
+.else
 	CLOCK	\clock
 	mov	%eax, %r11d
 	or	%r11, %r10
@@ -180,6 +188,7 @@ tramp_xray_\name\()_\clock:
 .Lx\name\()_end_\clock:
 	mov	%r10d, %eax
 	WRITE	.Lx\name\()_full_\clock
+.endif
 .Lx\name\()_top_\clock:
 	lea	\x(%rsp), %rdx
 	movabs	$MIRROR_BASE, %rcx
@@ -195,19 +204,21 @@ tramp_xray_\name\()_\clock:
 	RESTORE	%rax
 	ret
 	.cfi_adjust_cfa_offset 32
-.ifc	\clock, tsc
-.Lx\name\()_coarse_\clock:
-	SELF	.Lx\name\()_slow_\clock
-	CLOCK_COARSE
-	mov	%eax, %r11d
-	or	%r11, %r10
-	STACK	%r11, .Lx\name\()_slow_\clock
-	lea	\x(%rsp), %rax			/* X */
-	cmp	%rax, STACK_TOP(%r11)
-	je	.Lx\name\()_end_\clock
-	jmp	.Lx\name\()_slow_\clock
+.ifc	\clock, coarse
+.Lx\name\()_read_\clock:
+	CLOCK	coarse
+	or	%rax, %r10
+.Lx\name\()_end_\clock:
+	mov	%r10d, %eax
+	WRITE	.Lx\name\()_full_\clock
+	jmp	.Lx\name\()_top_\clock
 .endif
 .Lx\name\()_checked_\clock:
+.ifc	\clock, coarse
+	CLOCK	coarse
+	or	%rax, %r10
+	lea	\x(%rsp), %rax
+.endif
 	testl	$\wanted, tramp_wanted(%rip)
 	jz	.Lx\name\()_passed_\clock
 	shl	$32, %rdx
@@ -236,7 +247,7 @@ tramp_xray_\name\()_\clock:
 	/* A handler raised events: this one comes after them. As at .Lx, but the handlers have had their turn. */
 	shr	$32, %r10
 	shl	$32, %r10
-	CLOCK	\clock
+	CLOCK_APART \clock
 	mov	%eax, %r11d
 	or	%r11, %r10
 	SELF	.Lx\name\()_anew_slow_\clock
@@ -296,9 +307,12 @@ tramp_xray_\name\()_\clock:
 
 	XRAY_ENTRY tsc
 	XRAY_ENTRY mono
+	XRAY_ENTRY coarse
 	XRAY_LEAVE exit, 24, WANTED_EXIT, tsc
 	XRAY_LEAVE exit, 24, WANTED_EXIT, mono
+	XRAY_LEAVE exit, 24, WANTED_EXIT, coarse
 	XRAY_LEAVE tail, 32, WANTED_TAIL, tsc
 	XRAY_LEAVE tail, 32, WANTED_TAIL, mono
+	XRAY_LEAVE tail, 32, WANTED_TAIL, coarse
 
 	.section .note.GNU-stack, "", @progbits

@@ -130,6 +130,8 @@ static void describe_nothing(void)
 {
 }
 
+int core_coarse;
+
 void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 {
 	const struct process_options options = {
@@ -144,6 +146,8 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 	if (process_init(&options))
 		fail("process_init");
 	start_parts();
+	if (core_coarse)
+		dispatch_coarse();
 	dispatch_use(DISPATCH_RECORD, clock);
 }
 

@@ -41,6 +41,9 @@ void *core_shared(size_t size);
  */
 int core_child(int (*scenario)(void *argument), void *argument, unsigned seconds);
 
+/* As with the rules' clock = coarse, from core_start() on. */
+extern int core_coarse;
+
 /* Directs the dispatch table to the recorder and has the first event make the folder FOLDER/p<pid>. */
 void core_start(const char *folder, uint64_t chunk_size, enum trace_clock clock);
 

@@ -60,6 +60,7 @@ FILENAME == ARGV[ARGC - 2] {
 		lost += $2
 	next
 }
+$1 == "#" { next } # times are coarse
 $3 == "stack" {
 	at[$2] = $5
 	next

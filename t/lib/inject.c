@@ -27,6 +27,7 @@
  *	-e N	  every Nth instruction
  *	-n N	  no more than about N instructions
  *	-x NAME	  at the instructions of this library, too
+ *	-w N	  looks for instructions in N rounds, and makes up to N to come to one, where not every round does
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -157,6 +158,7 @@ static struct place {
 	uint64_t rip, depth;
 } place[MAX_PLACES];
 static size_t places;
+static int looks = 1; /* -w */
 
 static int is_known(uint64_t rip, uint64_t depth)
 {
@@ -166,7 +168,7 @@ static int is_known(uint64_t rip, uint64_t depth)
 	return 0;
 }
 
-static void find_places(void)
+static void look_for_places(void)
 {
 	uint64_t sp = begin_round();
 	enum stop stop = STOP_STEP;
@@ -183,6 +185,12 @@ static void find_places(void)
 	if (stop != STOP_END)
 		thread_fail("it stops elsewhere");
 	end_round();
+}
+
+static void find_places(void)
+{
+	for (int i = 0; i < looks; i++)
+		look_for_places();
 }
 
 /* Runs to the place. 0: the thread did not come there. */
@@ -216,7 +224,8 @@ static int go_to(const struct place *wanted, uint64_t sp)
 static const char *const names[] = {INJECT_NAMES};
 static unsigned injected[INJECT_KINDS], missed;
 
-static void inject(const struct place *wanted, enum inject_kind kind)
+/* Returns whether the thread came to the place. */
+static int inject(const struct place *wanted, enum inject_kind kind)
 {
 	const struct inject_shared before = *inject_shared;
 	const uint64_t paused = thread_pauses;
@@ -228,8 +237,6 @@ static void inject(const struct place *wanted, enum inject_kind kind)
 	inject_shared->child = inject_shared->child_ended = 0;
 	inject_shared->action = kind;
 	int is_there = go_to(wanted, sp);
-	if (!is_there)
-		missed++;
 	thread_doing = names[kind];
 	if (is_there) {
 		injected[kind]++;
@@ -260,6 +267,16 @@ static void inject(const struct place *wanted, enum inject_kind kind)
 		(unsigned long)(after.ended - before.ended), (unsigned long)(after.handled - before.handled),
 		(unsigned long)(after.jumped - before.jumped), (unsigned long)ticks,
 		(unsigned long)(inject_shared->wrong - before.wrong), helper, thread_name_of(wanted->rip));
+	return is_there;
+}
+
+static void try_to_inject(const struct place *wanted, enum inject_kind kind)
+{
+	int tries = 0;
+
+	while (tries < looks && !inject(wanted, kind))
+		tries++;
+	missed += tries == looks;
 }
 
 /* ---- start ---- */
@@ -308,7 +325,7 @@ int main(int argc, char **argv)
 	size_t most = MAX_PLACES, step = 1;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthe:n:x:")) != -1) {
+	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthe:n:x:w:")) != -1) {
 		switch (option) {
 		case 'm':
 			thread_module_path = realpath(optarg, NULL);
@@ -346,6 +363,9 @@ int main(int argc, char **argv)
 		case 'x':
 			thread_library = optarg;
 			break;
+		case 'w':
+			looks = atoi(optarg);
+			break;
 		default:
 			return 2;
 		}
@@ -374,7 +394,7 @@ int main(int argc, char **argv)
 		for (int n = 0; n < kind_count; n++) {
 			int kind = kinds[n];
 			if (kind >= 0 && (every || (size_t)n == (i / step) % (size_t)kind_count)) {
-				inject(&place[i], kind);
+				try_to_inject(&place[i], kind);
 				here++;
 			}
 		}

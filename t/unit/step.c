@@ -118,7 +118,7 @@ static void note_place(struct tracer *tracer, struct places *places, uint64_t ri
 
 	if (tracer->was_look && !places->after_look)
 		places->after_look = rip;
-	tracer->was_look = (peek(tracer, rip) & 0xffffff) == 0x418548; /* test %rax, ...(%rcx) */
+	tracer->was_look = (peek(tracer, rip) & 0xffffff) == 0x518548; /* test %rdx, ...(%rcx) */
 	while (i < places->count && places->rip[i] != rip)
 		i++;
 	if (i == places->count && i < MAX_PLACES)
@@ -313,7 +313,10 @@ static const char *name_of(const struct plan *plan, const char *more)
 	};
 
 	snprintf(name, sizeof(name), "%s%s%s%s", calls[plan->call].name,
-		plan->clock == TRACE_CLOCK_MONOTONIC ? ", CLOCK_MONOTONIC" : "", places[plan->place], more);
+		plan->clock == TRACE_CLOCK_MONOTONIC ? ", CLOCK_MONOTONIC"
+		: plan->coarse			     ? ", a coarse clock"
+						     : "",
+		places[plan->place], more);
 	return name;
 }
 
@@ -413,6 +416,12 @@ int main(void)
 		test_each(&plan, &places, 1);
 		plan.place = STACK_ABOVE;
 		test_each(&plan, &places, 0);
+		plan.place = STACK_BELOW;
+		test_each(&plan, &places, 0);
+		plan.place = SAME_STACK;
+		plan.coarse = 1;
+		test_every(&plan, &places);
+		test_each(&plan, &places, 1);
 		plan.place = STACK_BELOW;
 		test_each(&plan, &places, 0);
 	}

@@ -20,6 +20,7 @@ struct plan {
 	enum trace_clock clock;
 	enum place place; /* where the handler's stack is */
 	uint64_t chunk_size;
+	int coarse;
 	int cold; /* the first call is stepped too: everything is set up in the middle of it */
 	int fill; /* the first chunk is full when the call comes */
 };

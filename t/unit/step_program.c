@@ -235,6 +235,7 @@ void step_program(void)
 		action.sa_flags = SA_ONSTACK;
 	}
 	sigaction(SIGUSR1, &action, NULL);
+	core_coarse = step_plan->coarse;
 	core_start(core_folder(), step_plan->chunk_size, step_plan->clock);
 	make_functions(step_plan->call);
 	fill_registers();

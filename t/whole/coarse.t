@@ -37,6 +37,10 @@ coarse_kind() {
 		"$name: they never step back"
 }
 coarse_kind plt plt plain/count
+mkdir sled
+patchable_library sled/libcounted.so counted.c
+program "$CC" sled/count count.c -Lsled -lcounted
+coarse_kind patchable patchable sled/count
 if xray_library xray/libcounted.so counted.c; then
 	program "$CC" xray/count count.c -Lxray -lcounted
 	coarse_kind xray xray xray/count

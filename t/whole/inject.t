@@ -27,6 +27,25 @@ printf '[trace]\nclock = monotonic\n' >monotonic.conf
 name="$kind, one call, by another clock"
 injected event,chunk,fork,vfork,jump,other,mode '' '' call -c monotonic.conf
 verdict
+# The clock is read at each sixteenth word. Each round has 7, the last of them with a time of its own.
+export MOVES=1
+all 'one call, by a coarse clock' '-w 16' skip=18 call --clock coarse
+every jump 'one call, by a coarse clock' '-w 16' skip=18 call --clock coarse
+every fork 'one call, by a coarse clock' '-w 16' skip=18 call --clock coarse
+all 'an entry alone, by a coarse clock' '-w 16' 'what=__ubsan_point skip=18' point --clock coarse
+all 'return labels of their own, by a coarse clock' '-w 16' skip=18 call --perf --clock coarse
+export HANDLERS=general
+all 'handlers, by a coarse clock' '-h -w 16' skip=18 call --clock coarse
+unset HANDLERS
+export TASK=1
+every task 'one call, by a coarse clock' '-w 16' skip=18 call --clock coarse
+unset TASK
+name="$kind, by a coarse clock, another span of the clock"
+injected event,chunk,jump,mode,long,pause '-w 16 -s -c rdtsc' skip=18 call --clock coarse
+verdict
+all 'a chunk that is full, by a coarse clock' "-b tramp_slow_event $few" '' fill --clock coarse
+unset MOVES
+all 'short calls left out, by a coarse clock' '' taken call --time 1us --clock coarse
 name="$kind, another span of the clock"
 # (Untraced children would meet the breakpoints on rdtsc.)
 injected event,chunk,jump,mode,long,pause '-s -c rdtsc' '' call
@@ -72,17 +91,26 @@ every jump 'a tail call' '' 'what=counted|tailing each=2' tail
 export ALTSTACK=1
 all 'a tail call, handlers of signals on a stack of their own' '' 'what=counted|tailing each=2' tail
 unset ALTSTACK
+export MOVES=1
+all 'a tail call, by a coarse clock' '-w 16' 'what=counted|tailing each=2 skip=18' tail --clock coarse
+unset MOVES
 if [ -n "$CLANG" ]; then
 	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY
 	all 'a tail call' '' 'what=counted|tailing each=2' tail
 	export ALTSTACK=1
 	all 'a tail call, handlers of signals on a stack of their own' '' 'what=counted|tailing each=2' tail
 	unset ALTSTACK
+	export MOVES=1
+	all 'a tail call, by a coarse clock' '-w 16' 'what=counted|tailing each=2 skip=18' tail --clock coarse
+	name="$kind, by a coarse clock, another span of the clock"
+	injected event,chunk,jump,mode,long,pause '-w 16 -s -c rdtsc' skip=18 call --clock coarse
+	verdict
+	unset MOVES
 	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY -DSLEDS
 	export ENOUGH=4200
 	all 'a custom event in a function' '' 'customs=1 each=2' call
 else
-	skip 6 'no clang here'
+	skip 9 'no clang here'
 fi
 diag "covered: $covered instructions"
 done_testing
