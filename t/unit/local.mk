@@ -3,7 +3,8 @@
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
 check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
-	t/unit/cxx.t t/unit/dense.t t/unit/displace.t t/unit/epoch.t t/unit/epoch_torture.t t/unit/glob.t \
+	t/unit/cxx.t t/unit/dense.t t/unit/displace.t t/unit/drain_race.t t/unit/epoch.t t/unit/epoch_torture.t \
+	t/unit/glob.t \
 	t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/labels.t t/unit/lock.t \
@@ -48,6 +49,12 @@ t_unit_displace_t_SOURCES = t/unit/displace.c t/unit/displace_run.S tool/index/d
 	tool/index/template.c tool/index/template.h
 t_unit_displace_t_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
 t_unit_displace_t_LDADD = x86_64/libsled.la $(ZYDIS_LIBS)
+
+drain_sources = t/lib/drained.h t/lib/plain.h tool/record/drain/beat.c tool/record/drain/beat.h \
+	tool/record/drain/copy.c tool/record/drain/copy.h tool/record/drain/drain.c tool/record/drain/drain.h \
+	tool/record/own.h
+t_unit_drain_race_t_SOURCES = t/unit/drain_race.c $(drain_sources)
+t_unit_drain_race_t_LDADD = runtime/libbase.la
 
 t_unit_epoch_t_SOURCES = t/unit/epoch.c
 t_unit_epoch_t_LDADD = runtime/libruntime.la runtime/libbase.la
@@ -147,9 +154,7 @@ t_unit_reader_live_t_LDADD = runtime/libbase.la
 check_PROGRAMS += t/unit/progress.t
 t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/term/progress.h
 
-t_unit_record_drain_t_SOURCES = t/unit/record_drain.c t/lib/plain.h tool/record/drain/beat.c \
-	tool/record/drain/beat.h tool/record/drain/copy.c tool/record/drain/copy.h tool/record/drain/drain.c \
-	tool/record/drain/drain.h tool/record/own.h
+t_unit_record_drain_t_SOURCES = t/unit/record_drain.c $(drain_sources)
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
 t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/record/trim.c

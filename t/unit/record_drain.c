@@ -4,170 +4,17 @@
  * the traced process does meanwhile, or forges. The test plays the traced process, on a file.
  */
 #define _GNU_SOURCE
-#include "tool/record/drain/drain.h"
-
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "format/trace.h"
-#include "t/lib/plain.h"
-#include "t/lib/tap.h"
+#include "t/lib/drained.h"
 #include "tool/record/drain/beat.h"
-
-#define SIZE	  TRACE_CHUNK_MIN
-#define PLACE	  (2 * SIZE)
-#define DIRECTORY PLACE
-#define HANDOVER  (2 * PLACE)
-#define FIRST	  3u /* first place that may be a chunk's */
-#define S	  1000000000ull
-
-static int trace, at; /* descriptors of the trace, and of the family at hand */
-static uint64_t now = 100 * S;
-
-/* ---- the traced side ---- */
-
-struct family {
-	int folder;
-	uint8_t *meta; /* mapped */
-	uint64_t size;
-};
-
-static struct trace_head *head_of(struct family *family)
-{
-	return (struct trace_head *)(void *)family->meta;
-}
-
-static struct trace_handover *handover(struct family *family, uint32_t place)
-{
-	return (struct trace_handover *)(void *)(family->meta + HANDOVER) + place;
-}
-
-static struct trace_chunk *chunk_at(struct family *family, uint32_t place)
-{
-	return (struct trace_chunk *)(void *)(family->meta + place * PLACE + SIZE);
-}
-
-/* Makes a family with so many places and a head; *pid is its first process. */
-static struct family make(const char *name, uint32_t places, uint32_t overflow, pid_t pid)
-{
-	struct family family = { .size = places * PLACE };
-
-	if (mkdirat(trace, name, 0700))
-		bail("no folder");
-	at = family.folder = openat(trace, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = openat(at, "meta", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, (off_t)family.size))
-		bail("no meta");
-	family.meta = mmap(NULL, family.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (family.meta == MAP_FAILED)
-		bail("no memory");
-	*head_of(&family) = (struct trace_head){ .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
-		.place_size = PLACE, .directory = DIRECTORY, .handover = HANDOVER, .places = places,
-		.places_max = places, .places_end = places, .overflow = overflow };
-	memcpy(head_of(&family)->magic, TRACE_MAGIC, 8);
-	*(uint64_t *)(void *)(family.meta + DIRECTORY) = TRACE_PLACE(TRACE_PLACE_HEAD, 0, pid);
-	return family;
-}
-
-static void unmake(struct family *family, const char *name)
-{
-	DIR *dir = fdopendir(family->folder);
-
-	for (struct dirent *e; (e = readdir(dir));)
-		unlinkat(dirfd(dir), e->d_name, 0);
-	closedir(dir);
-	munmap(family->meta, family->size);
-	unlinkat(trace, name, AT_REMOVEDIR);
-}
-
-static uint64_t word_of(uint64_t seq, uint64_t i)
-{
-	/* Chunks differ in each word, dense or not. */
-	return (seq + 1) << 32 | i * (1 + seq % 50);
-}
-
-/* Fills a place, as runtime/chunk.c does. */
-static void fill(struct family *family, uint32_t place, uint64_t seq, uint64_t copied, uint64_t used)
-{
-	struct trace_chunk *chunk = chunk_at(family, place);
-	uint64_t *word = (uint64_t *)(void *)(chunk + 1);
-
-	/* Release and fence; pair with the second look of the drain at the head. */
-	__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	*chunk = (struct trace_chunk){ .version = TRACE_VERSION, .head_size = sizeof(*chunk), .seq = seq, .size = SIZE,
-		.mode = TRACE_MODE_STREAM };
-	for (uint64_t i = 0; i < (used - sizeof(*chunk)) / 8; i++)
-		word[i] = word_of(seq, i);
-	chunk->used = used;
-	chunk->copied = copied;
-	/* Release; pairs with the drain's first look. */
-	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
-}
-
-static void hand_over(struct family *family, uint32_t place)
-{
-	/* Release, both: the chunk first. */
-	__atomic_store_n(&handover(family, place)->full, chunk_at(family, place)->seq + 1, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&head_of(family)->handed, 1, __ATOMIC_RELEASE);
-}
-
-static bool is_drained(struct family *family, uint32_t place)
-{
-	/* Acquire; the contents of the file are looked at only after this. */
-	return __atomic_load_n(&handover(family, place)->drained, __ATOMIC_ACQUIRE) == handover(family, place)->full;
-}
-
-/* ---- contents of t<n> ---- */
-
-/* Is the chunk of this number the one with `seq`? */
-static bool is_there(const char *name, uint64_t number, uint64_t seq, uint64_t used)
-{
-	static uint64_t words[SIZE / 8], codes[SIZE / 8];
-	struct trace_chunk *head = (struct trace_chunk *)(void *)words;
-	int fd = openat(at, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : pread(fd, words, used, (off_t)((number - 1) * SIZE));
-
-	close(fd);
-	if (n < (ssize_t)sizeof(*head) || head->magic != TRACE_CHUNK_MAGIC || head->seq != seq || head->used != used ||
-		head->copied)
-		return false;
-	if (head->version == TRACE_CHUNK_DENSE) {
-		const uint8_t *from = (const uint8_t *)memcpy(codes, words, sizeof(words)) + sizeof(*head);
-		if (!head->dense || head->dense > (uint64_t)n - sizeof(*head) ||
-			head->dense > (used - sizeof(*head)) / 2)
-			return false;
-		memset(head + 1, 0, SIZE - sizeof(*head));
-		plain_words(head, (const uint16_t *)(const void *)from,
-			(const uint16_t *)(const void *)(from + head->dense));
-	} else if (n != (ssize_t)used || head->version != TRACE_VERSION)
-		return false;
-	for (uint64_t i = sizeof(*head) / 8; i < used / 8; i++)
-		if (words[i] != word_of(seq, i - sizeof(*head) / 8))
-			return false;
-	return head->used == used;
-}
 
 static bool exists(const char *name)
 {
 	return faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* Makes the drain look so many times, each time when it is due. */
-static void run(int times)
-{
-	while (times--)
-		now = drain_run(now);
 }
 
 /* ---- the tests ---- */
@@ -204,8 +51,13 @@ static void hands_over(void)
 	chunk_at(&family, FIRST)->seq = 11;
 	run(9);
 	is_int((long long)drain_chunks(), 3, "one that is not there any more is not written");
+	ok(!is_drained(&family, FIRST), "nor said to be: its thread may hand it over again");
+	chunk_at(&family, FIRST)->seq = 10;
+	hand_over(&family, FIRST);
+	run(9);
+	ok(is_drained(&family, FIRST) && is_there("t0", 4, 10, SIZE), "and then it is");
 	run(50);
-	is_int((long long)drain_chunks(), 3, "and nothing is twice");
+	is_int((long long)drain_chunks(), 4, "and nothing is twice");
 	drain_end();
 	unmake(&family, "p1");
 }
@@ -483,102 +335,6 @@ static void ends(void)
 	unmake(&alive, "p2");
 }
 
-/* ---- a thread that does not wait ---- */
-
-#define ROUNDS 4000
-#define RACING 3 /* places */
-
-static struct family racing;
-static int done; /* release and acquire: all chunks have been written */
-
-static uint64_t numbers; /* of t0 that were given */
-
-static uint64_t used_of(uint64_t seq)
-{
-	return 256 + seq % 15 * 4096;
-}
-
-/* Takes a chunk back and writes it to a place of its own, as runtime/chunk.c does. Returns whether it could. */
-static bool takes_back(int fd, uint32_t place)
-{
-	struct trace_chunk *chunk = chunk_at(&racing, place), head;
-
-	/* Relaxed, and the fence; pair with the drain's look at `full` after the number. */
-	__atomic_store_n(&handover(&racing, place)->full, 0, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	chunk->copied = ++numbers;
-	head = *chunk;
-	head.copied = 0;
-	off_t to = (off_t)((numbers - 1) * SIZE);
-	return pwrite(fd, chunk + 1, head.used - sizeof(head), to + (off_t)sizeof(head)) >= 0 &&
-	       pwrite(fd, &head, sizeof(head), to) >= 0;
-}
-
-/* Writes a chunk itself if it is not drained when the place is needed; then fills the place again. */
-static void *race(void *unused)
-{
-	int fd = openat(racing.folder, "t0", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	for (uint64_t seq = 0; seq < ROUNDS + RACING; seq++) {
-		uint32_t place = FIRST + (uint32_t)(seq % RACING);
-		if (seq >= RACING && !is_drained(&racing, place) && !takes_back(fd, place))
-			break;
-		if (seq < ROUNDS) {
-			fill(&racing, place, seq, ++numbers, used_of(seq));
-			hand_over(&racing, place);
-		}
-	}
-	close(fd);
-	/* Release; pairs with the acquire in races(). */
-	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-	return unused;
-}
-
-/* How many times each chunk is in t0, whole. Returns how many places have a head, but not its chunk. */
-static unsigned count_chunks(uint8_t *times)
-{
-	struct trace_chunk head;
-	unsigned wrong = 0;
-	int fd = openat(at, "t0", O_RDONLY | O_CLOEXEC);
-
-	for (uint64_t number = 1; pread(fd, &head, sizeof(head), (off_t)((number - 1) * SIZE)) > 0; number++) {
-		if (!head.magic)
-			continue;
-		if (head.seq < ROUNDS && is_there("t0", number, head.seq, used_of(head.seq)))
-			times[head.seq]++;
-		else
-			wrong++;
-	}
-	close(fd);
-	return wrong;
-}
-
-static void races(void)
-{
-	pthread_t thread;
-	static uint8_t times[ROUNDS];
-	unsigned missing = 0, twice = 0;
-
-	racing = make("p1", FIRST + RACING, TRACE_OVERFLOW_WAIT, getpid());
-	drain_begin(trace);
-	drain_add("p1", now);
-	if (pthread_create(&thread, NULL, race, NULL))
-		bail("no thread");
-	/* Acquire; pairs with the release in race(). */
-	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
-		run(1);
-	pthread_join(thread, NULL);
-	run(9);
-	is_int(count_chunks(times), 0, "a thread that waits for nobody: what is there is whole");
-	for (uint64_t seq = 0; seq < ROUNDS; seq++)
-		missing += !times[seq], twice += times[seq] > 1;
-	diag("%llu of %d chunks were written by the other side, %u by both", (unsigned long long)drain_chunks(), ROUNDS,
-		twice);
-	is_int(missing, 0, "and each chunk is");
-	drain_end();
-	unmake(&racing, "p1");
-}
-
 int main(void)
 {
 	char path[] = "/tmp/xaudit-drain.XXXXXX";
@@ -594,7 +350,6 @@ int main(void)
 	many();
 	takes_turns();
 	ends();
-	races();
 	ok(rmdir(path) == 0, "the test cleans up");
 	return done_testing();
 }

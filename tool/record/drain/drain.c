@@ -330,9 +330,10 @@ static long look_at(struct family *fam, uint32_t place, uint64_t full)
 	long r = copy_chunk(fam, place, full);
 	struct file *meta;
 
-	if (r == -EINVAL)
+	/* Not there any more: its thread has it, and may hand it over again, with the same word. */
+	if (r == -EINVAL || r == DRAIN_OVER)
 		return 0;
-	if (r < 0)
+	if (r)
 		return r;
 	if ((r = open_file(&meta, fam, 0, META)))
 		return r;
