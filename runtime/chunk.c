@@ -248,7 +248,7 @@ static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 	return r;
 }
 
-/* The chunk there will be overwritten: as trace_head.stream_bytes it has what `xaudit record` made of it. */
+/* The chunk there will be overwritten: counts it, if `xaudit record` wrote it. */
 static void count_written(const struct thread *thread, uint32_t place)
 {
 	const struct trace_chunk *chunk = chunk_in(thread, place);
@@ -256,9 +256,8 @@ static void count_written(const struct thread *thread, uint32_t place)
 
 	/* Acquire, as in is_kept(): `record` writes chunk->dense before. */
 	if (chunk->size == size && handover->full == chunk->seq + 1 &&
-		__atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) == handover->full && chunk->dense &&
-		chunk->dense < size - sizeof(*chunk))
-		process_count(&process_head()->stream_bytes, sizeof(*chunk) + chunk->dense - size);
+		__atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) == handover->full)
+		chunk_file_count(chunk, chunk->dense);
 }
 
 /*

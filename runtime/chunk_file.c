@@ -100,6 +100,16 @@ static long write_plain(int fd, const struct trace_chunk *chunk, uint64_t at)
 	return write_parts(fd, part, 2, at);
 }
 
+void chunk_file_count(const struct trace_chunk *chunk, uint64_t dense)
+{
+	/* In mode stream it was counted whole when it was begun; by a flight recorder not at all. */
+	uint64_t counted = chunk->mode == TRACE_MODE_STREAM ? chunk->size : 0;
+	uint64_t written = dense && dense < chunk->size - sizeof(*chunk) ? sizeof(*chunk) + dense : chunk->size;
+
+	if (written != counted)
+		process_count(&process_head()->stream_bytes, written - counted);
+}
+
 long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
 {
 	uint64_t at = (chunk->copied - 1) * chunk->size;
@@ -121,8 +131,7 @@ long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
 	if (!r)
 		r = write_parts(fd, &part, 1, at);
 	sys_close(fd);
-	/* It was counted whole when it was begun. */
-	if (!r && dense > 0)
-		process_count(&process_head()->stream_bytes, sizeof(head) + (uint64_t)dense - chunk->size);
+	if (!r)
+		chunk_file_count(chunk, (uint64_t)dense);
 	return r;
 }

@@ -17,4 +17,7 @@
  */
 long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk);
 
+/* The chunk is in its place; dense: so many bytes of dense words, or 0. Counts it in trace_head.stream_bytes. */
+void chunk_file_count(const struct trace_chunk *chunk, uint64_t dense);
+
 #endif

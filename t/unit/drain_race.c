@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `xaudit record` writes chunks of a thread that waits for nobody: it takes them back at any moment, and hands them over
- * again where it can't write them. Each is in t<n> then, whole.
+ * `xaudit record` writes chunks of a thread that waits for nobody: it takes them back at any moment, and hands them
+ * over again where it can't write them. Each is in t<n> then, whole.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -15,6 +15,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
+	t/unit/stream_size.t \
 	t/unit/stub.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t \
 	t/unit/xray_log.t
 
@@ -201,6 +202,9 @@ t_unit_stacks_t_LDADD = t/lib/libcore.la
 
 t_unit_step_t_SOURCES = t/unit/step.c t/unit/step.h t/unit/step_call.S t/unit/step_program.c
 t_unit_step_t_LDADD = t/lib/libcore.la
+
+t_unit_stream_size_t_SOURCES = t/unit/stream_size.c
+t_unit_stream_size_t_LDADD = t/lib/libcore.la
 
 t_unit_stub_t_SOURCES = t/unit/stub.c
 t_unit_stub_t_LDADD = t/lib/libcore.la

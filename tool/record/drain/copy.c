@@ -82,7 +82,8 @@ long drain_write(struct drain_way *way)
 	way->head.copied = 0;
 	way->head.version = dense ? TRACE_CHUNK_DENSE : TRACE_VERSION;
 	way->head.dense = dense;
-	if ((r = -whole_write(way->to, &way->head, sizeof(way->head), way->behind)) || !dense)
+	if ((r = -whole_write(way->to, &way->head, sizeof(way->head), way->behind)))
 		return r;
+	/* 0, too: for the chunk before it in that place this may have come late. */
 	return -whole_write(way->meta, &dense, sizeof(dense), way->at + offsetof(struct trace_chunk, dense));
 }
