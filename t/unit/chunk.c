@@ -8,6 +8,7 @@
 #include "t/lib/tap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -62,15 +63,20 @@ static void begin(void)
 	recorder_write(thread, NULL, WORD(1));
 }
 
-static void next_chunk(enum trace_mode mode)
+static void next_chunk_at(enum trace_mode mode, uint64_t now)
 {
 	static const uint64_t all = ~0ull;
 	uint64_t before;
 
 	sys_set_signals(&all, &before);
-	if (chunk_next(thread, mode, clock_now()))
+	if (chunk_next(thread, mode, now))
 		_exit(90);
 	sys_set_signals(&before, NULL);
+}
+
+static void next_chunk(enum trace_mode mode)
+{
+	next_chunk_at(mode, clock_now());
 }
 
 /* ---- one thread and its handlers ---- */
@@ -206,6 +212,20 @@ static struct trace_handover *handover_of(uint32_t place)
 	return pool_handover((thread->many ? thread->many : thread->few)[place]);
 }
 
+/* The head at that place of t0, counted from 1; its magic is 0 if there is none. */
+static struct trace_chunk head_at(uint64_t number)
+{
+	struct trace_chunk head = { 0 };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/p%d/t0", core_folder(), (int)getpid());
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &head, sizeof(head), (off_t)((number - 1) * TRACE_CHUNK_MIN)) < 0)
+		head.magic = 0;
+	close(fd);
+	return head;
+}
+
 /* Chunks that are handed over, and not written by the thread itself. */
 static uint64_t left_to_others(void)
 {
@@ -233,6 +253,7 @@ static int others_write(void *argument)
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[2] = thread->place;
 	told->value[3] = thread->made - 1 - left_to_others();
+	told->value[6] = !head_at(1).magic && head_at(thread->saved).magic && !head_at(thread->saved).seq;
 	for (int i = 0; i < 6; i++) {
 		for (uint32_t place = 0; place < thread->made; place++)
 			handover_of(place)->drained = handover_of(place)->full;
@@ -276,6 +297,43 @@ static int from_ring(void *argument)
 		process_head()->drain_beat = ++beat;
 		told->value[4] += !chunk_next(thread, TRACE_MODE_STREAM, clock_now());
 	}
+	return 0;
+}
+
+/* ---- what is in the file ---- */
+
+/* Fills the chunk with events of so many functions, no two of them in turn as before, and goes on to the next one. */
+static void fill_chunk(uint32_t ids)
+{
+	uint64_t before = thread->next_chunk, value = 1;
+
+	while (thread->next_chunk == before) {
+		value = value * 6364136223846793005u + 1442695040888963407u;
+		recorder_write(thread, NULL, WORD(1 + (uint32_t)(value >> 33) % ids));
+		told->value[7]++;
+	}
+}
+
+static int dense_or_not(void *argument)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY };
+	(void)argument;
+	begin();
+	const uint64_t *bytes = &process_head()->stream_bytes;
+	fill_chunk(8);
+	told->value[0] = head_at(1).version == TRACE_CHUNK_DENSE && head_at(1).dense <= head_at(1).used / 2;
+	told->value[1] = *bytes == sizeof(struct trace_chunk) + head_at(1).dense + TRACE_CHUNK_MIN;
+	fill_chunk(1 << 20);
+	told->value[2] = head_at(2).version == TRACE_VERSION && !head_at(2).dense;
+	told->value[3] = *bytes == sizeof(struct trace_chunk) + head_at(1).dense + 2 * TRACE_CHUNK_MIN;
+	/* There is no memory where codes could be made. */
+	thread_kept(thread)->room = NULL;
+	setrlimit(RLIMIT_AS, &none);
+	fill_chunk(8);
+	told->value[4] = head_at(3).version == TRACE_VERSION && !thread_kept(thread)->room;
+	setrlimit(RLIMIT_AS, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
+	fill_chunk(8);
+	told->value[5] = head_at(4).version == TRACE_CHUNK_DENSE && thread_kept(thread)->room;
 	return 0;
 }
 
@@ -427,6 +485,7 @@ int main(void)
 	is_int((long long)told->value[1], 0, "it writes none itself as long as it has places");
 	is_int((long long)told->value[2], 0, "when it has none any more, it uses that of the oldest chunk");
 	is_int((long long)told->value[3], 0, "which it wrote, that one alone");
+	is_int((long long)told->value[6], 1, "not to the place where others may have begun to");
 	is_int((long long)told->value[4], 1, "of many that are written it uses two");
 	run(from_ring, "a flight recorder that somebody else is to write", NULL);
 	is_int((long long)told->value[0], 1, "there is no room at first");
@@ -434,6 +493,17 @@ int main(void)
 	is_int((long long)told->value[2], CORE_RING_CHUNKS, "in the order in which they were filled");
 	is_int((long long)told->value[3], 1 + CORE_RING_CHUNKS, "each has a number of its own, and no more there are");
 	is_int((long long)told->value[4], CORE_RING_CHUNKS - 1, "and once they are written there is room for as many");
+	run(dense_or_not, "chunks in the file", NULL);
+	is_int((long long)told->value[0], 1, "eight functions: dense words");
+	is_int((long long)told->value[1], 1, "so many bytes count for the size limit");
+	is_int((long long)told->value[2], 1, "a million of functions: as they are");
+	is_int((long long)told->value[3], 1, "and all of that counts");
+	is_int((long long)told->value[4], 1, "without memory: as they are");
+	is_int((long long)told->value[5], 1, "later: dense again");
+	struct reading reading;
+	is_int(core_read(core_folder(), told->pid, 0, TRACE_CHUNK_MIN, &reading), 0, "all of them are there");
+	is_int((long long)reading.count, (long long)told->value[7] + 1, "with all events");
+	core_forget(&reading);
 	run(little_room, "many threads, and a file that may not grow", NULL);
 	is_int((long long)told->value[0], 0, "each finds a place for each of its chunks");
 	is_int((long long)told->value[1], 4, "since none takes more than four");
