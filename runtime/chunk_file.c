@@ -122,9 +122,9 @@ long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
 	long dense = write_dense(thread, fd, chunk, at), r = dense < 0 ? dense : 0;
 	sys_copy(&head, chunk, sizeof(head));
 	head.copied = 0;
+	head.dense = dense > 0 ? (uint64_t)dense : 0;
 	if (dense > 0) {
 		head.version = TRACE_CHUNK_DENSE;
-		head.dense = (uint64_t)dense;
 	} else if (!r) {
 		r = write_plain(fd, chunk, at);
 	}

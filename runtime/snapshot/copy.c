@@ -142,8 +142,10 @@ static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t se
 	/* Without a head nothing is there. */
 	if (r == 0 || c->behind.seq != seq)
 		return 0;
-	if (c->chunk.version != TRACE_CHUNK_DENSE)
+	if (c->chunk.version != TRACE_CHUNK_DENSE) {
 		c->chunk.used = end;
+		c->chunk.dense = 0;
+	}
 	c->chunk.copied = 0;
 	c->chunk.process = 0;
 	r = snapshot_write(c, way->to, &c->chunk, sizeof(c->chunk), way->slot * c->chunk_size);

@@ -107,10 +107,17 @@ static int same(size_t count)
 {
 	static const size_t pieces[] = { 1, 7, 300, CODES };
 	static const size_t turns[] = { 1, 2, 5, 1000, WORDS };
+	static uint16_t whole[CODES];
+	size_t all = pack(count, CODES);
 	int right = 1;
 
+	memcpy(whole, code, all * sizeof(*code));
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
 		size_t codes = pack(count, pieces[i]);
+		if (codes != all || memcmp(code, whole, all * sizeof(*code))) {
+			diag("pieces of %zu codes are others", pieces[i]);
+			return 0;
+		}
 		put(codes);
 		for (size_t k = 0; k < sizeof(turns) / sizeof(*turns) && right; k++) {
 			right = codes && reads(count, turns[k]);

@@ -88,4 +88,25 @@ else
 fi
 bounded 60 "$XAUDIT" record --pack -o e no-such-command 2>err
 is "$? $(ls -d e e.pack 2>/dev/null)" '127 ' 'a command that is not there leaves nothing'
+# Dense words are packed as plain ones, and dense again in the folder that is unpacked.
+bounded 60 "$XAUDIT" record -o d -l 'libnext*' ./program 400000
+folder=$(stat -c %b d/p*/t0)
+ok "800000 events take less than 2 bytes each in the folder ($folder blocks)" test "$folder" -lt 3125
+"$XAUDIT" pack d 2>/dev/null
+"$XAUDIT" unpack -o e d.pack
+is "$? $(diff -r d e && echo same)" '0 same' 'what was packed comes back as it was'
+is "$(stat -c %b e/p*/t0)" "$folder" 'with no more blocks'
+is "$(calls d) $(calls d.pack) $(calls e)" '400000 400000 400000' 'and all calls are in each of them'
+# The kind of the first code of the second chunk.
+offset=$((256 * 1024 + 128 + 1))
+printf '\371' | dd of="$(echo d/p*/t0)" bs=1 seek="$offset" conv=notrunc 2>/dev/null
+"$XAUDIT" pack -o f.pack d 2>/dev/null
+"$XAUDIT" unpack -o f f.pack
+is "$? $(diff -r d f && echo same)" '0 same' 'damaged codes come back as they were, too'
+"$XAUDIT" report f.pack >packed 2>packed.err
+packed=$?
+"$XAUDIT" report d >folder 2>folder.err
+is "$? $(cat folder)" "$packed $(cat packed)" 'and what is left of them is read as from the folder'
+ok 'with a message' grep -q 't0' packed.err
+
 done_testing

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/pack/plain.h"
 #include "tool/read/pack/pack.h"
 #include "tool/read/path.h"
 
@@ -42,27 +43,57 @@ static struct pack_source *add(struct pack_write *write, const char *folder, con
 	return source;
 }
 
-/* Where the file's data lies; if holes can't be seen, everywhere. */
+/* Adds [begin, end) to the extents. Returns 0, or -1 and the error. */
+static int add_extent(struct pack_write *write, struct pack_source *source, uint64_t begin, uint64_t end)
+{
+	if (source->extents && source->extent[source->extents - 1].end == begin) {
+		source->extent[source->extents - 1].end = end;
+		return 0;
+	}
+	if (!(source->extents & (source->extents + 1))) {
+		struct pack_extent *more = reallocarray(source->extent, 2 * source->extents + 2, sizeof(*more));
+		if (!more)
+			return pack_failed(write, ENOMEM, source->name);
+		source->extent = more;
+	}
+	source->extent[source->extents++] = (struct pack_extent){ begin, end };
+	return 0;
+}
+
+/*
+ * Where the file's data lies; if holes can't be seen, everywhere. Where a chunk has dense words, the plain ones. Sets
+ * the member's size, too.
+ */
 static int find_extents(struct pack_write *write, struct pack_source *source, int fd)
 {
-	for (off_t at = 0, end; (uint64_t)at < source->size; at = end) {
-		off_t begin = lseek(fd, at, SEEK_DATA);
-		if (begin < 0 && errno == ENXIO)
+	const bool may_be = plain_may_be(source->name);
+	struct trace_chunk head;
+
+	source->size = source->file;
+	for (uint64_t at = 0, end; at < source->file; at = end) {
+		off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
+		if (data < 0 && errno == ENXIO)
 			break;
-		begin = begin < 0 ? at : begin;
-		end = lseek(fd, begin, SEEK_HOLE);
-		end = end <= begin || (uint64_t)end > source->size ? (off_t)source->size : end;
+		uint64_t begin = data < 0 ? at : (uint64_t)data, extent;
+		hole = lseek(fd, (off_t)begin, SEEK_HOLE);
+		end = hole <= (off_t)begin || (uint64_t)hole > source->file ? source->file : (uint64_t)hole;
+		/* A chunk begins with data, at a multiple of the least size. */
+		if (may_be && end > (begin / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN)
+			end = (begin / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN;
 		if (end <= begin)
 			break;
-		if (!(source->extents & (source->extents + 1))) {
-			struct pack_extent *more =
-				reallocarray(source->extent, 2 * source->extents + 2, sizeof(*more));
-			if (!more)
-				return pack_failed(write, ENOMEM, source->name);
-			source->extent = more;
+		extent = end;
+		if (may_be && plain_find(fd, begin, &head)) {
+			source->dense = true;
+			extent = begin + head.used;
+			end = begin + head.size;
+			write->data += sizeof(head) + head.dense;
+		} else {
+			write->data += end - begin;
 		}
-		source->extent[source->extents++] = (struct pack_extent){ (uint64_t)begin, (uint64_t)end };
-		write->data += (uint64_t)(end - begin);
+		source->size = extent > source->size ? extent : source->size;
+		if (add_extent(write, source, begin, extent))
+			return -1;
 	}
 	return 0;
 }
@@ -116,7 +147,7 @@ static int add_file(struct pack_write *write, int at, const char *folder, const 
 	} else if (!(source = add(write, folder, name))) {
 		result = failed_at(write, ENOMEM, folder, name);
 	} else {
-		source->size = (uint64_t)st.st_size;
+		source->file = (uint64_t)st.st_size;
 		source->mode = st.st_mode & (S_IFMT | 0777);
 		write->files++;
 		result = find_extents(write, source, fd);

@@ -20,12 +20,14 @@
 #include "runtime/output.h"
 #include "tool/memory.h"
 #include "tool/options.h"
+#include "tool/pack/plain.h"
 #include "tool/read/error.h"
 #include "tool/read/pack/pack.h"
 #include "tool/tool.h"
 #include "tool/whole.h"
 
 #define PIECE (1u << 20)
+_Static_assert(PIECE >= PLAIN_MOST, "a chunk is never cut");
 
 struct options {
 	const char *output; /* NULL: the file's name without its suffix */
@@ -59,7 +61,7 @@ struct unpacking {
 	const char *dir; /* NULL: it is only read */
 	int root, folder; /* descriptors: of dir, and of the folder in it that was last */
 	char *name;	  /* of that folder; NULL: none yet */
-	uint8_t piece[PIECE];
+	_Alignas(uint64_t) uint8_t piece[PIECE];
 };
 
 /* Returns false after one line on stderr. */
@@ -141,9 +143,36 @@ static bool make(struct unpacking *unpacking, const struct pack_member *member, 
 	return false;
 }
 
+/*
+ * Writes data of the file from `at` to `end`; chunks that were dense as they were. *size: of the file; less if that
+ * makes it shorter. Returns false and errno.
+ */
+static bool put(int fd, uint8_t *data, uint64_t at, uint64_t end, bool may_be, uint64_t *size)
+{
+	for (uint64_t next, bytes; at < end; data += next - at, at = next) {
+		struct trace_chunk *chunk = (struct trace_chunk *)(void *)data;
+		next = may_be ? (at / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN : end;
+		next = next < end ? next : end;
+		bytes = next - at;
+		if (may_be && at % TRACE_CHUNK_MIN == 0 && (uintptr_t)data % 8 == 0 &&
+			plain_was_dense(chunk, end - at)) {
+			next = at + chunk->used;
+			bytes = plain_unmake(chunk);
+			if (next == *size)
+				*size = at + bytes;
+		}
+		errno = whole_write(fd, data, bytes, at);
+		if (errno)
+			return false;
+	}
+	return true;
+}
+
 /* Copies the member's data; what is lost becomes a hole. fd -1: only reads. Returns false and errno. */
 static bool copy(struct unpacking *unpacking, const struct pack_member *member, int fd)
 {
+	const bool may_be = plain_may_be(member->name);
+	uint64_t size = member->size;
 	int error;
 
 	for (uint64_t at = 0, next; (at = pack_data(member, at)) != UINT64_MAX; at = next) {
@@ -155,15 +184,14 @@ static bool copy(struct unpacking *unpacking, const struct pack_member *member, 
 		for (uint64_t from = at; fd >= 0 && (from = pack_data(member, from)) < at + have;) {
 			uint64_t to = pack_hole(member, from);
 			to = to < at + have ? to : at + have;
-			errno = whole_write(fd, unpacking->piece + (from - at), to - from, from);
-			if (errno)
+			if (!put(fd, unpacking->piece + (from - at), from, to, may_be, &size))
 				return false;
 			from = to;
 		}
 		if (next <= at)
 			break;
 	}
-	return fd < 0 || !ftruncate(fd, (off_t)member->size);
+	return fd < 0 || !ftruncate(fd, (off_t)size);
 }
 
 /* Returns false after one line on stderr. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tool/pack/block.h"
+#include "tool/pack/plain.h"
 #include "tool/thread.h"
 
 int pack_failed(struct pack_write *write, int error, const char *name)
@@ -195,6 +196,26 @@ static void fail(struct work *work, int error, const char *name, bool changed)
 	pthread_mutex_unlock(&work->lock);
 }
 
+/* Puts plain words in the place of dense ones. What is damaged stays as it is. */
+static void make_plain(int fd, const struct piece *piece, uint8_t *to)
+{
+	uint64_t begin = piece->begin / PLAIN_MOST * PLAIN_MOST;
+	uint8_t *chunk = malloc(PLAIN_MOST);
+	struct trace_chunk head;
+
+	for (uint64_t at = begin, size; chunk && at < piece->end; at += size) {
+		size = TRACE_CHUNK_MIN;
+		if (!plain_find(fd, at, &head))
+			continue;
+		size = head.size;
+		uint64_t from = at > piece->begin ? at : piece->begin, end = at + head.used;
+		end = end < piece->end ? end : piece->end;
+		if (from < end && plain_read(fd, at, &head, chunk))
+			memcpy(to + (from - piece->begin), chunk + (from - at), end - from);
+	}
+	free(chunk);
+}
+
 /* Reads the piece. Returns false if that fails, which is noted. */
 static bool get(struct work *work, const struct piece *piece, uint8_t *to)
 {
@@ -210,9 +231,16 @@ static bool get(struct work *work, const struct piece *piece, uint8_t *to)
 		while (n < 0 && errno == EINTR);
 		have += n > 0 ? (size_t)n : 0;
 	}
-	bool good = n > 0 && !fstat(fd, &st) && (uint64_t)st.st_size == source->size;
+	/* Plain words may end where the file does not reach. */
+	if (n == 0 && source->dense) {
+		memset(to + have, 0, size - have);
+		n = 1;
+	}
+	bool good = n > 0 && !fstat(fd, &st) && (uint64_t)st.st_size == source->file;
 	if (!good)
 		fail(work, n < 0 ? errno : ESTALE, source->name, n >= 0);
+	else if (source->dense)
+		make_plain(fd, piece, to);
 	if (fd >= 0)
 		close(fd);
 	return good;

@@ -24,6 +24,8 @@
 struct pack_source {
 	char *name;
 	uint64_t size;
+	uint64_t file; /* bytes of the file: `size`, or fewer where its last words are dense */
+	bool dense;    /* some words of the file are, and are packed as plain ones (plain.h) */
 	uint32_t mode;
 	struct pack_extent *extent;
 	size_t extents;

@@ -207,3 +207,13 @@ size_t read_dense_words(struct read_dense **dense, struct read_file *file, uint6
 	}
 	return next_words(d, head, to, count, error);
 }
+
+bool read_dense_all(const struct trace_chunk *head, const uint16_t *code, uint64_t *to, size_t count)
+{
+	struct read_dense dense;
+	uint64_t *word = to;
+	const uint16_t *end = code + head->dense / sizeof(*code);
+
+	begin(&dense, NULL, 0, head);
+	return take(&dense, code, end, &word, to + count) == end && word == to + count && !dense.state.half;
+}

@@ -7,6 +7,7 @@
 #ifndef XAUDIT_TOOL_READ_DENSE_H
 #define XAUDIT_TOOL_READ_DENSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +26,8 @@ void read_dense_free(struct read_dense *dense);
  */
 size_t read_dense_words(struct read_dense **dense, struct read_file *file, uint64_t begin,
 	const struct trace_chunk *head, uint64_t first, uint64_t *to, size_t count, int *error);
+
+/* Words of a chunk from its codes, of which there are head->dense bytes. Are there as many words as `count`? */
+bool read_dense_all(const struct trace_chunk *head, const uint16_t *code, uint64_t *to, size_t count);
 
 #endif
