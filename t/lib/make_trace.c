@@ -29,6 +29,7 @@
  *	part N KEPT			... and so are all but the KEPT innermost open calls
  *	chunk TIME [TID]		finish the chunk and begin another
  *	ring | stream | both		the next chunks go to r<n>, or t<n> again; of version 2, meta, t<n> or both
+ *	dense | plain			the next chunks of t<n> are of dense words, of version 2, where these take less
  *	counts N TID COMM ID:CALLS...	counters of thread record N; COMM "-" for none; of version 2, one more run
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
@@ -72,7 +73,7 @@ uint64_t meta_used, step;
 uint32_t thread_count;
 
 static int thread_fd = -1, ring_fd = -1;
-static bool in_ring, in_both;
+static bool in_ring, in_both, in_dense;
 /* Version 2: whether there is a thread, its chunks in t<n>, and its places. */
 static bool has_thread;
 static uint64_t copies;
@@ -144,6 +145,26 @@ static void open_second(void)
 		err(1, "%s", name);
 }
 
+static bool write_dense(uint64_t at)
+{
+	const uint64_t *word = (const uint64_t *)(const void *)(chunk + sizeof(struct trace_chunk));
+	struct trace_chunk c;
+
+	memcpy(&c, chunk, sizeof(c));
+	size_t words = c.used ? (c.used - sizeof(c)) / sizeof(*word) : 0, room = words * 4;
+	uint16_t *code = malloc(room * sizeof(*code) + 1);
+	if (!code)
+		err(1, "malloc");
+	c.dense = sizeof(*code) * dense_codes(word, words, c.clock, code, room);
+	c.version = TRACE_CHUNK_DENSE;
+	if (c.dense) {
+		write_at(thread_fd, code, c.dense, at + sizeof(c));
+		write_at(thread_fd, &c, sizeof(c), at);
+	}
+	free(code);
+	return c.dense != 0;
+}
+
 /* In meta a chunk is the upper half of a place. In t<n> only the used part of each chunk is written. */
 static void write_second(struct trace_chunk *c)
 {
@@ -152,8 +173,9 @@ static void write_second(struct trace_chunk *c)
 	if (!in_ring || in_both) {
 		if (thread_fd < 0)
 			open_second();
-		write_at(thread_fd, chunk, chunk_pos, copies++ * head.ring_chunk);
-		c->copied = copies;
+		if (!in_dense || !write_dense(copies * head.ring_chunk))
+			write_at(thread_fd, chunk, chunk_pos, copies * head.ring_chunk);
+		c->copied = ++copies;
 	}
 	if (!in_ring && !in_both)
 		return;
@@ -459,6 +481,9 @@ static bool thread_command(char **word, int words)
 	} else if (!strcmp(word[0], "stream") && words == 1) {
 		finish_chunk();
 		in_ring = in_both = false;
+	} else if ((!strcmp(word[0], "dense") || !strcmp(word[0], "plain")) && words == 1) {
+		finish_chunk();
+		in_dense = *word[0] == 'd';
 	} else if (!strcmp(word[0], "raw")) {
 		want_chunk(last_time);
 		for (int i = 1; i < words; i++)

@@ -62,6 +62,11 @@ void places_child(uint32_t pid);
 /* Takes a command about times on processors; false: it is another one. */
 bool sched_command(char **word, int words);
 
+/* ---- make_trace_dense.c ---- */
+
+/* Makes codes of so many words. Returns how many; 0: there is no room. */
+size_t dense_codes(const uint64_t *word, size_t count, uint64_t clock, uint16_t *to, size_t room);
+
 /* ---- make_trace_meta.c ---- */
 
 /* Adds a line to DIR/record. */

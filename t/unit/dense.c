@@ -260,6 +260,7 @@ static void test_damage(void)
 	put(codes);
 	is_int((long long)read_words(&dense, 0, back, 1000, &error), 7, "a kind that there is not ends the words");
 	is_int(error, 0, "and is no error of the file");
+	is_int((long long)read_words(&dense, 7, back, 1000, &error), 0, "nor are there more of them behind it");
 	code[15] = DENSE_CODE(DENSE_RUN, 1);
 	put(codes);
 	is_int((long long)read_words(&dense, 0, back, 1000, &error), 7, "so does a run with a place");

@@ -250,7 +250,7 @@ static const struct {
 } field[] = {
 #define CHUNK(name) { TRACE_CHUNK_MAGIC, offsetof(struct trace_chunk, name), sizeof(((struct trace_chunk *)0)->name) }
 	CHUNK(version), CHUNK(head_size), CHUNK(seq), CHUNK(pid), CHUNK(tid), CHUNK(clock), CHUNK(size), CHUNK(used),
-	CHUNK(lost), CHUNK(copied), CHUNK(mode), CHUNK(process), CHUNK(thread), CHUNK(stack),
+	CHUNK(lost), CHUNK(copied), CHUNK(mode), CHUNK(process), CHUNK(thread), CHUNK(stack), CHUNK(dense),
 #define COUNTS(name) \
 	{ TRACE_COUNTS_MAGIC, offsetof(struct trace_counts, name), sizeof(((struct trace_counts *)0)->name) }
 	COUNTS(version), COUNTS(head_size), COUNTS(tid), COUNTS(size),
@@ -424,7 +424,7 @@ static void damage(const char *name, uint64_t round)
 /* ---- rounds ---- */
 
 static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "old", "ring", "sched", "threads",
-	"calls.pack", "counts.pack", "events.pack", "forks.pack" };
+	"dense", "calls.pack", "counts.pack", "dense.pack", "events.pack", "forks.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 

@@ -32,8 +32,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/auditors.t t/whole/b
 	t/whole/overflow.t t/whole/own_labels.t \
 	t/whole/pack.t t/whole/pack_record.t \
 	t/whole/pack_traces.t t/whole/perf.t t/whole/personality.t t/whole/pg.t t/whole/programs.t \
-	t/whole/read-running.t t/whole/read_imports.t t/whole/reader-calls.t t/whole/reader-events.t \
-	t/whole/reader-facts.t \
+	t/whole/read-running.t t/whole/read_imports.t t/whole/reader-calls.t t/whole/reader-dense.t \
+	t/whole/reader-events.t t/whole/reader-facts.t \
 	t/whole/reader-memory.t t/whole/reader-timeline.t \
 	t/whole/reader-library.t t/whole/reader-open-live.t \
 	t/whole/record-options.t \

@@ -79,6 +79,8 @@ static const char *check_chunk(const struct read_chunks *chunks, char kind, cons
 		return "the chunk has another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
 		return "the chunk's head has an impossible size";
+	if (is_dense(head) && !head->used)
+		return "the chunk's used size is impossible";
 	if (is_second(chunks) && (head->process != chunks->process->place || head->thread != chunks->number))
 		return "the chunk is another thread's";
 	return NULL;

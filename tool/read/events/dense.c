@@ -23,7 +23,7 @@ struct read_dense {
 	struct read_file *file;
 	uint64_t begin, seq;
 
-	uint64_t codes, words; /* that were read */
+	uint64_t codes, words; /* that were read; codes is UINT64_MAX after damage */
 	struct state state;
 	uint32_t table[DENSE_PLACES];
 };
@@ -173,6 +173,8 @@ static size_t next_words(struct read_dense *dense, const struct trace_chunk *hea
 			      sizeof(*block);
 		uint64_t *before = word;
 		const uint16_t *end = take(dense, block, block + have, &word, limit);
+		if (!end)
+			dense->codes = UINT64_MAX; /* no more of this chunk */
 		if (!end || (end == block && word == before))
 			break;
 		dense->codes += (uint64_t)(end - block);
