@@ -440,8 +440,9 @@ static void judged(void)
 
 	snprintf(list, sizeof(list), "%s/list", work);
 	snprintf(status, sizeof(status), "%s/status", work);
+	/* grep's own mask is as the shell's, which blocks all for a moment before it waits for grep. */
 	write_command("tr '\\0' '\\n' </proc/$$/environ >%s\n"
-		      "grep -E '^Sig(Blk|Ign):' /proc/$$/status >%s\n"
+		      "grep -E '^Sig(Blk|Ign):' /proc/self/status >%s\n"
 		      "for n in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$n ] && l=\"$l$n \"; done\n"
 		      "read -r pid name state parent group session rest </proc/$$/stat\n"
 		      "[ $session = $$ ] && echo \"${l}leads\" >>%s\n"
