@@ -58,6 +58,16 @@ static void hands_over(void)
 	ok(is_drained(&family, FIRST) && is_there("t0", 4, 10, SIZE), "and then it is");
 	run(50);
 	is_int((long long)drain_chunks(), 4, "and nothing is twice");
+	/* While it looked at nothing the thread wrote many chunks itself. */
+	const uint64_t many = 70000;
+	fill(&family, FIRST, 12, many + 1, SIZE);
+	int fd = openat(at, "t0", O_RDWR | O_CLOEXEC);
+	if (ftruncate(fd, (off_t)(many * SIZE)))
+		bail("t0 can't grow");
+	close(fd);
+	hand_over(&family, FIRST);
+	run(9);
+	ok(is_there("t0", many + 1, 12, SIZE) && is_drained(&family, FIRST), "many chunks later there is one more");
 	drain_end();
 	unmake(&family, "p1");
 }

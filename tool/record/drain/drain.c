@@ -217,6 +217,7 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 	const uint64_t size = fam->place_size / 2;
 	struct drain_way way = { .at = place * fam->place_size + size };
 	struct file *meta, *to;
+	struct stat st;
 	long r = open_file(&meta, fam, 0, META);
 
 	if (r)
@@ -233,6 +234,9 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 	if ((r = open_file(&to, fam, way.head.process, way.head.thread)))
 		return r;
 	uint64_t number = way.head.copied - 1;
+	/* Its thread may have written many itself meanwhile. */
+	if (number > to->end / size + AHEAD && !fstat(to->fd, &st))
+		to->end = (uint64_t)st.st_size > to->end ? (uint64_t)st.st_size : to->end;
 	if (number > to->end / size + AHEAD)
 		return -EINVAL;
 	way.meta = meta->fd;
