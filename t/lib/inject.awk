@@ -9,6 +9,7 @@
 #	each	how many calls of such are one (1)
 #	skip	rounds that the list doesn't know (3), in its thread; none where each round has a thread of its own
 #	taken	so many calls are not in the trace, in all (-1: none are missing)
+#	off	how much a round's time may be off, of itself (0.1): less than the 0.67 that another span makes it
 #	apart	1: a jump leaves open calls behind, on another stack
 #	early	1: the child of vfork may lose its call: its parent's thread has no place for it yet
 #
@@ -18,6 +19,7 @@ BEGIN {
 	each = 1
 	skip = 3
 	taken = -1
+	off = 0.1
 }
 function wrong(n, text) {
 	if (!(n in kind)) {
@@ -156,7 +158,7 @@ END {
 	}
 	for (n = 1; n <= rounds; n++) {
 		lasting = all > 0 && ticks[n] > 0 ? all * ticks[n] / all_ticks : 0
-		if (lasting > 0 && (lasted[n] < 0.9 * lasting || lasted[n] > 1.1 * lasting))
+		if (lasting > 0 && (lasted[n] < (1 - off) * lasting || lasted[n] > (1 + off) * lasting))
 			wrong(n, sprintf("it lasted %.2f s of %.2f", lasted[n], lasting))
 		kinds[kind[n]]++
 		if (n in said) {
