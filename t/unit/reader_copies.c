@@ -82,15 +82,26 @@ static void make_copies(void)
 	close(fd);
 }
 
-static void put_newest_copy(uint64_t seq)
+/* Behind so many others. */
+static void put_copy(uint64_t seq, uint64_t behind)
 {
 	char file[128];
 	struct trace_chunk head = chunk_of(seq);
 
 	snprintf(file, sizeof(file), "%s/t0", folder_path);
 	int fd = open(file, O_RDWR | O_CLOEXEC);
-	put(fd, &head, sizeof(head), 2ul * PLACES * CHUNK);
+	put(fd, &head, sizeof(head), (2ul * PLACES + behind) * CHUNK);
 	close(fd);
+}
+
+static struct read_file *chunks_file(struct read_family *family)
+{
+	const char *why;
+	struct read_file *file = read_family_open_file(family, "t0", NULL, &why);
+
+	if (!file)
+		bail("t0 can't be read");
+	return file;
 }
 
 int main(void)
@@ -124,10 +135,29 @@ int main(void)
 	is_int(right, 2 * PLACES, "where it lies");
 	read_chunks_close(&chunks);
 	/* The thread was killed as it began the next one, and what it had handed over came into t0 in another order. */
-	put_newest_copy(2 * PLACES + 1);
+	put_copy(2 * PLACES + 1, 0);
 	if (!read_chunks_open(&chunks, folder->family[0]->process[0], 0))
 		bail("the trace can't be read");
 	is_int(chunks.places, 2 * PLACES + 2, "one in t0 that is newer than all in meta is listed, too");
+	read_chunks_close(&chunks);
+	/* Its thread took one back that was handed over long ago, and wrote it behind all others. */
+	put_copy(0, 1);
+	struct read_chunks live;
+	read_chunks_follow(&live, folder->family[0]->process[0], 0);
+	live.file = chunks_file(folder->family[0]);
+	found = 0;
+	for (uint64_t seq = 0; seq < 2 * PLACES; seq++) {
+		struct read_chunk chunk = { .kind = 'r', .head = { .seq = seq } };
+		found += read_chunks_find_copy(&live, &chunk);
+	}
+	is_int(found, 2 * PLACES, "each is found when an old one lies behind it");
+	read_chunks_close(&live);
+	/* As in a snapshot. */
+	for (uint64_t i = 0; i < 200; i++)
+		put_copy(i, 1 + i);
+	if (!read_chunks_open(&chunks, folder->family[0]->process[0], 0))
+		bail("the trace can't be read");
+	is_int(chunks.places, 2 * PLACES + 2, "so is the newest one, whatever lies behind it");
 	read_chunks_close(&chunks);
 	read_folder_close(folder);
 	close(family);

@@ -470,7 +470,7 @@ void read_chunks_gone(struct read_chunks *chunks)
 
 void read_chunks_follow(struct read_chunks *chunks, struct read_process *process, unsigned number)
 {
-	*chunks = (struct read_chunks){.process = process, .number = number};
+	*chunks = (struct read_chunks){.process = process, .number = number, .grows = true};
 }
 
 void read_chunks_look(struct read_chunks *chunks)
@@ -501,17 +501,19 @@ static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct 
 			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
 }
 
-#define COPIES_LATE 64 /* and one for each place: by so many numbers a chunk may be older than one before it in t<n> */
-
-/* Looks in t<n> of version 2, from its end on. Of a killed thread that may have newer ones than meta, too. */
+/*
+ * Looks in t<n> of version 2, from its end on. Of a killed thread that may have newer ones than meta, too. Behind a
+ * chunk there may be older ones, as many as the thread had places; in a snapshot, whose meta has none, any number.
+ */
 static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = place_size(chunks, 't'), at = chunks->file ? read_file_size(chunks->file) : 0;
+	uint64_t size = place_size(chunks, 't'), at = chunks->file ? read_file_size(chunks->file) : 0, older = 0;
 	struct trace_chunk head;
 	uint32_t places;
 
 	ring_places(chunks, &places);
-	while (at && (!best->file || seq == READ_CHUNKS_NEWEST)) {
+	const uint64_t most = chunks->grows || seq != READ_CHUNKS_NEWEST ? places + 64 : UINT64_MAX;
+	while (at && older <= most && (!best->file || seq == READ_CHUNKS_NEWEST)) {
 		at = read_file_step_back(chunks->file, at, size);
 		if (at == UINT64_MAX)
 			break;
@@ -519,8 +521,8 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 			continue;
 		if (seq == READ_CHUNKS_NEWEST ? !best->file || head.seq > best->head.seq : head.seq == seq)
 			*best = chunk_at(chunks, 't', &head, at);
-		else if (head.seq + places + COPIES_LATE < (best->file ? best->head.seq : seq))
-			break;
+		else
+			older += head.seq < (best->file ? best->head.seq : seq);
 	}
 }
 

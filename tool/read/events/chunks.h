@@ -49,6 +49,7 @@ struct read_chunk_place {
 struct read_chunks {
 	struct read_process *process;
 	unsigned number;	 /* of the thread record */
+	bool grows;		 /* read_chunks_follow(): chunks are looked for again and again */
 	struct read_file *file; /* t<n>; NULL: there is no such file */
 	struct read_file *ring; /* r<n>; of version 2, meta, as long as the process is open */
 	uint64_t size;		 /* of t<n>, when it was opened */
