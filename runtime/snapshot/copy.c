@@ -335,6 +335,13 @@ static long copy_places(
 	return 0;
 }
 
+/* If it is one that the thread's places had. */
+static void note_taken(struct copy *c, uint64_t seq)
+{
+	for (unsigned i = 0; i < c->places; i++)
+		c->taken[i] |= c->seq[i] == seq;
+}
+
 static int is_taken(const struct copy *c, uint64_t seq)
 {
 	for (unsigned i = 0; i < c->places; i++)
@@ -365,7 +372,11 @@ static long copy_stream(struct copy *c, const struct way *way, uint32_t number, 
 		file.slot = at / c->chunk_size < before ? at / c->chunk_size : more++;
 		if (file.slot >= before + c->places)
 			break;
-		r = copy_chunk(c, &file, at, c->chunk.seq, 0);
+		const uint64_t seq = c->chunk.seq;
+		r = copy_chunk(c, &file, at, seq, 0);
+		/* It may be there once more: its thread took it back. */
+		if (r > 0)
+			note_taken(c, seq);
 	}
 	sys_close(file.from);
 	return r < 0 ? r : 0;

@@ -27,7 +27,7 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 static int ring = -1; /* meta, which holds the recorder's chunks */
 static int written = -1; /* t0 */
 static enum trace_mode mode;
-static int spreads;
+static int spreads, twice; /* twice: each chunk of t0 lies there at two places */
 static uint64_t next_seq; /* of the thread's next chunk */
 static int stop_between;
 static int between; /* the chunk at hand is ended, and the next one not begun */
@@ -92,7 +92,7 @@ static void end_in_stream(void)
 {
 	static uint8_t whole[CHUNK];
 	struct trace_chunk *chunk = (struct trace_chunk *)(void *)whole;
-	uint64_t used = CHUNK, copied = next_seq, nothing = 0;
+	uint64_t used = CHUNK, copied = twice ? 2 * next_seq - 1 : next_seq, nothing = 0;
 	off_t at = place_of(next_seq - 1);
 
 	pwrite(ring, &copied, 8, at + (off_t)offsetof(struct trace_chunk, copied));
@@ -102,6 +102,8 @@ static void end_in_stream(void)
 	pread(ring, whole, CHUNK, at);
 	chunk->copied = 0;
 	pwrite(written, whole, CHUNK, (off_t)((copied - 1) * CHUNK));
+	if (twice)
+		pwrite(written, whole, CHUNK, (off_t)(copied * CHUNK));
 	pwrite(ring, &nothing, 8, at + (off_t)offsetof(struct trace_chunk, magic));
 }
 
@@ -139,6 +141,7 @@ static int open_in(int folder, const char *name)
 static const char *judge(int fd, uint64_t newest_before)
 {
 	uint64_t least = UINT64_MAX, most = 0, chunks = 0;
+	uint8_t seen[1024] = { 0 };
 	struct trace_chunk chunk;
 	uint64_t word;
 
@@ -152,7 +155,10 @@ static const char *judge(int fd, uint64_t newest_before)
 			return "a chunk is not as chunks of files are";
 		if (mode == TRACE_MODE_RING && chunks && chunk.seq <= most)
 			return "chunks are not in the order of their numbers";
-		chunks++;
+		if (chunk.seq >= sizeof(seen))
+			return "a chunk has an impossible number";
+		chunks += !(twice && seen[chunk.seq]);
+		seen[chunk.seq] = 1;
 		least = chunk.seq < least ? chunk.seq : least;
 		most = chunk.seq > most ? chunk.seq : most;
 	}
@@ -251,12 +257,15 @@ static void test_stream(int from, int to)
 	const char *last;
 
 	mode = TRACE_MODE_STREAM;
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 8; i++) {
 		static const char *const which[] = { "in a chunk", "between two chunks", "in a chunk, with more places",
-			"between two chunks, with more places" };
+			"between two chunks, with more places", "in a chunk, that it took back",
+			"between two chunks, that it took back", "in a chunk, that it took back, with more places",
+			"between two chunks, that it took back, with more places" };
 		const char *where = which[i];
 		stop_between = i % 2;
-		spreads = i / 2;
+		spreads = i / 2 % 2;
+		twice = i / 4;
 		strike_at = UINT32_MAX;
 		const char *wrong = one(from, to);
 		ok(!wrong, "a stream that stands still %s is copied whole %s", where, wrong ? wrong : "");
@@ -267,6 +276,7 @@ static void test_stream(int from, int to)
 			is_int(bad, 0, "whole, whenever its thread, %s, goes %u half chunks on %s", where, with, last);
 		}
 	}
+	twice = 0;
 }
 
 int main(void)
