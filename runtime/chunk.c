@@ -395,7 +395,8 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 	return thread->made < places || (*oldest < 0 && thread->made < FEW) ? (long)thread->made : -EBUSY;
 }
 
-static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_mode mode, uint64_t now)
+static void begin(
+	struct thread *thread, struct trace_chunk *chunk, enum trace_mode mode, uint64_t now, uint32_t stack)
 {
 	struct trace_head *head = process_head();
 	uint64_t token = 0;
@@ -424,6 +425,7 @@ static void begin(struct thread *thread, struct trace_chunk *chunk, enum trace_m
 	chunk->mode = mode;
 	chunk->process = head->process;
 	chunk->thread = thread->number;
+	chunk->stack = stack;
 	chunk->lost = thread->lost;
 	thread->lost = 0;
 	sys_copy(chunk->comm, name, sizeof(name));
@@ -486,7 +488,7 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 	return place;
 }
 
-long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
+long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now, uint32_t stack)
 {
 	int drained = is_drained(now), fresh;
 
@@ -511,7 +513,7 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now)
 		thread->oldest = (uint32_t)place + 1;
 	if (!fresh)
 		count_written(thread, (uint32_t)place);
-	begin(thread, chunk_in(thread, (uint32_t)place), mode, now);
+	begin(thread, chunk_in(thread, (uint32_t)place), mode, now, stack);
 	if (fresh)
 		show(thread, (uint32_t)place);
 	return 0;

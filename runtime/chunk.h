@@ -87,8 +87,8 @@ void chunk_finish(struct thread *thread);
 
 /*
  * Goes on to the next chunk: ends the present one, writes it to t<n> if that is due, and lets the cursor point into the
- * next. Returns 0, or -errno; then the thread has no chunk that takes events.
+ * next, which begins on the stack of that number. Returns 0, or -errno; then the thread has no chunk that takes events.
  */
-long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now);
+long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now, uint32_t stack);
 
 #endif

@@ -116,11 +116,9 @@ static long next_chunk(struct thread *thread, uint64_t now)
 	/* Relaxed: a thread that changes it does not wait for others. */
 	enum trace_mode mode = __atomic_load_n(&options.mode, __ATOMIC_RELAXED);
 	struct process_held held;
-	long r = is_full(mode) ? -RECORDER_FULL : chunk_next(thread, mode, now);
-	if (!r)
-		thread->chunk->stack = thread->hot.stack == &thread_nowhere.hot
-					       ? thread_kept(thread)->said
-					       : number_of((struct stack *)thread->hot.stack);
+	uint32_t stack = thread->hot.stack == &thread_nowhere.hot ? thread_kept(thread)->said
+								  : number_of((struct stack *)thread->hot.stack);
+	long r = is_full(mode) ? -RECORDER_FULL : chunk_next(thread, mode, now, stack);
 
 	/* What was held when it was retired: a program may close nothing more for long. */
 	if (process_trylock(&held)) {

@@ -69,7 +69,7 @@ static void next_chunk_at(enum trace_mode mode, uint64_t now)
 	uint64_t before;
 
 	sys_set_signals(&all, &before);
-	if (chunk_next(thread, mode, now))
+	if (chunk_next(thread, mode, now, 7))
 		_exit(90);
 	sys_set_signals(&before, NULL);
 }
@@ -103,6 +103,7 @@ static int another_chunk(void *argument)
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[1] = (uint64_t)thread->place;
 	told->value[2] = (uint64_t)come_back(2);
+	told->value[3] = thread->chunk->stack;
 	recorder_write(thread, NULL, WORD(3));
 	return 0;
 }
@@ -282,7 +283,7 @@ static int from_ring(void *argument)
 		next_chunk(TRACE_MODE_RING);
 	sys_set_signals(&all, NULL);
 	process_head()->drain_beat = ++beat;
-	told->value[0] = chunk_next(thread, TRACE_MODE_STREAM, clock_now()) == -EOVERFLOW;
+	told->value[0] = chunk_next(thread, TRACE_MODE_STREAM, clock_now(), 7) == -EOVERFLOW;
 	told->value[1] = left_to_others();
 	for (uint32_t place = 0; place < thread->made; place++) {
 		const struct trace_chunk *chunk =
@@ -295,7 +296,7 @@ static int from_ring(void *argument)
 	told->value[3] = last;
 	for (int i = 0; i < CORE_RING_CHUNKS - 1; i++) {
 		process_head()->drain_beat = ++beat;
-		told->value[4] += !chunk_next(thread, TRACE_MODE_STREAM, clock_now());
+		told->value[4] += !chunk_next(thread, TRACE_MODE_STREAM, clock_now(), 7);
 	}
 	return 0;
 }
@@ -352,7 +353,7 @@ static void *fill(void *argument)
 
 	sys_set_signals(&all, NULL);
 	for (int i = 0; i < CORE_RING_CHUNKS + 2; i++)
-		failed += chunk_next(own, TRACE_MODE_STREAM, clock_now()) != 0;
+		failed += chunk_next(own, TRACE_MODE_STREAM, clock_now(), 7) != 0;
 	*(uint64_t *)argument = own->made;
 	/* Who ends gives its places to others. */
 	pthread_barrier_wait(&all_done);
@@ -467,6 +468,7 @@ int main(void)
 	is_int((long long)told->value[0], 0, "nothing is stored in the chunk that was left");
 	is_int((long long)told->value[1], 0, "the third chunk is in the place of the first");
 	is_int((long long)told->value[2], 0, "nothing is stored in the chunk that came to lie there");
+	is_int((long long)told->value[3], 7, "whose head tells the stack from the beginning");
 	run(not_moved, "a handler between the store and the cursor's move", "1 2 3 4 5 6");
 	is_int((long long)told->value[0] + (long long)told->value[1], 2, "both are stored");
 	run(hole, "a hole", "1 2 3 4");

@@ -43,7 +43,7 @@ static void next_chunk(enum trace_mode mode)
 	for (uint32_t i = 0; i < 2000; i++)
 		recorder_write(thread, NULL, TRACE_WORD(TRACE_POINT, thread->next_chunk % 2 ? 1 : i * i));
 	sys_set_signals(&all, &before);
-	if (chunk_next(thread, mode, clock_now()))
+	if (chunk_next(thread, mode, clock_now(), 0))
 		_exit(90);
 	sys_set_signals(&before, NULL);
 }
