@@ -254,8 +254,12 @@ int recorder_write_slowly(struct thread *thread, struct stack *on, uint32_t word
 	return try_slowly(thread, on, word, 1) != WIPED;
 }
 
-/* As the trampolines do it, where the cursor was. Returns whether it is stored. */
-static int store(struct thread *thread, uint64_t at, uint64_t now, uint64_t event, unsigned words)
+/*
+ * As the trampolines do it, where the cursor was. Returns whether it is stored. Inline, so that few instructions lie
+ * between an event and what is noted of it.
+ */
+static inline __attribute__((always_inline)) int store(
+	struct thread *thread, uint64_t at, uint64_t now, uint64_t event, unsigned words)
 {
 	struct tramp_state *hot = &thread->hot;
 	uint64_t token = hot->token, read = __atomic_load_n(&hot->read, __ATOMIC_RELAXED); /* relaxed: our own */
@@ -264,12 +268,14 @@ static int store(struct thread *thread, uint64_t at, uint64_t now, uint64_t even
 	if ((uint32_t)(now >> 31) != hot->span || !chunk_has_room(hot, at) ||
 		!chunk_has_room(hot, at + 8 * (words - 1)))
 		return 0;
+	/*
+	 * As keep_reading(), but a handler that came in between knows better, another span perhaps. Before the event:
+	 * who jumps away between that and what its caller notes of it leaves an end without a call.
+	 */
+	cpu_swap_one(&hot->read, read, now);
 	uint64_t found = chunk_store(at, token, event);
-	if (found == token) {
+	if (found == token)
 		move_cursor(hot, 8 * words);
-		/* As keep_reading(), but a handler that came in between knows better, another span perhaps. */
-		cpu_swap_one(&hot->read, read, now);
-	}
 	return found == token || found == event;
 }
 
