@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dense words: how a thread writes a chunk to t<n> in a half of its size or less (trace.h; trace_chunk.dense bytes
- * after the head, of a chunk of version TRACE_CHUNK_DENSE). A hot loop takes one byte per event, other programs 2 to 3.
+ * Dense words: how a chunk is written to t<n> in three quarters of its size or less (trace.h; trace_chunk.dense bytes
+ * after the head, of a chunk of version TRACE_CHUNK_DENSE). A hot loop takes one byte per event, other programs 2 to 3,
+ * and those 4 whose events are rare.
  *
  * They are codes of 16 bits. Of each word the high half (type and id) is found in a table, of the low half (clock) the
  * difference to the word before is stored. This is how they are read; at the chunk's beginning `low` is the low half of
@@ -36,6 +37,9 @@
 #define DENSE_PLAIN	 127u
 
 #define DENSE_CODE(kind, place) ((uint16_t)((kind) << DENSE_PLACE_BITS | (place)))
+
+/* Words of so many bytes are written densely if they take no more than this. Where events are rare they take a half. */
+#define DENSE_WORTH(bytes) ((bytes) / 4 * 3)
 
 /* Where the table has a high half. */
 static inline uint32_t dense_place(uint32_t high)

@@ -60,15 +60,15 @@ static struct chunk_room *room_of(struct thread *thread)
 
 /*
  * Writes dense words, behind zeros for the head: data that begins where a page does goes into larger folios, which is
- * cheaper. Returns the bytes after the head; 0: they take more than a half, of all or up to the end of a piece, or
- * there is no memory, and what was written means nothing; or -errno.
+ * cheaper. Returns the bytes after the head; 0: they are not worth it, all of them or up to the end of a piece,
+ * or there is no memory, and what was written means nothing; or -errno.
  */
 static long write_dense(struct thread *thread, int fd, const struct trace_chunk *chunk, uint64_t at)
 {
 	const struct trace_chunk zeros = { 0 };
 	const uint64_t *first = (const uint64_t *)(chunk + 1), *word = first;
 	const uint64_t *end = (const uint64_t *)((uint64_t)(uintptr_t)chunk + chunk->used);
-	uint64_t most = (chunk->used - sizeof(*chunk)) / 2, size = 0;
+	uint64_t most = DENSE_WORTH(chunk->used - sizeof(*chunk)), size = 0;
 	struct chunk_room *room = room_of(thread);
 
 	if (!room)
@@ -80,7 +80,7 @@ static long write_dense(struct thread *thread, int fd, const struct trace_chunk 
 			&room->dense, &word, end, room->code, room->code + (left < ROOM_CODES ? left + 1 : ROOM_CODES));
 		uint64_t piece = (uint64_t)(to - room->code) * sizeof(*to);
 		/* Where it has begun like that it is not tried any longer, nor written in vain. */
-		if ((size + piece) * 2 > (uint64_t)(word - first) * sizeof(*word))
+		if (size + piece > DENSE_WORTH((uint64_t)(word - first) * sizeof(*word)))
 			return 0;
 		struct iovec part[2] = { { (void *)&zeros, size ? 0 : sizeof(zeros) }, { room->code, piece } };
 		long r = write_parts(fd, part, 2, size ? at + sizeof(zeros) + size : at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a thread writes a finished chunk to its place in t<n> (format/trace.h): as dense words (format/dense.h) if these
- * take a half or less, else as it is. Dense words are made in pieces, in memory that the thread's record gets with its
+ * are worth it, else as it is. Dense words are made in pieces, in memory that the thread's record gets with its
  * first one; where there is none the chunk is written as it is.
  *
  * Called by the thread itself, with all signals blocked; no lock. Async-signal-safe, no libc.

@@ -141,7 +141,7 @@ static inline bool is_there(const char *name, uint64_t number, uint64_t seq, uin
 	if (head->version == TRACE_CHUNK_DENSE) {
 		const uint8_t *from = (const uint8_t *)memcpy(codes, words, sizeof(words)) + sizeof(*head);
 		if (!head->dense || head->dense > (uint64_t)n - sizeof(*head) ||
-			head->dense > (used - sizeof(*head)) / 2)
+			head->dense > (used - sizeof(*head)) / 4 * 3)
 			return false;
 		memset(head + 1, 0, SIZE - sizeof(*head));
 		plain_words(head, (const uint16_t *)(const void *)from,

@@ -322,7 +322,7 @@ static int dense_or_not(void *argument)
 	begin();
 	const uint64_t *bytes = &process_head()->stream_bytes;
 	fill_chunk(8);
-	told->value[0] = head_at(1).version == TRACE_CHUNK_DENSE && head_at(1).dense <= head_at(1).used / 2;
+	told->value[0] = head_at(1).version == TRACE_CHUNK_DENSE && head_at(1).dense <= head_at(1).used / 4 * 3;
 	told->value[1] = *bytes == sizeof(struct trace_chunk) + head_at(1).dense + TRACE_CHUNK_MIN;
 	fill_chunk(1 << 20);
 	told->value[2] = head_at(2).version == TRACE_VERSION && !head_at(2).dense;

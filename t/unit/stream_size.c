@@ -39,7 +39,7 @@ static void next_chunk(enum trace_mode mode)
 	static const uint64_t all = ~0ull;
 	uint64_t before;
 
-	/* Calls of one function, and of so many that dense words of them take more than a half. */
+	/* Calls of one function, and of so many that dense words of them are not worth it. */
 	for (uint32_t i = 0; i < 2000; i++)
 		recorder_write(thread, NULL, TRACE_WORD(TRACE_POINT, thread->next_chunk % 2 ? 1 : i * i));
 	sys_set_signals(&all, &before);

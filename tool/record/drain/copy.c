@@ -9,8 +9,8 @@
 #include "tool/whole.h"
 
 #define PIECE	   (1u << 20)
-#define CODES	   (64u << 10) /* as many as half of a chunk of 256 KiB takes */
-#define LONG_WORDS 2 /* dense words take more than a half */
+#define CODES	   (64u << 10) /* made at a time */
+#define LONG_WORDS 2 /* dense words are not worth it */
 
 static uint8_t piece[PIECE];
 static uint16_t code[CODES + DENSE_SLACK];
@@ -47,7 +47,7 @@ static long write_plain(const struct drain_way *way)
 /* *dense: how many bytes they take. As drain_write(), or LONG_WORDS. */
 static long write_dense(const struct drain_way *way, uint64_t *dense)
 {
-	const uint64_t begin = sizeof(way->head), most = (way->head.used - begin) / 2;
+	const uint64_t begin = sizeof(way->head);
 	static struct dense state;
 	long r = 0;
 
@@ -55,11 +55,13 @@ static long write_dense(const struct drain_way *way, uint64_t *dense)
 	dense_begin(&state, way->head.clock);
 	for (uint64_t done = begin, size; done < way->head.used && !r; done += size) {
 		r = read_piece(way, done, &size);
-		const uint64_t *word = (const uint64_t *)(const void *)piece, *end = word + size / sizeof(*word);
+		const uint64_t *first = (const uint64_t *)(const void *)piece, *word = first;
+		const uint64_t *end = first + size / sizeof(*first);
 		while (word < end && !r) {
 			uint64_t bytes = (uint64_t)(dense_add(&state, &word, end, code, code + CODES) - code) *
 					 sizeof(*code);
-			if (*dense + bytes > most)
+			/* As its thread would see it (runtime/chunk_file.c). */
+			if (*dense + bytes > DENSE_WORTH(done - begin + (uint64_t)(word - first) * sizeof(*word)))
 				return LONG_WORDS;
 			r = -whole_write(way->to, code, bytes, way->behind + begin + *dense);
 			*dense += bytes;

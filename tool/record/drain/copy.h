@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One chunk from meta to its place in t<n>, piece by piece; as dense words (format/dense.h) if these take a half or
- * less. The chunk may be filled anew meanwhile: no piece is written that was read after that. As in drain.h, nothing in
+ * One chunk from meta to its place in t<n>, piece by piece; as dense words (format/dense.h) if these are worth
+ * it. The chunk may be filled anew meanwhile: no piece is written that was read after that. As in drain.h, nothing in
  * it is believed, callers are one thread, or hold a lock.
  */
 #ifndef XAUDIT_TOOL_RECORD_DRAIN_COPY_H
