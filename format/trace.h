@@ -46,11 +46,11 @@
  * there is a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the
  * number that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed,
  * for readers that look now and then). `record` writes the chunk there, its head last; then it tells how many bytes it
- * made of the words, if they are dense (trace_chunk.dense, in meta), and writes `drained`. `full` and `drained` are the
- * chunk's seq + 1. A thread that has not the time to wait takes `full` back, gives the chunk another number, and writes
- * it there: so each place in t<n> has one writer, and a chunk may be in t<n> twice. `record` reads the number, then
- * `full` again. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in t<n>
- * tells.
+ * made of the words (trace_chunk.dense, in meta; 0: they are not dense), and writes `drained`. `full` and `drained` are
+ * the chunk's seq + 1. A thread that has not the time to wait takes `full` back, gives the chunk another number, and
+ * writes it there: so each place in t<n> has one writer, and a chunk may be in t<n> twice. `record` reads the number,
+ * then `full` again. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in
+ * t<n> tells.
  *
  * LOST EVENTS. head.lost is their number, head.lost_by their number for each cause. trace_chunk.lost tells where they
  * were lost, as far as that is known; head.lost includes these events. (In version 1 it did not, and a chunk told of

@@ -11,10 +11,10 @@
  * many places as a flight recorder, or four and other threads need the rest, and none is written, it writes the oldest,
  * or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the first
  * chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over those
- * that it could not write. A chunk has its number in t<n> before it is written, so both may write it, and do no harm: a
- * chunk that was handed over gets its head in t<n> last, and only one that was not may have zeros there before. If t<n>
- * can't be opened or written, chunks stay where they are, and the thread takes new places for the next ones, as long as
- * meta has room; the file is tried again about once a second.
+ * that it could not write. A chunk has its number in t<n> before it is written. If the thread writes one that it had
+ * handed over it takes that back, and gives the chunk another number where `xaudit record` may be writing it: so each
+ * place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread takes
+ * new places for the next ones, as long as meta has room; the file is tried again about once a second.
  *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. In all
  * addresses of the chunk the bit of that size is set; in those from B on, as far as any event reaches, it is clear, as
