@@ -68,16 +68,14 @@ static long write_dense(struct thread *thread, int fd, const struct trace_chunk 
 	const struct trace_chunk zeros = { 0 };
 	const uint64_t *first = (const uint64_t *)(chunk + 1), *word = first;
 	const uint64_t *end = (const uint64_t *)((uint64_t)(uintptr_t)chunk + chunk->used);
-	uint64_t most = DENSE_WORTH(chunk->used - sizeof(*chunk)), size = 0;
 	struct chunk_room *room = room_of(thread);
+	uint64_t size = 0;
 
 	if (!room)
 		return 0;
 	dense_begin(&room->dense, chunk->clock);
 	while (word < end) {
-		uint64_t left = (most - size) / 2;
-		uint16_t *to = dense_add(
-			&room->dense, &word, end, room->code, room->code + (left < ROOM_CODES ? left + 1 : ROOM_CODES));
+		uint16_t *to = dense_add(&room->dense, &word, end, room->code, room->code + ROOM_CODES);
 		uint64_t piece = (uint64_t)(to - room->code) * sizeof(*to);
 		/* Where it has begun like that it is not tried any longer, nor written in vain. */
 		if (size + piece > DENSE_WORTH((uint64_t)(word - first) * sizeof(*word)))
@@ -124,11 +122,10 @@ long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
 	sys_copy(&head, chunk, sizeof(head));
 	head.copied = 0;
 	head.dense = dense > 0 ? (uint64_t)dense : 0;
-	if (dense > 0) {
+	if (dense > 0)
 		head.version = TRACE_CHUNK_DENSE;
-	} else if (!r) {
+	else if (!r)
 		r = write_plain(fd, chunk, at);
-	}
 	if (!r)
 		r = write_parts(fd, &part, 1, at);
 	sys_close(fd);

@@ -165,19 +165,11 @@ tramp_xray_\name\()_\clock:
 	SAVE	%r11
 	shl	$32, %r10
 .Lx\name\()_\clock:
-.ifc	\clock, coarse
-	SELF	.Lx\name\()_slow_\clock
-	STACK	%r11, .Lx\name\()_slow_\clock
-	lea	\x(%rsp), %rax			/* X */
-	cmp	%rax, STACK_TOP(%r11)
-	jne	.Lx\name\()_slow_\clock
-	cmpl	$0, tramp_checks(%rip)
-	jne	.Lx\name\()_checked_\clock
-	WRITE_SHARED .Lx\name\()_read_\clock, .Lx\name\()_full_\clock
-.else
+.ifnc	\clock, coarse
 	CLOCK	\clock
 	mov	%eax, %r11d
 	or	%r11, %r10
+.endif
 	SELF	.Lx\name\()_slow_\clock
 	STACK	%r11, .Lx\name\()_slow_\clock
 	lea	\x(%rsp), %rax			/* X */
@@ -185,6 +177,9 @@ tramp_xray_\name\()_\clock:
 	jne	.Lx\name\()_slow_\clock
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lx\name\()_checked_\clock
+.ifc	\clock, coarse
+	WRITE_SHARED .Lx\name\()_read_\clock, .Lx\name\()_full_\clock
+.else
 .Lx\name\()_end_\clock:
 	mov	%r10d, %eax
 	WRITE	.Lx\name\()_full_\clock

@@ -9,7 +9,7 @@
 size_t read_chunks_look_at(struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size,
 	uint64_t offset, int *error)
 {
-	if (chunk->head.version != TRACE_CHUNK_DENSE)
+	if (!read_chunk_is_dense(&chunk->head))
 		return read_file_read(chunk->file, to, size, offset, error);
 	uint64_t first = (offset - chunk->begin - chunk->head.head_size) / sizeof(uint64_t);
 	return read_dense_words(&chunks->dense, chunk->file, chunk->begin, &chunk->head, first, to,

@@ -30,16 +30,11 @@ static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offs
 	read_process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
 }
 
-static bool is_dense(const struct trace_chunk *head)
-{
-	return head->version == TRACE_CHUNK_DENSE;
-}
-
 void read_chunks_damage(
 	const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what)
 {
 	/* Where a dense word is, nobody knows. */
-	damage_at(chunks, chunk->kind, is_dense(&chunk->head) ? chunk->begin : offset, what);
+	damage_at(chunks, chunk->kind, read_chunk_is_dense(&chunk->head) ? chunk->begin : offset, what);
 }
 
 /* As many bytes of the file as there are, up to size. */
@@ -75,11 +70,11 @@ static const char *check_chunk(const struct read_chunks *chunks, char kind, cons
 {
 	if (head->magic != TRACE_CHUNK_MAGIC)
 		return "there is no chunk where one should begin";
-	if (!READ_TRACE_VERSION(head->version) && !(is_dense(head) && kind == 't' && is_second(chunks)))
+	if (!READ_TRACE_VERSION(head->version) && !(read_chunk_is_dense(head) && kind == 't' && is_second(chunks)))
 		return "the chunk has another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
 		return "the chunk's head has an impossible size";
-	if (is_dense(head) && !head->used)
+	if (read_chunk_is_dense(head) && !head->used)
 		return "the chunk's used size is impossible";
 	if (is_second(chunks) && (head->process != chunks->process->place || head->thread != chunks->number))
 		return "the chunk is another thread's";
@@ -404,7 +399,7 @@ static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 	*chunk = chunk_at(chunks, kind, &head, begin);
 	/* A file whose process has ended is cut after its last event. */
 	uint64_t size = read_file_size(chunk->file);
-	if (!is_dense(&head))
+	if (!read_chunk_is_dense(&head))
 		chunk->room = size > begin ? size - begin : 0;
 	return true;
 }

@@ -104,6 +104,11 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
  */
 bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk);
 
+static inline bool read_chunk_is_dense(const struct trace_chunk *head)
+{
+	return head->version == TRACE_CHUNK_DENSE;
+}
+
 /* Was this word of the chunk not written yet? A payload may look like that, too. */
 static inline bool read_chunk_is_unwritten(const struct read_chunk *chunk, uint64_t word)
 {

@@ -102,21 +102,6 @@ static const uint16_t *take(
 	uint64_t *word = *to;
 
 	while (word < limit) {
-		/* Nearly all: quick. */
-		if (!s.plain && !s.pairs && !s.half) {
-			uint32_t low = s.low, newer = s.newer, older = s.older;
-			while (code < end && word < limit && *code < DENSE_CODE(DENSE_FAR, 0)) {
-				low += (uint32_t)*code >> DENSE_PLACE_BITS;
-				older = newer;
-				newer = dense->table[*code++ % DENSE_PLACES];
-				*word++ = word_of(newer, low);
-			}
-			s.low = low;
-			s.newer = newer;
-			s.older = older;
-			if (word == limit)
-				break;
-		}
 		if (s.half || (s.pairs && code < end)) {
 			code = take_run(&s, code, end, &word, limit);
 			continue;
@@ -131,11 +116,24 @@ static const uint16_t *take(
 			s.plain--;
 			continue;
 		}
-		uint32_t kind = *code >> DENSE_PLACE_BITS, codes = kind < DENSE_FAR ? 1 : kind == DENSE_PLAIN ? 5 : 2;
+		/* Nearly all: quick. */
+		uint32_t low = s.low, newer = s.newer, older = s.older;
+		while (code < end && word < limit && *code < DENSE_CODE(DENSE_FAR, 0)) {
+			low += (uint32_t)*code >> DENSE_PLACE_BITS;
+			older = newer;
+			newer = dense->table[*code++ % DENSE_PLACES];
+			*word++ = word_of(newer, low);
+		}
+		s.low = low;
+		s.newer = newer;
+		s.older = older;
+		if (word == limit || code == end)
+			break;
+		uint32_t kind = *code >> DENSE_PLACE_BITS, codes = kind == DENSE_PLAIN ? 5 : 2;
 		if (end - code < codes)
 			break;
 		if (kind < DENSE_END) {
-			s.low += kind < DENSE_FAR ? kind : (kind - DENSE_FAR) << 16 | code[1];
+			s.low += (kind - DENSE_FAR) << 16 | code[1];
 			s.older = s.newer;
 			s.newer = dense->table[*code % DENSE_PLACES];
 			*word++ = word_of(s.newer, s.low);

@@ -236,8 +236,8 @@ enum read_stream_step read_stream_step(struct read_stream *stream)
 	}
 	if (n < want) { /* the file got shorter, or is unreadable here; or dense words are damaged */
 		damage_at(stream, stream->pos + n,
-			stream->chunk.head.version == TRACE_CHUNK_DENSE ? "the chunk has too few words"
-									: "the file is cut off");
+			read_chunk_is_dense(&stream->chunk.head) ? "the chunk has too few words"
+								 : "the file is cut off");
 		stream->end = stream->pos + n / 8 * 8;
 		stream->torn = true;
 	}
