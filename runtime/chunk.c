@@ -369,6 +369,19 @@ static long next_in_ring(const struct thread *thread, uint32_t places)
 	return is_being_written(thread, thread->place) ? -EBUSY : (long)thread->place;
 }
 
+/* Do the trampolines take it for the place of the next chunk? */
+static int is_ahead(const struct thread *thread, uint32_t place)
+{
+	return thread->hot.ahead &&
+	       (intptr_t)chunk_in(thread, place) - (intptr_t)thread->chunk == thread->hot.ahead;
+}
+
+/* May a chunk of mode stream begin there? */
+static int is_free(const struct thread *thread, uint32_t place)
+{
+	return !is_being_written(thread, place) && !is_kept(thread, place, TRACE_MODE_STREAM);
+}
+
 /*
  * The place for the next chunk in mode stream: one where nothing must be kept, or a new one, up to `places`. -EBUSY:
  * none. *oldest: the place of the oldest chunk that must be kept, or -EBUSY.
@@ -378,6 +391,9 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 	uint64_t least = UINT64_MAX;
 
 	*oldest = -EBUSY;
+	for (uint32_t place = 0; place < thread->made; place++)
+		if (is_ahead(thread, place) && is_free(thread, place))
+			return place;
 	/* Always from the first on, the one at hand last: so few are in use, and in the processor's cache. */
 	for (uint32_t i = 0, at = thread->place; i < thread->made; i++) {
 		uint32_t place = i + 1 == thread->made ? at : i < at ? i : i + 1;
@@ -488,6 +504,23 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 	return place;
 }
 
+/*
+ * Tells the trampolines where the chunk after this one will be, if a place is free by now. Where the thread writes
+ * chunks itself they are in the near cache anyway.
+ */
+static void look_ahead(struct thread *thread, enum trace_mode mode, int drained)
+{
+	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, (uint32_t)ring_places) : -EBUSY;
+	int64_t ahead = 0;
+
+	for (uint32_t i = 0; mode == TRACE_MODE_STREAM && drained && i < thread->made && place < 0; i++)
+		if (i != thread->place && is_free(thread, i))
+			place = i;
+	if (place >= 0 && (uint32_t)place < thread->made)
+		ahead = (intptr_t)chunk_in(thread, (uint32_t)place) - (intptr_t)thread->chunk;
+	thread->hot.ahead = ahead == (int32_t)ahead ? (int32_t)ahead : 0;
+}
+
 long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now, uint32_t stack)
 {
 	int drained = is_drained(now), fresh;
@@ -514,6 +547,7 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now, uint3
 	if (!fresh)
 		count_written(thread, (uint32_t)place);
 	begin(thread, chunk_in(thread, (uint32_t)place), mode, now, stack);
+	look_ahead(thread, mode, drained);
 	if (fresh)
 		show(thread, (uint32_t)place);
 	return 0;

@@ -16,6 +16,9 @@
  * place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread takes
  * new places for the next ones, as long as meta has room; the file is tried again about once a second.
  *
+ * When a chunk begins, the place of the next one is chosen, if one is free by then; trampolines fetch its memory, line
+ * by line, as they fill the chunk (tramp_state.ahead). Nobody else writes there meanwhile.
+ *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. In all
  * addresses of the chunk the bit of that size is set; in those from B on, as far as any event reaches, it is clear, as
  * in 0. So the fast path need not load a limit, which could be another chunk's by the time that it is used.

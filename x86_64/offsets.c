@@ -34,6 +34,7 @@ void offsets(void)
 	NUMBER(STATE_COUNT_LIMIT, offsetof(struct tramp_state, count_limit));
 	NUMBER(STATE_COUNTS, offsetof(struct tramp_state, counts));
 	NUMBER(STATE_READ, offsetof(struct tramp_state, read));
+	NUMBER(STATE_AHEAD, offsetof(struct tramp_state, ahead));
 	NUMBER(ENTRY_ADDRESS, offsetof(struct mirror_entry, address));
 	NUMBER(ENTRY_WORD, offsetof(struct mirror_entry, word));
 	NUMBER(ENTRY_LINK, offsetof(struct mirror_entry, link));

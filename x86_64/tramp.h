@@ -54,6 +54,7 @@ struct tramp_state {
 	uint32_t count_limit; /* so many function ids have a counter; 0: none has */
 	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
 	uint64_t read;	     /* of a coarse clock: the last reading, always of that span (below) */
+	int32_t ahead;	     /* from the chunk to where the next one will be (runtime/chunk.h); 0: that is not known */
 	uint32_t known;	     /* runtime/ alone: a page where the thread was seen (thread.h); 0: none */
 };
 

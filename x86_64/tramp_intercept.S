@@ -102,7 +102,7 @@
 	or	%rdx, %r10
 	RESTORE	%rdx
 	SELF_AGAIN
-	WRITE	\full
+	WRITE	\full, LINES_tsc
 .endm
 
 /* END_AT at the last reading of a coarse clock; or goes to \read, with r10 = word << 32. */
@@ -377,7 +377,7 @@ tramp_return_\set:
 .Lleave_read_\set:
 	CLOCK	coarse
 	or	%rax, %r10
-	WRITE	.Lleave_full_\set
+	WRITE	.Lleave_full_\set, LINES_\clock
 	jmp	.Lleave_top_\set
 .endif
 
@@ -421,7 +421,7 @@ tramp_return_\set:
 .Lenter_read_\set:
 	CLOCK	coarse
 	or	%rax, %r10
-	WRITE	.Lenter_full_\set
+	WRITE	.Lenter_full_\set, LINES_\clock
 	jmp	.Lenter_go_\set
 .endif
 
@@ -482,7 +482,7 @@ tramp_return_\set:
 .Ljump_read_\set:
 	CLOCK	\clock
 	or	%rax, %r10
-	WRITE	.Ljump_full_\set
+	WRITE	.Ljump_full_\set, LINES_\clock
 .Ljump_\set:
 	clc					/* handlers and C may leave a carry */
 	RESTORE	%r11

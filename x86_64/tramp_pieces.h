@@ -150,20 +150,25 @@
 .endif
 .endm
 
+/* How many lines of the next chunk an event is to fetch (STORE), of those that read the clock. */
+.set	LINES_tsc, 1
+.set	LINES_mono, 1
+.set	LINES_coarse, TRAMP_COARSE_EVENTS * 8 / 64
+
 /*
  * Writes one event. r10 = word << 32 | low half of the clock, rax:rdx = low and high half as CLOCK left them, rcx =
  * record, r11 = the stack that it is on. Clobbers rax, rdx. Jumps to \slow when the span changed, the chunk is full, a
  * handler's event was on another stack, or another event is where this one should go; nothing was written then, unless
- * rax == r10 (EVENT_SLOW).
+ * rax == r10 (EVENT_SLOW). lines: as of STORE.
  */
-.macro	WRITE	slow
+.macro	WRITE	slow, lines=0
 	add	%eax, %eax			/* edx = clock >> 31, as 32 bits: its change */
 	adc	%edx, %edx			/* keeps signed 32-bit differences unambiguous */
 	mov	STATE_CURSOR(%rcx), %rax	/* before the span: code that changes that, moves this */
 	cmp	%edx, STATE_SPAN(%rcx)
 	jne	\slow
 	mov	%rax, %rdx
-	STORE	\slow
+	STORE	\slow, \lines
 .endm
 
 /*
@@ -200,13 +205,22 @@
 
 /*
  * rdx = where, rax != r10. A handler that came since the cursor was loaded has stored something there, or nothing
- * anywhere.
+ * anywhere. lines: so many of where the next chunk will be, as far into it, are fetched to be written to; else filling
+ * that with tokens would wait for each of them. To the processor this is a hint, whatever lies there. Ends of calls
+ * give it, and entries that have no end: once in 16 bytes is enough.
  */
-.macro	STORE	slow
+.macro	STORE	slow, lines=0
 	cmp	%r11, STATE_STACK(%rcx)
 	jne	\slow
 	test	%rdx, STATE_CHUNK_BIT(%rcx)
 	jz	\slow
+.if \lines
+	movslq	STATE_AHEAD(%rcx), %rax
+	prefetchw (%rdx,%rax)
+.if \lines > 1
+	prefetchw 64(%rdx,%rax)
+.endif
+.endif
 	mov	STATE_TOKEN(%rcx), %rax
 	cmpxchg	%r10, (%rdx)			/* no lock: only our own signal handlers, and forked twins, compete */
 	jne	\slow

@@ -135,7 +135,7 @@ tramp_xray_entry_\clock:
 .Lxenter_read_\clock:
 	CLOCK	coarse
 	or	%rax, %r10
-	WRITE	.Lxenter_full_\clock
+	WRITE	.Lxenter_full_\clock, LINES_\clock
 	jmp	.Lxenter_go_\clock
 .Lxenter_alone_same_\clock:
 	IF_LABEL 8(%rdx), %rcx, .Lxenter_alone_keep_\clock, all
@@ -182,7 +182,7 @@ tramp_xray_\name\()_\clock:
 .else
 .Lx\name\()_end_\clock:
 	mov	%r10d, %eax
-	WRITE	.Lx\name\()_full_\clock
+	WRITE	.Lx\name\()_full_\clock, LINES_\clock
 .endif
 .Lx\name\()_top_\clock:
 	lea	\x(%rsp), %rdx
@@ -205,7 +205,7 @@ tramp_xray_\name\()_\clock:
 	or	%rax, %r10
 .Lx\name\()_end_\clock:
 	mov	%r10d, %eax
-	WRITE	.Lx\name\()_full_\clock
+	WRITE	.Lx\name\()_full_\clock, LINES_\clock
 	jmp	.Lx\name\()_top_\clock
 .endif
 .Lx\name\()_checked_\clock:
