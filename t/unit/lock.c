@@ -67,9 +67,8 @@ static int hold(void *unused)
 /* A task that shares our memory takes the lock, and is stopped. */
 static pid_t stopped_holder(void)
 {
-	const size_t size = 64 << 10;
-	char *stack = malloc(size);
-	pid_t pid = stack ? clone(hold, stack + size, CLONE_VM | SIGCHLD, NULL) : -1;
+	static _Alignas(16) char stack[64 << 10]; /* there is one such task at a time */
+	pid_t pid = clone(hold, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
 	int status;
 
 	if (pid < 0 || waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
