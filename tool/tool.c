@@ -3,6 +3,7 @@
 #include "tool/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,6 +62,27 @@ int tool_flush(const char *command)
 	__fpurge(stdout);
 	clearerr(stdout);
 	return gone ? TOOL_OK : TOOL_FAILED;
+}
+
+const char *tool_folder(const char *command, int argc, char **argv, int first)
+{
+	if (first + 1 < argc) {
+		tool_error(command, "one folder is enough, so what is '%s'; `xaudit %s --help` lists what there is",
+			argv[first + 1], command);
+		return NULL;
+	}
+	return first < argc ? argv[first] : TOOL_FOLDER;
+}
+
+int tool_open_folder(const char *command, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		tool_error(command,
+			errno == ENOTDIR ? "%s is no folder that `xaudit record` made" : "can't open the trace %s: %m",
+			path);
+	return fd;
 }
 
 const char *tool_base(const char *path)

@@ -58,6 +58,15 @@ void tool_text(FILE *file, const char *text);
  */
 int tool_flush(const char *command);
 
+/* The trace of a command that is told of none. */
+#define TOOL_FOLDER "xaudit.data"
+
+/* The folder that the words from `first` on name, or TOOL_FOLDER. NULL, after one line: these are more than one. */
+const char *tool_folder(const char *command, int argc, char **argv, int first);
+
+/* Opens the folder of a trace. Returns a descriptor, or -1 after one line. */
+int tool_open_folder(const char *command, const char *path);
+
 /* Last component of a path. */
 const char *tool_base(const char *path);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,11 +96,9 @@ int pack_main(int argc, char **argv)
 
 	if (first <= 0)
 		return first ? TOOL_USAGE : TOOL_OK;
-	if (argc - first > 1) {
-		tool_error("pack", "one folder is enough, so what is '%s'; `xaudit pack --help` lists what there is",
-			argv[first + 1]);
+	const char *path = tool_folder("pack", argc, argv, first);
+	if (!path)
 		return TOOL_USAGE;
-	}
 	bool stream = options.output && !strcmp(options.output, "-");
 	if (stream && isatty(STDOUT_FILENO)) {
 		tool_error("pack", "a packed trace is not for a terminal: `-o -` wants a pipe, or a file");
@@ -111,18 +107,15 @@ int pack_main(int argc, char **argv)
 	/* A reader that goes away, and a file that would become too large (ulimit -f), are errors like others. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	char *dir = plain(first < argc ? argv[first] : "xaudit.data");
+	char *dir = plain(path);
 	char *file = stream ? NULL :
 		     options.output ? memory_format("%s", options.output) :
 				      memory_format("%s%s", dir, PACK_SUFFIX);
 	struct pack_order order = { .command = "pack", .folder = dir, .file = file, .jobs = options.jobs,
-		.level = (int)options.level, .fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
-	if (order.fd < 0)
-		tool_error("pack", errno == ENOTDIR ? "%s is no folder that `xaudit record` made"
-						    : "can't open the trace %s: %m", dir);
-	else if (!is_trace(order.fd))
+		.level = (int)options.level, .fd = tool_open_folder("pack", dir) };
+	if (order.fd >= 0 && !is_trace(order.fd))
 		tool_error("pack", "no traced process in %s; is it a folder that `xaudit record` made?", dir);
-	else
+	else if (order.fd >= 0)
 		status = pack_folder(&order) ? TOOL_FAILED : TOOL_OK;
 	if (status == TOOL_OK && !stream)
 		tell(&order);

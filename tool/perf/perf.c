@@ -169,18 +169,12 @@ int perf_main(int argc, char **argv)
 
 	if (first <= 0)
 		return first ? TOOL_USAGE : TOOL_OK;
-	if (argc - first > 1) {
-		tool_error("perf", "one folder is enough, so what is '%s'; `xaudit perf --help` lists what there is",
-			argv[first + 1]);
+	const char *path = tool_folder("perf", argc, argv, first);
+	if (!path)
 		return TOOL_USAGE;
-	}
-	const char *path = first < argc ? argv[first] : "xaudit.data";
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		tool_error("perf", errno == ENOTDIR ? "%s is no folder that `xaudit record` made"
-						    : "can't open the trace %s: %m", path);
+	int fd = tool_open_folder("perf", path);
+	if (fd < 0)
 		return TOOL_FAILED;
-	}
 	int count = perf_trace("perf", fd, path);
 	if (!count)
 		tool_error("perf", "no process in %s has such a file; `xaudit record --perf` makes one", path);

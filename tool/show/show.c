@@ -24,7 +24,7 @@ static bool is_path(const char *word)
 static int begin(
 	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status)
 {
-	*options = (struct show_options){ .dir = "xaudit.data", .color = tool_colour(NULL, STDOUT_FILENO) };
+	*options = (struct show_options){ .dir = TOOL_FOLDER, .color = tool_colour(NULL, STDOUT_FILENO) };
 	/* The reader of our output may end early: then writing fails with EPIPE, and the command ends. */
 	signal(SIGPIPE, SIG_IGN);
 	/* One thread writes much text, and needs no lock for each piece. */
@@ -69,14 +69,9 @@ struct xaudit_read_trace *show_begin_function(struct show_options *options, cons
 	}
 	if (function && first < argc && (needed || first + 1 < argc || !is_path(argv[first])))
 		*function = argv[first++];
-	if (first < argc)
-		options->dir = argv[first++];
-	if (first < argc) {
-		tool_error(syntax->command,
-			"one folder is enough, so what is '%s'; `xaudit %s --help` lists what there is", argv[first],
-			syntax->command);
+	options->dir = tool_folder(syntax->command, argc, argv, first);
+	if (!options->dir)
 		return NULL;
-	}
 	term_begin(!syntax->prose && !options->json);
 	trace = show_trace(options->dir, options->pid);
 	*status = trace ? TOOL_OK : TOOL_FAILED;
