@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/labels.h"
 
-#include <errno.h> /* ENOSPC */
 #include <stddef.h>
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/syscall.h>
@@ -74,18 +73,6 @@ static void fill(void)
 	}
 }
 
-static long put(int fd, const void *from, size_t size, size_t at)
-{
-	for (size_t done = 0; done < size;) {
-		long r = sys_call(
-			__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
-		if (r <= 0)
-			return r ? r : -ENOSPC;
-		done += (size_t)r;
-	}
-	return 0;
-}
-
 /*
  * A mapping over the place; fd < 0: what was there at first. What is executed is private, so that a debugger can put
  * breakpoints there. Returns 0 or -errno.
@@ -114,11 +101,11 @@ long labels_map(int fd)
 		return r;
 	/* It is written where it will be mapped: nobody finds an address there yet. */
 	fill();
-	r = put(fd, &head, sizeof(head), LABELS_HEAD_AT);
+	r = sys_write_at(fd, &head, sizeof(head), LABELS_HEAD_AT);
 	if (!r)
-		r = put(fd, tramp_labels, LABELS_TABLE, LABELS_AT);
+		r = sys_write_at(fd, tramp_labels, LABELS_TABLE, LABELS_AT);
 	if (!r)
-		r = put(fd, tramp_labels_code, LABELS_TABLE, LABELS_CODE_AT);
+		r = sys_write_at(fd, tramp_labels_code, LABELS_TABLE, LABELS_CODE_AT);
 	/* Who searches the module's data for pointers reads it all: garbage collectors, LeakSanitizer. */
 	if (!r)
 		r = sys_call(__NR_ftruncate, fd, LABELS_MAPPED, 0, 0, 0, 0);

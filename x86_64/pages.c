@@ -63,18 +63,6 @@ int pages_may_change(void)
 
 /* ---- by /proc/self/mem ---- */
 
-static long write_all(int fd, const void *bytes, size_t size, uint64_t offset)
-{
-	for (size_t done = 0; done < size;) {
-		long r = sys_call(
-			__NR_pwrite64, fd, (long)bytes + (long)done, (long)(size - done), (long)(offset + done), 0, 0);
-		if (r <= 0)
-			return r ? r : -EIO;
-		done += (size_t)r;
-	}
-	return 0;
-}
-
 int pages_open(void)
 {
 	return (int)sys_open("/proc/self/mem", O_RDWR, 0);
@@ -82,7 +70,7 @@ int pages_open(void)
 
 long pages_write(int fd, uint64_t address, const void *bytes, size_t size)
 {
-	return write_all(fd, bytes, size, address);
+	return sys_write_at(fd, bytes, size, address);
 }
 
 /* ---- by a memfd ---- */
@@ -112,7 +100,7 @@ long pages_begin(struct pages *pages, uint64_t low, size_t size)
 	if (fd < 0)
 		return fd;
 	*pages = (struct pages){ low, size, (int)fd };
-	r = write_all(pages->fd, (const void *)(uintptr_t)low, size, 0);
+	r = sys_write_at(pages->fd, (const void *)(uintptr_t)low, size, 0);
 	if (r)
 		pages_drop(pages);
 	return r;
@@ -122,7 +110,7 @@ long pages_put(const struct pages *pages, uint64_t address, const void *bytes, s
 {
 	if (address < pages->low || address - pages->low > pages->size || size > pages->size - (address - pages->low))
 		return -EINVAL;
-	return write_all(pages->fd, bytes, size, address - pages->low);
+	return sys_write_at(pages->fd, bytes, size, address - pages->low);
 }
 
 long pages_end(struct pages *pages, int prot)

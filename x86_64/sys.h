@@ -96,6 +96,21 @@ static inline long sys_write(int fd, const void *buffer, size_t size)
 	return sys_call(__NR_write, fd, (long)buffer, (long)size, 0, 0, 0);
 }
 
+/* Writes all of it, at its place in a file. Returns 0 or -errno. */
+static inline long sys_write_at(int fd, const void *from, size_t size, uint64_t at)
+{
+	for (size_t done = 0; done < size;) {
+		long r = sys_call(
+			__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
+		if (r == -EINTR)
+			continue;
+		if (r <= 0)
+			return r ? r : -ENOSPC;
+		done += (size_t)r;
+	}
+	return 0;
+}
+
 static inline long sys_fstat(int fd, struct stat *st)
 {
 	return sys_call(__NR_fstat, fd, (long)st, 0, 0, 0, 0);
