@@ -17,6 +17,7 @@
 
 #include "tool/memory.h"
 #include "tool/now.h"
+#include "tool/whole.h"
 
 struct check_task *check_tasks;
 struct check_process *check_processes;
@@ -310,20 +311,11 @@ void check_go_others(struct check_task *task)
 
 size_t check_read(struct check_process *process, uint64_t address, void *to, size_t size)
 {
-	size_t done = 0;
+	int error;
 
 	if (process->memory < 0)
 		process->memory = open_proc(process->pid, "mem");
-	while (process->memory >= 0 && done < size) {
-		ssize_t n = pread(process->memory, (char *)to + done, size - done, (off_t)(address + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
+	return process->memory < 0 ? 0 : whole_read_most(process->memory, to, size, address, &error);
 }
 
 char *check_read_text(struct check_process *process, uint64_t address)

@@ -15,6 +15,7 @@
 #include "tool/index/frames.h"
 #include "tool/index/own.h"
 #include "tool/memory.h"
+#include "tool/whole.h"
 
 /* Bytes that grow; offsets stay good. */
 struct bytes {
@@ -264,19 +265,7 @@ static int make_folder(const char *folder, mode_t mode)
 
 int index_write(int fd, const struct index_made *made)
 {
-	const uint8_t *bytes = made->bytes;
-	size_t size = made->size;
-
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
+	return -whole_put(fd, made->bytes, made->size);
 }
 
 int index_own_folder(char *to, size_t room, int *shared)

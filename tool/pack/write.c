@@ -13,6 +13,7 @@
 #include "tool/pack/block.h"
 #include "tool/pack/plain.h"
 #include "tool/thread.h"
+#include "tool/whole.h"
 
 int pack_failed(struct pack_write *write, int error, const char *name)
 {
@@ -35,19 +36,13 @@ void pack_write_free(struct pack_write *write)
 
 /* ---- the file ---- */
 
-static ssize_t put_some(const struct pack_write *to, const void *from, size_t size, uint64_t at)
-{
-	return to->stream ? write(to->to, from, size) : pwrite(to->to, from, size, (off_t)at);
-}
-
 static int put(struct pack_write *write, const void *from, size_t size)
 {
-	for (size_t done = 0; done < size;) {
-		ssize_t n = put_some(write, (const char *)from + done, size - done, write->packed + done);
-		if (n < 0 && errno != EINTR)
-			return pack_failed(write, errno, NULL);
-		done += n > 0 ? (size_t)n : 0;
-	}
+	int error = write->stream ? whole_put(write->to, from, size)
+				  : whole_write(write->to, from, size, write->packed);
+
+	if (error)
+		return pack_failed(write, error, NULL);
 	write->packed += size;
 	return 0;
 }
@@ -221,24 +216,18 @@ static bool get(struct work *work, const struct piece *piece, uint8_t *to)
 {
 	const struct pack_source *source = &work->write->source[piece->source];
 	int fd = openat(work->write->folder, source->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	size_t size = piece->end - piece->begin, have = 0;
-	ssize_t n = fd < 0 ? -1 : 1;
+	int error = fd < 0 ? errno : 0;
+	size_t size = piece->end - piece->begin, have = error ? 0 : whole_read_most(fd, to, size, piece->begin, &error);
 	struct stat st;
 
-	while (have < size && n > 0) {
-		do
-			n = pread(fd, to + have, size - have, (off_t)(piece->begin + have));
-		while (n < 0 && errno == EINTR);
-		have += n > 0 ? (size_t)n : 0;
-	}
 	/* Plain words may end where the file does not reach. */
-	if (n == 0 && source->dense) {
+	if (!error && source->dense) {
 		memset(to + have, 0, size - have);
-		n = 1;
+		have = size;
 	}
-	bool good = n > 0 && !fstat(fd, &st) && (uint64_t)st.st_size == source->file;
+	bool good = have == size && !fstat(fd, &st) && (uint64_t)st.st_size == source->file;
 	if (!good)
-		fail(work, n < 0 ? errno : ESTALE, source->name, n >= 0);
+		fail(work, error ? error : ESTALE, source->name, !error);
 	else if (source->dense)
 		make_plain(fd, piece, to);
 	if (fd >= 0)

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h> /* pread, lseek */
+#include <unistd.h> /* lseek */
 
 #include "tool/plain.h"
 #include "tool/read/pack/pack.h"
+#include "tool/whole.h"
 
 #define LEASE_TRIES 100
 
@@ -220,18 +221,11 @@ size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t of
 	if (file->member)
 		return pack_read(file->files->pack, file->member, to, size, offset, error);
 
-	int fd = descriptor(file);
-	size_t have = 0;
-	ssize_t n = fd < 0 ? -1 : 1;
+	int fd = descriptor(file), wrong = fd < 0 ? errno : 0;
+	size_t have = wrong ? 0 : whole_read_most(fd, to, size, offset, &wrong);
 
-	while (have < size && n > 0) {
-		do
-			n = pread(fd, (char *)to + have, size - have, (off_t)(offset + have));
-		while (n < 0 && errno == EINTR);
-		have += n > 0 ? (size_t)n : 0;
-	}
 	if (error)
-		*error = n < 0 ? errno : 0;
+		*error = wrong;
 	return have;
 }
 

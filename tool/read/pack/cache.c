@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/pack/cache.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tool/read/memory.h"
+#include "tool/whole.h"
 
 struct pack_reader *pack_reader_open(int fd, uint64_t size)
 {
@@ -65,14 +65,7 @@ void pack_reader_close(struct pack_reader *reader)
 
 bool pack_reader_get(const struct pack_reader *reader, void *to, size_t size, uint64_t at)
 {
-	ssize_t n = 1;
-
-	for (size_t have = 0; have < size; have += n > 0 ? (size_t)n : 0) {
-		n = pread(reader->fd, (char *)to + have, size - have, (off_t)(at + have));
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return false;
-	}
-	return true;
+	return whole_read(reader->fd, to, size, at);
 }
 
 /* Bytes for a block that is not in memory: those of the one that gives way, or new ones. They belong to no block. */

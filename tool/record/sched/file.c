@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "tool/whole.h"
+
 #define RECORDS 2048
 
 static struct {
@@ -24,19 +26,11 @@ static struct {
 /* Writes all of it. Returns false, and file.error, if that fails. */
 static bool write_at(const void *from, size_t size, uint64_t at)
 {
-	for (const char *p = from; size;) {
-		ssize_t n = pwrite(file.fd, p, size, (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			file.error = n ? errno : ENOSPC;
-			return false;
-		}
-		p += n;
-		at += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return true;
+	int error = whole_write(file.fd, from, size, at);
+
+	if (error)
+		file.error = error;
+	return !error;
 }
 
 static void flush(void)

@@ -18,6 +18,7 @@
 #include "tool/show/term/pager.h"
 #include "tool/show/term/progress.h"
 #include "tool/tool.h"
+#include "tool/whole.h"
 
 #define LEAST_COLUMNS 20
 
@@ -54,19 +55,6 @@ static unsigned columns(void)
 	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
-/* Returns false, and errno, when it can't be written. */
-static bool write_all(const char *from, size_t size)
-{
-	while (size) {
-		ssize_t n = write(STDOUT_FILENO, from, size);
-		if (n < 0 && errno != EINTR)
-			return false;
-		from += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 /* Writes the line that is kept, cut. */
 static void put_line(FILE *to)
 {
@@ -94,8 +82,8 @@ static void put_rows(FILE *to, const char *from, size_t size)
 	}
 }
 
-/* from NULL: what is left. */
-static bool write_rows(const char *from, size_t size)
+/* from NULL: what is left. Returns 0 or an errno. */
+static int write_rows(const char *from, size_t size)
 {
 	size_t shown_size;
 	char *shown;
@@ -106,11 +94,9 @@ static bool write_rows(const char *from, size_t size)
 	else
 		put_line(to);
 	fclose(to);
-	bool written = write_all(memory_need(shown), shown_size);
-	int keep = errno;
+	int error = whole_put(STDOUT_FILENO, memory_need(shown), shown_size);
 	free(shown);
-	errno = keep;
-	return written;
+	return error;
 }
 
 static void begin(void)
@@ -125,9 +111,11 @@ static ssize_t take(void *cookie, const char *from, size_t size)
 {
 	(void)cookie;
 	begin();
-	if (!(cuts() ? write_rows(from, size) : write_all(from, size)))
-		return 0; /* an error; errno tells which */
-	return (ssize_t)size;
+	int error = cuts() ? write_rows(from, size) : whole_put(STDOUT_FILENO, from, size);
+	if (!error)
+		return (ssize_t)size;
+	errno = error;
+	return 0;
 }
 
 /* Runs after main() has flushed, or where a command ends early. */
