@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The time on CLOCK_MONOTONIC, for what waits, and for what says how long it took; or on another clock. Any thread. */
+/*
+ * The time on CLOCK_MONOTONIC, for what waits, and for what says how long it took; or on another clock. Any thread. For
+ * the reader's library, too.
+ */
 #ifndef XAUDIT_TOOL_NOW_H
 #define XAUDIT_TOOL_NOW_H
 

@@ -17,6 +17,7 @@
 
 #include "tool/memory.h"
 #include "tool/now.h"
+#include "tool/proc.h"
 #include "tool/whole.h"
 
 struct check_task *check_tasks;
@@ -31,39 +32,11 @@ void check_judges_set(const struct check_judges *them)
 
 /* ---- what /proc says ---- */
 
-static int open_proc(pid_t pid, const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static size_t read_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-	int fd = open_proc(pid, name);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (size_t)n : 0;
-}
-
-static void read_name(pid_t tid, char name[16])
-{
-	char text[64];
-
-	read_proc(tid, "comm", text, sizeof(text));
-	text[strcspn(text, "\n")] = '\0';
-	snprintf(name, 16, "%.15s", text);
-}
-
 static pid_t read_group(pid_t tid)
 {
 	char text[2048], *p;
 
-	read_proc(tid, "status", text, sizeof(text));
+	proc_read(text, sizeof(text), "/proc/%d/status", (int)tid);
 	p = strstr(text, "\nTgid:");
 	return p ? (pid_t)strtol(p + 6, NULL, 10) : tid;
 }
@@ -71,11 +44,10 @@ static pid_t read_group(pid_t tid)
 /* 'R', 'S', 'D', 'Z' ...; 0: gone. */
 static char read_state(pid_t tid)
 {
-	char text[512], *p;
+	char text[512];
 
-	read_proc(tid, "stat", text, sizeof(text));
-	p = strrchr(text, ')');
-	return p && p[1] == ' ' ? p[2] : 0;
+	proc_read(text, sizeof(text), "/proc/%d/stat", (int)tid);
+	return *proc_field(text, PROC_STATE);
 }
 
 /* ---- tasks and processes ---- */
@@ -100,7 +72,7 @@ static struct check_process *get_process(pid_t pid, const struct check_process *
 	p = memory_zeroed(1, sizeof(*p));
 	p->pid = pid;
 	p->memory = -1;
-	read_name(pid, p->name);
+	proc_name(pid, p->name);
 	if (parent) {
 		judges->inherited(p, parent);
 		p->stack_end = parent->stack_end;
@@ -194,7 +166,7 @@ void check_task_exec(struct check_task *task)
 	}
 	drop_unloads(process);
 	process->started = false;
-	read_name(process->pid, process->name);
+	proc_name(process->pid, process->name);
 }
 
 /* ---- stopping ---- */
@@ -311,10 +283,13 @@ void check_go_others(struct check_task *task)
 
 size_t check_read(struct check_process *process, uint64_t address, void *to, size_t size)
 {
+	char path[64];
 	int error;
 
-	if (process->memory < 0)
-		process->memory = open_proc(process->pid, "mem");
+	if (process->memory < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", (int)process->pid);
+		process->memory = open(path, O_RDONLY | O_CLOEXEC);
+	}
 	return process->memory < 0 ? 0 : whole_read_most(process->memory, to, size, address, &error);
 }
 
@@ -434,7 +409,7 @@ struct check_snapshot *check_snapshot(struct check_task *task, size_t room)
 		return NULL;
 	s = memory_zeroed(1, sizeof(*s));
 	s->tid = task->tid;
-	read_name(task->tid, s->name);
+	proc_name(task->tid, s->name);
 	remote_dwarf(&r, s->regs);
 	s->thread = remote_thread(&r);
 	if (room) {

@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h> /* strtol */
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "tool/proc.h"
 #include "tool/tool.h"
 #include "x86_64/remote.h"
 
@@ -113,19 +115,10 @@ static void on_stop(struct check_task *task)
  */
 static struct check_process *parent_of(pid_t pid)
 {
-	char path[64], text[512], *p;
-	int parent = 0;
-	FILE *file;
+	char text[512];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-	if (file)
-		fclose(file);
-	text[n] = '\0';
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %*c %d", &parent) != 1)
-		return NULL;
+	proc_read(text, sizeof(text), "/proc/%d/stat", (int)pid);
+	pid_t parent = (pid_t)strtol(proc_field(text, PROC_PARENT), NULL, 10);
 	for (struct check_process *process = check_processes; process; process = process->next)
 		if (process->pid == parent)
 			return process;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -155,11 +154,9 @@ static bool is_asked_for(pid_t pid)
 /* Has it begun only now? Then it may be a child that has yet to execute its program. */
 static bool is_young(pid_t pid)
 {
-	struct timespec now;
 	uint64_t begin = ctl_begin(pid);
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return begin && (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - begin < YOUTH;
+	return begin && tool_now_on(CLOCK_BOOTTIME) - begin < YOUTH;
 }
 
 /* Without a module: why, perhaps. */

@@ -2,7 +2,6 @@
 /* What the kernel tells of a process, and its memory. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -15,25 +14,19 @@
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
 #include "tool/now.h"
+#include "tool/proc.h"
 #include "tool/tool.h"
 #include "tool/whole.h"
 
 /* ---- /proc ---- */
 
-static size_t read_proc(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
+/* tid 0: of the process. */
+static void read_task(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
 {
-	char path[96];
-
 	if (tid)
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
+		proc_read(text, size, "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
 	else
-		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (size_t)n : 0;
+		proc_read(text, size, "/proc/%d/%s", (int)pid, name);
 }
 
 long ctl_status_number(pid_t pid, pid_t tid, const char *key)
@@ -41,39 +34,25 @@ long ctl_status_number(pid_t pid, pid_t tid, const char *key)
 	char text[4096], wanted[40], *p;
 
 	snprintf(wanted, sizeof(wanted), "\n%s:", key);
-	read_proc(pid, tid, "status", text, sizeof(text));
+	read_task(pid, tid, "status", text, sizeof(text));
 	p = strstr(text, wanted);
 	return p ? strtol(p + strlen(wanted), NULL, 10) : -1;
 }
 
 char ctl_state(pid_t pid, pid_t tid)
 {
-	char text[1024], *p;
+	char text[1024];
 
-	read_proc(pid, tid, "stat", text, sizeof(text));
-	p = strrchr(text, ')');
-	return p && p[1] == ' ' ? p[2] : 0;
+	read_task(pid, tid, "stat", text, sizeof(text));
+	return *proc_field(text, PROC_STATE);
 }
 
 uint64_t ctl_begin(pid_t pid)
 {
-	enum { STARTTIME = 22, STATE = 3 };
-	char text[1024], *p;
+	char text[1024];
 
-	read_proc(pid, 0, "stat", text, sizeof(text));
-	p = strrchr(text, ')');
-	for (int field = STATE - 1; p && field < STARTTIME; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p, NULL, 10) * (1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK)) : 0;
-}
-
-void ctl_name(pid_t pid, char name[16])
-{
-	char text[64];
-
-	read_proc(pid, 0, "comm", text, sizeof(text));
-	text[strcspn(text, "\n")] = '\0';
-	snprintf(name, 16, "%.15s", text);
+	proc_read(text, sizeof(text), "/proc/%d/stat", (int)pid);
+	return proc_began(text);
 }
 
 void ctl_explain(pid_t pid, pid_t tid, int error)
@@ -81,7 +60,7 @@ void ctl_explain(pid_t pid, pid_t tid, int error)
 	char text[64], name[16];
 	char state = ctl_state(pid, tid);
 	long tracer = ctl_status_number(pid, tid, "TracerPid"), uid = ctl_status_number(pid, 0, "Uid");
-	int scope = read_proc(1, 0, "../sys/kernel/yama/ptrace_scope", text, sizeof(text)) ? atoi(text) : 0;
+	int scope = proc_read(text, sizeof(text), "/proc/sys/kernel/yama/ptrace_scope") > 0 ? atoi(text) : 0;
 
 	if (!state || error == ESRCH) {
 		tool_error("ctl", "process %d ended meanwhile", (int)pid);
@@ -89,7 +68,7 @@ void ctl_explain(pid_t pid, pid_t tid, int error)
 		tool_error("ctl", "process %d has ended already; its parent has not asked for its status (zombie)",
 			(int)pid);
 	} else if (tracer > 0) {
-		ctl_name((pid_t)tracer, name);
+		proc_name((pid_t)tracer, name);
 		tool_error("ctl", "process %d is traced already, by %s (%ld): end that first", (int)pid, name, tracer);
 	} else if (geteuid() && uid >= 0 && (uid_t)uid != geteuid()) {
 		const struct passwd *user = getpwuid((uid_t)uid);

@@ -12,6 +12,7 @@
 #include "audit/rules/rules.h"
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
+#include "tool/proc.h"
 #include "tool/tool.h"
 
 static bool has(const struct ctl_targets *targets, pid_t pid)
@@ -127,7 +128,7 @@ static bool is_named(const struct ctl_targets *targets, pid_t pid)
 {
 	char name[16], path[64], program[PATH_MAX];
 
-	ctl_name(pid, name);
+	proc_name(pid, name);
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	ssize_t n = readlink(path, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = '\0';
@@ -167,7 +168,7 @@ static bool leave(struct ctl_targets *targets, pid_t pid)
 			return true;
 	targets->left = memory_resize(targets->left, targets->left_alone + 1, sizeof(*targets->left));
 	targets->left[targets->left_alone++] = pid;
-	ctl_name(pid, name);
+	proc_name(pid, name);
 	tool_error("ctl", "process %d (%s) is left as it is: it has a seccomp filter, which might kill it; "
 		"`xaudit ctl %d` does it", (int)pid, name, (int)pid);
 	return true;
@@ -203,7 +204,7 @@ void ctl_targets_print(const struct ctl_targets *targets, pid_t pid)
 
 	if (!ctl_targets_several(targets))
 		return;
-	ctl_name(pid, name);
+	proc_name(pid, name);
 	printf("%d ", (int)pid);
 	tool_text(stdout, name);
 	printf(": ");

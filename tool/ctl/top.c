@@ -19,6 +19,7 @@
 #include "tool/memory.h"
 #include "tool/now.h"
 #include "tool/options.h"
+#include "tool/proc.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/show/term/cut.h"
@@ -399,16 +400,8 @@ static int take_options(struct screen *s, int argc, char **argv)
 
 static void find_comm(struct screen *s)
 {
-	char path[48];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", s->pid);
-	file = s->pid ? fopen(path, "r") : NULL;
-	if (file) {
-		if (fgets(s->comm, sizeof(s->comm), file))
-			s->comm[strcspn(s->comm, "\n")] = '\0';
-		fclose(file);
-	}
+	if (s->pid)
+		proc_name((pid_t)s->pid, s->comm);
 	const char *exe = *s->comm ? NULL : xaudit_read_process_info(s->process)->exe;
 	if (exe)
 		snprintf(s->comm, sizeof(s->comm), "%s", tool_base(exe));

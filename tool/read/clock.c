@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/clock.h"
 
-#include <fcntl.h>
 #include <stdlib.h>    /* qsort */
 #include <string.h>
 #include <time.h>      /* clock_gettime */
-#include <unistd.h>
 
+#include "tool/proc.h"
 #include "x86_64/cpu.h"
 
 #define READING_NS  100	      /* how far the two readings of a pair may lie apart */
@@ -124,14 +123,9 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 
 bool read_clock_is_of_this_boot(const char *boot_id)
 {
-	char now[sizeof(((struct trace_head *)0)->boot_id)] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char now[sizeof(((struct trace_head *)0)->boot_id)];
 
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, now, sizeof(now) - 1);
-	close(fd);
-	if (n <= 0)
+	if (proc_read(now, sizeof(now), "/proc/sys/kernel/random/boot_id") <= 0)
 		return false;
 	now[strcspn(now, "\n")] = '\0';
 	return *boot_id && !strncmp(now, boot_id, strcspn(boot_id, "\n"));

@@ -3,76 +3,42 @@
 #include "tool/read/state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Reads /proc/PID/stat after the name, from the state on; false: it can't be read. */
-static bool read_stat(uint32_t pid, char stat[512], const char **fields)
-{
-	char path[64];
-	ssize_t n = 0;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, stat, 511);
-		close(fd);
-	}
-	stat[n > 0 ? n : 0] = '\0';
-	*fields = strrchr(stat, ')');
-	if (!*fields || (*fields)[1] != ' ')
-		return false;
-	*fields += 2;
-	return true;
-}
+#include "tool/now.h"
+#include "tool/proc.h"
 
 bool read_process_is_alive(uint32_t pid)
 {
 	char stat[512];
-	const char *fields;
 
 	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 		return false;
+	proc_read(stat, sizeof(stat), "/proc/%" PRIu32 "/stat", pid);
+	char state = *proc_field(stat, PROC_STATE);
 	/* A zombie that its parent has not waited for yet writes nothing any more. */
-	return !(read_stat(pid, stat, &fields) && (*fields == 'Z' || *fields == 'X'));
+	return state != 'Z' && state != 'X';
 }
 
-static uint64_t ns(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-#define START_FIELD 22 /* of stat, counted from 1; the state is the third */
-#define SLACK_NS    1000000000ull
+#define SLACK_NS 1000000000ull
 
 /* Did the process that has this number now begin later than the trace of the process that is asked for? */
 static bool is_another(const struct read_process *process)
 {
 	char stat[512];
-	const char *at;
 
-	if (!read_stat(process->head.pid, stat, &at))
-		return false;
-	for (int field = 3; field < START_FIELD && *at; field++) {
-		at += strcspn(at, " ");
-		at += *at == ' ';
-	}
+	proc_read(stat, sizeof(stat), "/proc/%" PRIu32 "/stat", process->head.pid);
 	/*
 	 * The start is counted since the boot, with the time that the machine slept; the trace's clock stands still
 	 * then.
 	 */
-	uint64_t began = strtoull(at, NULL, 10) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
-	uint64_t slept = ns(CLOCK_BOOTTIME) - ns(CLOCK_MONOTONIC);
-	return began > process->head.first.mono + slept + SLACK_NS;
+	uint64_t slept = tool_now_on(CLOCK_BOOTTIME) - tool_now();
+	return proc_began(stat) > process->head.first.mono + slept + SLACK_NS;
 }
 
 /* Does it run the program that it ran when its trace began? Yes, if that can't be seen. */

@@ -42,6 +42,7 @@
 #include "runtime/broker.h"
 #include "format/trace.h"
 #include "tool/now.h"
+#include "tool/proc.h"
 #include "tool/record/own.h"
 #include "tool/thread.h"
 #include "tool/tool.h"
@@ -58,7 +59,7 @@
 /* The process that asks. */
 struct peer {
 	pid_t pid;
-	uint64_t start; /* ticks of the kernel since boot: with pid it is one process */
+	uint64_t start; /* ns, CLOCK_BOOTTIME: with pid it is one process */
 };
 
 /* A folder that was made here. */
@@ -88,33 +89,15 @@ static struct {
 
 /* ---- the process that asks ---- */
 
-static ssize_t read_text(const char *path, char *buffer, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, buffer, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	buffer[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
 /* When it started. 0 or -errno; a process of another namespace has no number here. */
 static int look_at(struct peer *peer, pid_t pid)
 {
-	char path[64], text[1024];
+	char text[1024];
 
 	*peer = (struct peer){ .pid = pid };
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (pid <= 0 || read_text(path, text, sizeof(text)) <= 0)
+	if (pid <= 0 || proc_read(text, sizeof(text), "/proc/%d/stat", (int)pid) <= 0)
 		return -ESRCH;
-	/* After the name, which may hold anything: field 3, the state, to field 22, the start. */
-	const char *p = strrchr(text, ')');
-	for (int field = 2; p && field < 22; field++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	peer->start = p ? strtoull(p, NULL, 10) : 0;
+	peer->start = proc_began(text);
 	return peer->start ? 0 : -ESRCH;
 }
 
@@ -135,12 +118,12 @@ static bool was_given(const struct peer *peer, const struct output_place *place)
 /* Is that a head of the process, and not of one that had the same number before? */
 static bool is_head_of(const struct peer *peer, const struct trace_head *head)
 {
-	uint64_t second = 1000000000, tick = second / (uint64_t)sysconf(_SC_CLK_TCK);
+	const uint64_t second = 1000000000;
 
 	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)) || head->version != TRACE_VERSION ||
 		head->pid != (uint32_t)peer->pid)
 		return false;
-	uint64_t old = tool_now() - head->first.mono, process = tool_now_on(CLOCK_BOOTTIME) - peer->start * tick;
+	uint64_t old = tool_now() - head->first.mono, process = tool_now_on(CLOCK_BOOTTIME) - peer->start;
 	/* A clock that stood while the machine slept makes the head younger, not older. */
 	return old <= process + second;
 }
@@ -287,15 +270,11 @@ static long open_file(const struct peer *peer, const struct broker_request *requ
 
 static void note_refused(const struct peer *peer, long error)
 {
-	char path[64];
-
 	for (unsigned i = 0; i < broker.refusals && i < REFUSED_NAMES; i++)
 		if (is_same(&broker.refused[i], peer))
 			return;
 	if (!broker.refusals) {
-		snprintf(path, sizeof(path), "/proc/%d/comm", (int)peer->pid);
-		read_text(path, broker.first_comm, sizeof(broker.first_comm));
-		broker.first_comm[strcspn(broker.first_comm, "\n")] = '\0';
+		proc_name(peer->pid, broker.first_comm);
 		broker.first_error = (int)-error;
 	}
 	if (broker.refusals < REFUSED_NAMES)

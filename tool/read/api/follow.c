@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/now.h"
 #include "tool/read/api/follow.h"
 #include "tool/read/events/cuts.h"
 #include "tool/read/memory.h"
@@ -93,7 +94,7 @@ static uint64_t lost_behind(const struct read_follow_thread *t)
 /* The newest chunk tells which calls are open: they may last for many looks. */
 static void look_first(struct xaudit_read_follow *f)
 {
-	uint64_t until = read_follow_now() + FIRST_NS;
+	uint64_t until = tool_now() + FIRST_NS;
 
 	f->changes = f->read->changes;
 	f->lost_before = f->read->head.lost;
@@ -140,7 +141,7 @@ static void begin_rows(struct xaudit_read_follow *f)
 
 const struct xaudit_read_look *xaudit_read_follow_look(struct xaudit_read_follow *f, int live, uint64_t most)
 {
-	uint64_t until = read_follow_now() + most, lost = 0;
+	uint64_t until = tool_now() + most, lost = 0;
 
 	begin_rows(f);
 	f->live = live;

@@ -67,6 +67,4 @@ void read_follow_thread(struct xaudit_read_follow *f, struct read_follow_thread 
 /* Calls that are open have no end: those of all threads. */
 void read_follow_forget(struct xaudit_read_follow *f);
 
-uint64_t read_follow_now(void);
-
 #endif

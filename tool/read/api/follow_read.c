@@ -2,25 +2,17 @@
 /* The events of a thread record that grows. */
 #define _GNU_SOURCE
 #include <string.h>
-#include <time.h>
 
+#include "tool/now.h"
 #include "tool/read/api/follow.h"
 #include "tool/read/memory.h"
 #include "x86_64/cpu.h"
 
 #define LAPS 3 /* samples of a flight recorder in one look */
 
-uint64_t read_follow_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t now_ticks(const struct xaudit_read_follow *f)
 {
-	return f->read->head.clock == TRACE_CLOCK_TSC ? cpu_ticks() : read_follow_now();
+	return f->read->head.clock == TRACE_CLOCK_TSC ? cpu_ticks() : tool_now();
 }
 
 /* ---- rows ---- */
@@ -397,7 +389,7 @@ void read_follow_thread(struct xaudit_read_follow *f, struct read_follow_thread 
 		t->last = t->begun ? t->chunk.head.clock : 0;
 	}
 	while (t->begun && read_block(f, t)) {
-		if (read_follow_now() > until) {
+		if (tool_now() > until) {
 			skip_to_end(f, t);
 			break;
 		}

@@ -10,7 +10,6 @@
 #include "tool/record/sched/sched.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "runtime/output.h"
+#include "tool/proc.h"
 #include "tool/record/record.h"
 #include "tool/thread.h"
 #include "tool/tool.h"
@@ -38,21 +38,6 @@ static struct {
 	struct pollfd *file; /* the rings' files, and then `end` */
 } sched = { .end = -1 };
 
-/* The first bytes of a file, up to a line's end. Returns false if it can't be read. */
-static bool read_line(const char *path, char *line, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return false;
-	line[n] = 0;
-	line[strcspn(line, "\n")] = 0;
-	return true;
-}
-
 /* The clock that the module will take for events; readers can do with the other one, but less exactly. */
 static enum trace_clock find_clock(const struct rules *rules)
 {
@@ -62,8 +47,8 @@ static enum trace_clock find_clock(const struct rules *rules)
 		return TRACE_CLOCK_MONOTONIC;
 	if (rules->clock == RULES_CLOCK_TSC)
 		return TRACE_CLOCK_TSC;
-	if (read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof(name)) &&
-		!strcmp(name, "tsc"))
+	proc_read(name, sizeof(name), "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	if (!strcmp(name, "tsc\n"))
 		return TRACE_CLOCK_TSC;
 	return cpu_ticks_are_steady() ? TRACE_CLOCK_TSC : TRACE_CLOCK_MONOTONIC;
 }
@@ -188,7 +173,7 @@ void record_sched_start(pid_t pid)
 		.paranoid = SCHED_PARANOID_UNKNOWN,
 		.holds = SCHED_SWITCHES,
 	};
-	if (read_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)))
+	if (proc_read(text, sizeof(text), "/proc/sys/kernel/perf_event_paranoid") >= 0)
 		sched.head.paranoid = (int32_t)strtol(text, NULL, 10);
 	error = sched_rings_begin(pid, sched.clock, &sched.head);
 	if (error) {

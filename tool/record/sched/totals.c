@@ -12,12 +12,12 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "tool/proc.h"
 
 /* A thread, or, tid 0, a process. */
 struct total {
@@ -109,19 +109,7 @@ static void add(uint32_t pid)
 /* Reads /proc/PID/task/NAME: all of it, if it fits. */
 static bool read_task(uint32_t pid, const char *tid, const char *name, char *text, size_t size)
 {
-	char path[300];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%s/%s", pid, tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, size - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return false;
-	text[n] = 0;
-	return true;
+	return proc_read(text, size, "/proc/%u/task/%s/%s", pid, tid, name) >= 0;
 }
 
 /* Returns false if there is no such process any more. */
