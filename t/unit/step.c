@@ -333,8 +333,8 @@ static void test_every(const struct plan *plan, struct places *places)
 	uint32_t steps = tracer.steps, injected = tracer.injected;
 	status = finish(&tracer, running, status);
 	/* Blocked signals wait; code that blocks them is longer with AddressSanitizer. */
-	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps / (WITH_ASAN ? 3 : 2)), "%s: %u signals at %u instructions", what,
-		injected, steps);
+	ok(steps >= 10 && injected >= (plan->cold ? 50 : steps / (WITH_ASAN ? 3 : 2)),
+		"%s: %u signals at %u instructions", what, injected, steps);
 	check_end(plan, what, status);
 }
 
