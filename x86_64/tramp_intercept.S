@@ -85,16 +85,38 @@
 	jae	\slow
 .endm
 
+/* For unwinders: A is in its slot again, where a label's entry had it. */
+.macro	RETURNS_BY_SLOT own
+.if \own
+	.cfi_offset 16, -8
+.endif
+.endm
+
+/* A is back in its slot, S = rax. Afterwards base = MIRROR_BASE, rdx = A. */
+.macro	PUT_BACK base, own
+	movabs	$MIRROR_BASE, \base
+	mov	ENTRY_ADDRESS(\base,%rax,2), %rdx
+	mov	%rdx, (%rax)
+	RETURNS_BY_SLOT \own
+.endm
+
+/* The same with S = 40(%rsp). Afterwards r11 = S, rcx = its mirror entry, rdx = A. */
+.macro	PUT_BACK_COLD own
+	movabs	$MIRROR_BASE, %rcx
+	lea	40(%rsp), %r11
+	lea	(%rcx,%r11,2), %rcx
+	mov	ENTRY_ADDRESS(%rcx), %rdx
+	mov	%rdx, (%r11)
+	RETURNS_BY_SLOT \own
+.endm
+
 /*
  * The call at S = rax = 40(%rsp) ends at the clock edx:r10d: A is back in its slot, and the event is written. rcx =
  * record, r11 = stack.
  */
 .macro	END_AT	own, full
 	SAVE	%rdx
-	movabs	$MIRROR_BASE, %rcx
-	mov	ENTRY_ADDRESS(%rcx,%rax,2), %rdx
-	mov	%rdx, (%rax)
-	RETURNS_BY_SLOT \own
+	PUT_BACK %rcx, \own
 	mov	ENTRY_WORD(%rcx,%rax,2), %edx
 	xor	$ENTRY_TO_EXIT, %edx
 	shl	$32, %rdx
@@ -107,10 +129,7 @@
 
 /* END_AT at the last reading of a coarse clock; or goes to \read, with r10 = word << 32. */
 .macro	END_SHARED own, read, full
-	movabs	$MIRROR_BASE, %r10
-	mov	ENTRY_ADDRESS(%r10,%rax,2), %rdx
-	mov	%rdx, (%rax)
-	RETURNS_BY_SLOT \own
+	PUT_BACK %r10, \own
 	mov	ENTRY_WORD(%r10,%rax,2), %r10d
 	xor	$ENTRY_TO_EXIT, %r10d
 	shl	$32, %r10
@@ -142,13 +161,6 @@
 	mov	%rax, %rcx
 2:	lea	LABELS_CALL(%rcx), %rcx
 3:	mov	%rcx, 48(%rsp)
-.endm
-
-/* And it is in S again. */
-.macro	RETURNS_BY_SLOT own
-.if \own
-	.cfi_offset 16, -8
-.endif
 .endm
 
 .macro	INTERCEPT set, clock, own
@@ -342,12 +354,7 @@ tramp_return_\set:
 	jz	.Lleave_unknown_\set
 	HANDLERS_NOW leave, handler_call, \clock
 .Lleave_unknown_\set:
-	movabs	$MIRROR_BASE, %rcx
-	lea	40(%rsp), %r11
-	lea	(%rcx,%r11,2), %rcx
-	mov	ENTRY_ADDRESS(%rcx), %rdx
-	mov	%rdx, (%r11)
-	RETURNS_BY_SLOT \own
+	PUT_BACK_COLD \own
 	mov	ENTRY_WORD(%rcx), %r10d
 	xor	$ENTRY_TO_EXIT, %r10d
 	shl	$32, %r10
@@ -360,12 +367,7 @@ tramp_return_\set:
 .if \own
 	RETURNS_BY_LABEL
 .endif
-	movabs	$MIRROR_BASE, %rcx
-	lea	40(%rsp), %r11
-	lea	(%rcx,%r11,2), %rcx
-	mov	ENTRY_ADDRESS(%rcx), %rdx
-	mov	%rdx, (%r11)
-	RETURNS_BY_SLOT \own
+	PUT_BACK_COLD \own
 	jmp	.Lleave_go_\set
 .ifc	\clock, coarse
 .if \own
