@@ -72,9 +72,7 @@ read_clock:
 tramp_landed:
 	.cfi_startproc
 	.cfi_def_cfa_offset 24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	SELF	.Lgo_on				/* no record, no open calls */
 	STACK	%rcx, .Lgo_on
 	lea	40(%rsp), %rax
@@ -86,9 +84,7 @@ tramp_landed:
 	.hidden	tramp_jump
 tramp_jump:
 	.cfi_adjust_cfa_offset -24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	SELF	.Lgo_on
 	mov	%rdi, %rax
 	SLOW	tramp_slow_jump
@@ -97,9 +93,7 @@ tramp_jump:
 	.hidden	tramp_caller
 tramp_caller:
 	.cfi_adjust_cfa_offset -24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	IF_LABEL 40(%rsp), %rax, .Lcalled_by_us, all
 	jmp	.Lgo_on
 .Lcalled_by_us:
@@ -110,9 +104,7 @@ tramp_caller:
 	.hidden	tramp_prctl
 tramp_prctl:
 	.cfi_adjust_cfa_offset -24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	cmp	$SET_SECCOMP, %edi
 	je	.Lseccomp
 	cmp	$SET_TSC, %edi
@@ -122,9 +114,7 @@ tramp_prctl:
 	mov	%rsp, %rax
 	SLOW	tramp_slow_prctl
 .Lgo_on:
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%rdx, %rcx, %rax
 	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)
@@ -150,9 +140,7 @@ tramp_prctl:
 	.hidden	tramp_syscall
 tramp_syscall:
 	.cfi_adjust_cfa_offset -24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	cmp	$NR_PRCTL, %edi
 	je	.Lprctl
 	cmp	$NR_SECCOMP, %edi
@@ -177,9 +165,7 @@ tramp_syscall:
 /* setrlimit: edi = which, rsi = the limit. prlimit: esi = which, rdx = the limit; 0: only a question. */
 tramp_limit:
 	.cfi_adjust_cfa_offset -24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	mov	%rsi, %rax
 	cmp	$LIMIT_ADDRESSES, %edi
 	je	.Lshrink
@@ -193,9 +179,7 @@ tramp_limit:
 	.hidden	tramp_lock
 tramp_lock:
 	.cfi_adjust_cfa_offset -24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	xor	%eax, %eax
 .Lshrink:
 	SLOW	tramp_slow_shrink

@@ -17,16 +17,12 @@
 tramp_count:
 	.cfi_startproc
 	.cfi_def_cfa_offset 24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	mov	32(%rsp), %eax
 	and	$ID_MASK, %eax
 	COUNT	.Lcounted
 .Lcounted:
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%rdx, %rcx, %rax
 	.globl	tramp_pass
 	.hidden	tramp_pass
 tramp_pass:
@@ -47,16 +43,12 @@ tramp_pass:
 	.type	tramp_xray_count, @function
 tramp_xray_count:
 	.cfi_startproc
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
+	SAVE	%rax, %rcx, %rdx
 	mov	%r10d, %eax
 	and	$ID_MASK, %eax
 	COUNT	.Lxcounted
 .Lxcounted:
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%rdx, %rcx, %rax
 	.globl	tramp_xray_pass
 	.hidden	tramp_xray_pass
 tramp_xray_pass:
@@ -76,20 +68,17 @@ tramp_xray_pass:
 	.type	tramp_xray_\name\()_idle_\clock, @function
 tramp_xray_\name\()_idle_\clock:
 	.cfi_startproc
-	SAVE	%rax
-	SAVE	%rcx
+	SAVE	%rax, %rcx
 	SELF	.Lidle_\name\()_go_\clock
 	STACK	%rcx, .Lidle_\name\()_go_\clock
 	lea	\x(%rsp), %rax			/* X */
 	cmp	%rax, STACK_TOP(%rcx)
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%rcx, %rax
 	je	tramp_xray_\name\()_\clock
 	ret
 	.cfi_adjust_cfa_offset 16
 .Lidle_\name\()_go_\clock:
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%rcx, %rax
 	ret
 	.cfi_endproc
 	.size	tramp_xray_\name\()_idle_\clock, . - tramp_xray_\name\()_idle_\clock

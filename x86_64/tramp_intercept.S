@@ -177,11 +177,7 @@
 tramp_intercept_\set:
 	.cfi_startproc
 	.cfi_def_cfa_offset 24
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%r10
-	SAVE	%r11
+	SAVE	%rax, %rcx, %rdx, %r10, %r11
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lenter_checked_\set
 .ifnc	\clock, coarse
@@ -202,11 +198,7 @@ tramp_intercept_\set:
 .if \own
 	OWN_LABEL \clock
 .endif
-	RESTORE	%r11
-	RESTORE	%r10
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%r11, %r10, %rdx, %rcx, %rax
 	.cfi_remember_state
 	lea	24(%rsp), %rsp			/* drop body, word, A; the red zone keeps what is read of them */
 .if \own
@@ -245,11 +237,7 @@ tramp_return_\set:
 	.cfi_restore 7
 	RETURNS_BY_MIRROR 8
 .endif
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%r10
-	SAVE	%r11
+	SAVE	%rax, %rcx, %rdx, %r10, %r11
 .Lleave_\set:
 .ifc	\clock, coarse
 	/* a call that began in another thread may be the first to end in this one */
@@ -282,11 +270,7 @@ tramp_return_\set:
 	lea	(%rdx,%rax,8), %rdx		/* the next outer call's slot */
 	mov	%rdx, STACK_TOP(%r11)
 .Lleave_go_\set:
-	RESTORE	%r11
-	RESTORE	%r10
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%r11, %r10, %rdx, %rcx, %rax
 	ret					/* predicted: the first call's prediction is still on top */
 
 /* -- off the fast path; stack as after the pushes at the return -- */
@@ -487,11 +471,7 @@ tramp_return_\set:
 	WRITE	.Ljump_full_\set, LINES_\clock
 .Ljump_\set:
 	clc					/* handlers and C may leave a carry */
-	RESTORE	%r11
-	RESTORE	%r10
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%r11, %r10, %rdx, %rcx, %rax
 	lea	16(%rsp), %rsp			/* drop body and word; the red zone keeps the first for the jump */
 	.cfi_adjust_cfa_offset -16
 	jmp	*-16(%rsp)
@@ -513,11 +493,7 @@ tramp_return_\set:
 	.hidden	tramp_point_\set
 tramp_point_\set:
 	.cfi_adjust_cfa_offset -40
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%r10
-	SAVE	%r11
+	SAVE	%rax, %rcx, %rdx, %r10, %r11
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lpoint_checked_\set
 .ifnc	\clock, coarse

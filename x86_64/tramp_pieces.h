@@ -20,15 +20,19 @@
 #include "x86_64/offsets.h"
 #include "x86_64/tramp.h"
 
-/* push and pop, and the unwinder told. */
-.macro	SAVE	reg
+/* push and pop in this order, and the unwinder told. */
+.macro	SAVE	regs:vararg
+.irp	reg, \regs
 	push	\reg
 	.cfi_adjust_cfa_offset 8
+.endr
 .endm
 
-.macro	RESTORE	reg
+.macro	RESTORE	regs:vararg
+.irp	reg, \regs
 	pop	\reg
 	.cfi_adjust_cfa_offset -8
+.endr
 .endm
 
 /* A frame that rbp names. */

@@ -50,10 +50,7 @@
 tramp_xray_entry_\clock:
 	.cfi_startproc
 	.cfi_def_cfa_offset 16
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%r11
+	SAVE	%rax, %rcx, %rdx, %r11
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lxenter_checked_\clock
 .ifnc	\clock, coarse
@@ -71,10 +68,7 @@ tramp_xray_entry_\clock:
 	WRITE	.Lxenter_full_\clock
 .endif
 .Lxenter_go_\clock:
-	RESTORE	%r11
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%r11, %rdx, %rcx, %rax
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lxenter_checked_\clock:
@@ -159,10 +153,7 @@ tramp_xray_entry_\clock:
 tramp_xray_\name\()_\clock:
 	.cfi_startproc
 	.cfi_def_cfa_offset \x - 16
-	SAVE	%rax
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%r11
+	SAVE	%rax, %rcx, %rdx, %r11
 	shl	$32, %r10
 .Lx\name\()_\clock:
 .ifnc	\clock, coarse
@@ -193,10 +184,7 @@ tramp_xray_\name\()_\clock:
 	lea	(%rdx,%rax,8), %rdx
 	mov	%rdx, STACK_TOP(%r11)
 .Lx\name\()_go_\clock:
-	RESTORE	%r11
-	RESTORE	%rdx
-	RESTORE	%rcx
-	RESTORE	%rax
+	RESTORE	%r11, %rdx, %rcx, %rax
 	ret
 	.cfi_adjust_cfa_offset 32
 .ifc	\clock, coarse
