@@ -63,9 +63,11 @@ is "$status $(kinds) $(ask '.findings[0].text')" '139 late-access use of plugin_
 cp plugin.so stripped.so
 cp host stripped
 strip stripped.so stripped
-bounded 60 "$XAUDIT" check ./stripped inside ./stripped.so >out 2>err
+bounded 60 env DEBUGINFOD_URLS="file://$tmp/server/" DEBUGINFOD_CACHE_PATH="$tmp/asked" HOME="$tmp" \
+	"$XAUDIT" check ./stripped inside ./stripped.so >out 2>err
 is "$? $(grep -c '^xaudit check: thread-inside: .* in plugin_wait$' err)" '1 1' \
 	'a thread is found in a stripped library'
+ok 'no server is asked for its debug file' test ! -e asked
 like "$(cat err)" '    #0  stripped\+0x[0-9a-f]+$' 'frames without a name are said by their address in the file'
 
 if [ -n "$CLANG" ]; then

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/index/debug.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
 
@@ -62,7 +63,7 @@ struct check_names *check_names_begin(struct check_process *process, const struc
 	size_t first = process->unloads > UNLOADS ? process->unloads - UNLOADS : 0;
 
 	names->process = process;
-	names->dwfl = dwfl_begin(&callbacks);
+	names->dwfl = debug_begin(&callbacks);
 	if (!names->dwfl)
 		return names;
 	dwfl_linux_proc_report(names->dwfl, process->pid);

@@ -42,8 +42,6 @@ int index_file_make(struct index_made *to, const struct index_identity *identity
 
 	if (fd < 0)
 		return fd;
-	/* libdwfl would ask a server for debug files, and wait for it. */
-	unsetenv("DEBUGINFOD_URLS");
 	int r = is_same(fd, identity) ? index_make(to, fd, path) : -ESTALE;
 	close(fd);
 	if (r == 0 && index_own_folder(folder, sizeof(folder), &shared))

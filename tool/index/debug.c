@@ -91,6 +91,12 @@ static int try_folder(Dwfl_Module *module, const char *file, const char *link, u
 	return fd;
 }
 
+Dwfl *debug_begin(const Dwfl_Callbacks *callbacks)
+{
+	unsetenv("DEBUGINFOD_URLS");
+	return dwfl_begin(callbacks);
+}
+
 int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file, const char *link,
 	GElf_Word crc, char **found)
 {

@@ -9,6 +9,12 @@
 
 #include <elfutils/libdwfl.h>
 
+/*
+ * dwfl_begin(); and from here on libdwfl asks no server for debug files, for which it would wait. What this process
+ * executes afterwards asks none either.
+ */
+Dwfl *debug_begin(const Dwfl_Callbacks *callbacks);
+
 /* As find_debuginfo of Dwfl_Callbacks. */
 int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file, const char *link,
 	GElf_Word crc, char **found);

@@ -47,8 +47,6 @@ int index_have(struct index_had *had, int fd, const char *path)
 	free(name.soname);
 	if (index_is_kept(&had->index, &name))
 		return 0;
-	/* libdwfl would ask a server for debug files, and wait for it. */
-	unsetenv("DEBUGINFOD_URLS");
 	r = index_make(&made, fd, path);
 	if (r)
 		return r;

@@ -260,8 +260,6 @@ int index_main(int argc, char **argv)
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* libdwfl would ask a server for debug files, and wait for it. */
-	unsetenv("DEBUGINFOD_URLS");
 	for (; first < argc; first++)
 		if (do_file(&options, argv[first]))
 			status = TOOL_FAILED;

@@ -108,7 +108,7 @@ static void all_names(struct image *image, int fd, const char *path)
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &debug_path,
 	};
-	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl *dwfl = debug_begin(&callbacks);
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	GElf_Addr bias;
 

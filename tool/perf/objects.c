@@ -90,7 +90,7 @@ static void open_module(struct perf_load *load)
 	load->tried = true;
 	if (fd < 0)
 		return;
-	load->dwfl = dwfl_begin(&callbacks);
+	load->dwfl = debug_begin(&callbacks);
 	if (!load->dwfl) {
 		close(fd);
 		return;

@@ -123,8 +123,6 @@ int perf_trace(const char *command, int trace, const char *path)
 	DIR *dir = own < 0 ? NULL : fdopendir(own);
 	bool failed = false;
 
-	/* libdwfl would ask a server for debug files, and wait for it. */
-	unsetenv("DEBUGINFOD_URLS");
 	if (!dir) {
 		tool_error(command, "can't read the trace %s: %m", path);
 		if (own >= 0)

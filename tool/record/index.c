@@ -139,8 +139,6 @@ static int make(const char *file, const char *folder, int shared)
 	struct index_made made;
 	int fd = own_open(file);
 
-	/* libdwfl would ask a server for debug files, and wait for it. */
-	unsetenv("DEBUGINFOD_URLS");
 	int r = fd < 0 ? fd : index_make(&made, fd, file);
 	if (r) {
 		tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s", file,
