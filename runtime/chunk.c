@@ -15,6 +15,7 @@
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use, where the thread writes chunks; more if custom events are being written there */
 #define FEW	      4u  /* that need no list of their own */
+#define LOOKED	      8u  /* among which the place of the next chunk is looked for when a chunk begins */
 #define SCARCE	      8u  /* from so large a share of the family's places on no thread takes more than FEW */
 #define SCARCE_FEW    2u  /* and from this on more than one */
 
@@ -391,10 +392,10 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 	uint64_t least = UINT64_MAX;
 
 	*oldest = -EBUSY;
-	for (uint32_t place = 0; place < thread->made; place++)
+	for (uint32_t place = 0; place < thread->made && place < LOOKED; place++)
 		if (is_ahead(thread, place) && is_free(thread, place))
 			return place;
-	/* Always from the first on, the one at hand last: so few are in use, and in the processor's cache. */
+	/* Else from the first on, the one at hand last: so few are in use, and in the processor's cache. */
 	for (uint32_t i = 0, at = thread->place; i < thread->made; i++) {
 		uint32_t place = i + 1 == thread->made ? at : i < at ? i : i + 1;
 		if (is_being_written(thread, place))
@@ -505,15 +506,15 @@ static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now
 }
 
 /*
- * Tells the trampolines where the chunk after this one will be, if a place is free by now. Where the thread writes
- * chunks itself they are in the near cache anyway.
+ * Tells the trampolines where the chunk after this one will be, if a place is free by now: one of the first few, as a
+ * thread may have thousands that are full. Where it writes chunks itself they are in the near cache anyway.
  */
 static void look_ahead(struct thread *thread, enum trace_mode mode, int drained)
 {
 	long place = mode == TRACE_MODE_RING ? next_in_ring(thread, (uint32_t)ring_places) : -EBUSY;
 	int64_t ahead = 0;
 
-	for (uint32_t i = 0; mode == TRACE_MODE_STREAM && drained && i < thread->made && place < 0; i++)
+	for (uint32_t i = 0; mode == TRACE_MODE_STREAM && drained && i < thread->made && i < LOOKED && place < 0; i++)
 		if (i != thread->place && is_free(thread, i))
 			place = i;
 	if (place >= 0 && (uint32_t)place < thread->made)

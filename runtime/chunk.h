@@ -16,8 +16,9 @@
  * place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread takes
  * new places for the next ones, as long as meta has room; the file is tried again about once a second.
  *
- * When a chunk begins, the place of the next one is chosen, if one is free by then; trampolines fetch its memory, line
- * by line, as they fill the chunk (tramp_state.ahead). Nobody else writes there meanwhile.
+ * When a chunk begins, the place of the next one is chosen: in mode ring the next in turn, and where `xaudit record`
+ * takes chunks one of the first few, if one is free by then. Trampolines fetch its memory, line by line, as they fill
+ * the chunk (tramp_state.ahead). Nobody else writes there meanwhile. If it can't be used after all, another one is.
  *
  * Places are as large as two chunks; the chunk is the upper half, so it ends at B, a multiple of twice its size. In all
  * addresses of the chunk the bit of that size is set; in those from B on, as far as any event reaches, it is clear, as

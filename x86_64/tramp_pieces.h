@@ -154,7 +154,7 @@
 .endif
 .endm
 
-/* How many lines of the next chunk an event is to fetch (STORE), of those that read the clock. */
+/* How many lines of the next chunk an event fetches that reads the clock (STORE). */
 .set	LINES_tsc, 1
 .set	LINES_mono, 1
 .set	LINES_coarse, TRAMP_COARSE_EVENTS * 8 / 64
@@ -209,9 +209,10 @@
 
 /*
  * rdx = where, rax != r10. A handler that came since the cursor was loaded has stored something there, or nothing
- * anywhere. lines: so many of where the next chunk will be, as far into it, are fetched to be written to; else filling
- * that with tokens would wait for each of them. To the processor this is a hint, whatever lies there. Ends of calls
- * give it, and entries that have no end: once in 16 bytes is enough.
+ * anywhere. lines: so many cache lines of the next chunk are fetched to be written to, as far into it as this event is;
+ * else filling it with tokens would wait for each of them. To the processor this is a hint, whatever lies there: the
+ * last line may be one behind the chunk. Ends of calls give it, and entries that have no end: once in 16 bytes is
+ * enough. With a coarse clock each event gives it that reads that.
  */
 .macro	STORE	slow, lines=0
 	cmp	%r11, STATE_STACK(%rcx)

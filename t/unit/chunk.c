@@ -206,40 +206,6 @@ static int custom(void *argument)
 	return 0;
 }
 
-/* ---- where the next chunk will be ---- */
-
-/* Goes on to the next chunk: was it told before? */
-static int as_told(enum trace_mode mode)
-{
-	uint64_t ahead = (uint64_t)(uintptr_t)thread->chunk + (uint64_t)(int64_t)thread->hot.ahead;
-	int is_known = thread->hot.ahead != 0;
-
-	next_chunk(mode);
-	return is_known && (uint64_t)(uintptr_t)thread->chunk == ahead;
-}
-
-static int ahead_in_ring(void *argument)
-{
-	(void)argument;
-	begin();
-	for (int i = 1; i < CORE_RING_CHUNKS; i++)
-		told->value[0] += (uint64_t)as_told(TRACE_MODE_RING);
-	for (int i = 0; i < 3 * CORE_RING_CHUNKS; i++)
-		told->value[1] += (uint64_t)as_told(TRACE_MODE_RING);
-	/* An interrupted frame writes a custom event in the next place. */
-	uint64_t next = (uint64_t)(uintptr_t)thread->chunk + (uint64_t)(int64_t)thread->hot.ahead;
-	thread->custom[0].address = next + sizeof(struct trace_chunk);
-	thread->custom[0].frame = UINT64_MAX;
-	thread->customs = 1;
-	told->value[2] = (uint64_t)as_told(TRACE_MODE_RING);
-	told->value[3] = (uint64_t)as_told(TRACE_MODE_RING);
-	/* Chunks that the thread writes itself. */
-	thread->customs = 0;
-	next_chunk(TRACE_MODE_STREAM);
-	told->value[4] = thread->hot.ahead != 0;
-	return 0;
-}
-
 /* ---- chunks that another process writes ---- */
 
 static struct trace_handover *handover_of(uint32_t place)
@@ -271,42 +237,6 @@ static uint64_t left_to_others(void)
 	return n;
 }
 
-/* `xaudit record` has written all chunks but `left`, a place. */
-static void all_written(uint32_t left)
-{
-	for (uint32_t place = 0; place < thread->made; place++)
-		if (place != left)
-			handover_of(place)->drained = handover_of(place)->full;
-}
-
-static int ahead_in_stream(void *argument)
-{
-	uint64_t beat = 0;
-
-	(void)argument;
-	begin();
-	/* Nothing is written yet: each chunk goes to a new place. */
-	for (int i = 0; i < 3; i++) {
-		process_head()->drain_beat = ++beat;
-		told->value[0] += (uint64_t)as_told(TRACE_MODE_STREAM);
-	}
-	all_written(UINT32_MAX);
-	process_head()->drain_beat = ++beat;
-	next_chunk(TRACE_MODE_STREAM);
-	for (int i = 0; i < 6; i++) {
-		uint32_t last = thread->place;
-		process_head()->drain_beat = ++beat;
-		told->value[1] += (uint64_t)as_told(TRACE_MODE_STREAM);
-		all_written(last); /* `record` is one behind */
-	}
-	/* The place that is ahead is handed over after all: its chunk must not be overwritten. */
-	for (uint32_t place = 0; place < thread->made; place++)
-		handover_of(place)->drained = handover_of(place)->full - (handover_of(place)->full != 0);
-	process_head()->drain_beat = ++beat;
-	told->value[2] = (uint64_t)as_told(TRACE_MODE_STREAM);
-	return 0;
-}
-
 /* `xaudit record` is running, as its beat says; it is slow, then quick. */
 static int others_write(void *argument)
 {
@@ -326,7 +256,8 @@ static int others_write(void *argument)
 	told->value[3] = thread->made - 1 - left_to_others();
 	told->value[6] = !head_at(1).magic && head_at(thread->saved).magic && !head_at(thread->saved).seq;
 	for (int i = 0; i < 6; i++) {
-		all_written(UINT32_MAX);
+		for (uint32_t place = 0; place < thread->made; place++)
+			handover_of(place)->drained = handover_of(place)->full;
 		process_head()->drain_beat = ++beat;
 		next_chunk(TRACE_MODE_STREAM);
 		told->value[4] = thread->place > told->value[4] ? thread->place : told->value[4];
@@ -550,16 +481,6 @@ int main(void)
 	is_int((long long)told->value[1], 1, "the other one is");
 	is_int((long long)told->value[2], 0, "its chunk was left without it: it can't be finished there");
 	is_int((long long)told->value[3], 2, "and when nobody writes there any more the place is in turn again");
-	run(ahead_in_ring, "the place of the next chunk, mode ring", NULL);
-	is_int((long long)told->value[0], 0, "it is not known while places are new");
-	is_int((long long)told->value[1], 3 * CORE_RING_CHUNKS, "then the next chunk is where it was to be");
-	is_int((long long)told->value[2], 0, "but where an interrupted frame writes");
-	is_int((long long)told->value[3], 1, "and after that again");
-	is_int((long long)told->value[4], 0, "alone it is not said");
-	run(ahead_in_stream, "the place of the next chunk, mode stream", NULL);
-	is_int((long long)told->value[0], 0, "it is not known as long as nothing is written");
-	is_int((long long)told->value[1], 6, "then the next chunk is where it was to be");
-	is_int((long long)told->value[2], 0, "but where its chunk must be kept after all");
 	run(others_write, "somebody else writes chunks", NULL);
 	is_int((long long)told->value[5], 1, "a thread has many places");
 	is_int((long long)told->value[0], 0, "as many as a flight recorder, if none is written");

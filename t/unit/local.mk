@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Tests in C: t_unit_NAME_t_SOURCES = t/unit/NAME.c, and the libraries that it needs in t_unit_NAME_t_LDADD.
-check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t \
+check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/unit/chunk.t t/unit/chunk_ahead.t \
 	t/unit/compare.t t/unit/core_filter.t t/unit/core_modes.t t/unit/cut.t \
 	t/unit/cxx.t t/unit/dense.t t/unit/displace.t t/unit/drain_race.t t/unit/epoch.t t/unit/epoch_torture.t \
 	t/unit/glob.t \
@@ -31,6 +31,9 @@ t_unit_cct_t_SOURCES = t/unit/cct.c tool/show/calls/cct.c tool/show/calls/cct.h 
 
 t_unit_chunk_t_SOURCES = t/unit/chunk.c
 t_unit_chunk_t_LDADD = t/lib/libcore.la
+
+t_unit_chunk_ahead_t_SOURCES = t/unit/chunk_ahead.c
+t_unit_chunk_ahead_t_LDADD = t/lib/libcore.la
 
 t_unit_compare_t_SOURCES = t/unit/compare.c tool/show/report/compare.c tool/show/report/compare.h
 t_unit_compare_t_LDADD = -lm
