@@ -87,6 +87,14 @@ static uint64_t take_pointer(struct cursor *at, uint8_t encoding)
 	return value ? base + value : 0;
 }
 
+/* The length that an entry begins with. */
+static uint64_t take_length(struct cursor *at)
+{
+	uint64_t length = take(at, 4);
+
+	return length == 0xffffffff ? take(at, 8) : length;
+}
+
 /* What an FDE needs of its CIE. */
 struct cie {
 	uint64_t place; /* its address; 0: none read yet */
@@ -220,9 +228,7 @@ struct frames *frames_read(const struct site_file *file)
 	const uint8_t *first = all.p;
 	uint64_t first_address = all.address;
 	for (;;) {
-		uint64_t length = take(&all, 4);
-		if (length == 0xffffffff)
-			length = take(&all, 8);
+		uint64_t length = take_length(&all);
 		if (all.bad || !length || length > (uint64_t)(all.end - all.p))
 			break;
 		struct cursor at = { all.p, all.p + length, all.address, false };
@@ -236,9 +242,7 @@ struct frames *frames_read(const struct site_file *file)
 			continue;
 		if (cie.place != place) {
 			struct cursor head = { first + (place - first_address), at.p, place, false };
-			uint64_t n = take(&head, 4);
-			if (n == 0xffffffff)
-				n = take(&head, 8);
+			uint64_t n = take_length(&head);
 			if (head.bad || n > (uint64_t)(head.end - head.p) || take(&head, 4))
 				continue;
 			head.end = head.p + n - 4;
@@ -289,9 +293,11 @@ static int8_t reg_of(uint64_t number)
 #define REMEMBER      8
 
 struct rows {
+	const struct frame *frame;
 	struct frame_row *row;
 	size_t count, room;
 	struct frame_row now;
+	const struct frame_row *start; /* what the CIE says; NULL: that is being found out */
 	struct frame_row kept[REMEMBER];
 	size_t depth;
 };
@@ -312,109 +318,154 @@ static void skip_block(struct cursor *at)
 	at->p += at->bad ? 0 : n;
 }
 
-static void run(struct rows *rows, const struct frame *frame, struct cursor at, const struct frame_row *start)
+/*
+ * Each of these takes what is behind an instruction, if it is one of its sort; else it returns false. Of some, `low` is
+ * the low six bits of op, which is the rest.
+ */
+
+/* Where the next row begins. */
+static bool run_place(struct rows *rows, struct cursor *at, uint8_t op, uint8_t low)
 {
-	while (at.p < at.end && !at.bad) {
-		uint8_t op = (uint8_t)take(&at, 1), low = op & 0x3f;
-		switch (op & 0xc0 ? op & 0xc0 : op) {
-		case DW_CFA_advance_loc:
-			advance(rows, rows->now.from + low * frame->code_factor);
-			break;
-		case DW_CFA_advance_loc1:
-			advance(rows, rows->now.from + take(&at, 1) * frame->code_factor);
-			break;
-		case DW_CFA_advance_loc2:
-			advance(rows, rows->now.from + take(&at, 2) * frame->code_factor);
-			break;
-		case DW_CFA_advance_loc4:
-			advance(rows, rows->now.from + take(&at, 4) * frame->code_factor);
-			break;
-		case DW_CFA_set_loc:
-			advance(rows, take_pointer(&at, frame->encoding));
-			break;
-		case DW_CFA_offset:
-			take_leb(&at, false);
-			if (low == RETURN_COLUMN)
-				rows->now.no_return = false;
-			break;
-		case DW_CFA_restore:
-			if (low == RETURN_COLUMN && start)
-				rows->now.no_return = start->no_return;
-			break;
-		case DW_CFA_def_cfa:
-			rows->now.reg = reg_of(take_leb(&at, false));
-			rows->now.offset = (int64_t)take_leb(&at, false);
-			break;
-		case DW_CFA_def_cfa_sf:
-			rows->now.reg = reg_of(take_leb(&at, false));
-			rows->now.offset = (int64_t)take_leb(&at, true) * frame->data_factor;
-			break;
-		case DW_CFA_def_cfa_register:
-			rows->now.reg = reg_of(take_leb(&at, false));
-			break;
-		case DW_CFA_def_cfa_offset:
-			rows->now.offset = (int64_t)take_leb(&at, false);
-			break;
-		case DW_CFA_def_cfa_offset_sf:
-			rows->now.offset = (int64_t)take_leb(&at, true) * frame->data_factor;
-			break;
-		case DW_CFA_def_cfa_expression:
-			skip_block(&at);
-			rows->now.reg = INSN_NO_REG;
-			break;
-		case DW_CFA_expression:
-		case DW_CFA_val_expression:
-			take_leb(&at, false);
-			skip_block(&at);
-			break;
-		case DW_CFA_undefined:
-			if (take_leb(&at, false) == RETURN_COLUMN)
-				rows->now.no_return = true;
-			break;
-		case DW_CFA_remember_state:
-			if (rows->depth < REMEMBER)
-				rows->kept[rows->depth] = rows->now;
-			rows->depth++;
-			break;
-		case DW_CFA_restore_state:
-			if (rows->depth && --rows->depth < REMEMBER) {
-				uint64_t from = rows->now.from;
-				rows->now = rows->kept[rows->depth];
-				rows->now.from = from;
-			}
-			break;
-		case DW_CFA_restore_extended:
-		case DW_CFA_same_value:
-		case DW_CFA_GNU_args_size:
-			take_leb(&at, false);
-			break;
-		case DW_CFA_offset_extended:
-		case DW_CFA_offset_extended_sf:
-		case DW_CFA_register:
-		case DW_CFA_val_offset:
-		case DW_CFA_val_offset_sf:
-		case DW_CFA_GNU_negative_offset_extended:
-			take_leb(&at, false);
-			take_leb(&at, false);
-			break;
-		case DW_CFA_nop:
-			break;
-		default:
-			rows->now.reg = INSN_NO_REG;
-			return;
-		}
+	uint64_t from = rows->now.from, factor = rows->frame->code_factor;
+
+	switch (op) {
+	case DW_CFA_advance_loc:
+		advance(rows, from + low * factor);
+		return true;
+	case DW_CFA_advance_loc1:
+		advance(rows, from + take(at, 1) * factor);
+		return true;
+	case DW_CFA_advance_loc2:
+		advance(rows, from + take(at, 2) * factor);
+		return true;
+	case DW_CFA_advance_loc4:
+		advance(rows, from + take(at, 4) * factor);
+		return true;
+	case DW_CFA_set_loc:
+		advance(rows, take_pointer(at, rows->frame->encoding));
+		return true;
+	default:
+		return false;
 	}
-	if (at.bad)
+}
+
+/* Where the caller's frame is. */
+static bool run_cfa(struct frame_row *now, struct cursor *at, uint8_t op, int64_t factor)
+{
+	switch (op) {
+	case DW_CFA_def_cfa:
+		now->reg = reg_of(take_leb(at, false));
+		now->offset = (int64_t)take_leb(at, false);
+		return true;
+	case DW_CFA_def_cfa_sf:
+		now->reg = reg_of(take_leb(at, false));
+		now->offset = (int64_t)take_leb(at, true) * factor;
+		return true;
+	case DW_CFA_def_cfa_register:
+		now->reg = reg_of(take_leb(at, false));
+		return true;
+	case DW_CFA_def_cfa_offset:
+		now->offset = (int64_t)take_leb(at, false);
+		return true;
+	case DW_CFA_def_cfa_offset_sf:
+		now->offset = (int64_t)take_leb(at, true) * factor;
+		return true;
+	case DW_CFA_def_cfa_expression:
+		skip_block(at);
+		now->reg = INSN_NO_REG;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where registers are: of the return address we want to know. */
+static bool run_register(struct rows *rows, struct cursor *at, uint8_t op, uint8_t low)
+{
+	switch (op) {
+	case DW_CFA_offset:
+		take_leb(at, false);
+		if (low == RETURN_COLUMN)
+			rows->now.no_return = false;
+		return true;
+	case DW_CFA_restore:
+		if (low == RETURN_COLUMN && rows->start)
+			rows->now.no_return = rows->start->no_return;
+		return true;
+	case DW_CFA_undefined:
+		if (take_leb(at, false) == RETURN_COLUMN)
+			rows->now.no_return = true;
+		return true;
+	case DW_CFA_expression:
+	case DW_CFA_val_expression:
+		take_leb(at, false);
+		skip_block(at);
+		return true;
+	case DW_CFA_restore_extended:
+	case DW_CFA_same_value:
+	case DW_CFA_GNU_args_size:
+		take_leb(at, false);
+		return true;
+	case DW_CFA_offset_extended:
+	case DW_CFA_offset_extended_sf:
+	case DW_CFA_register:
+	case DW_CFA_val_offset:
+	case DW_CFA_val_offset_sf:
+	case DW_CFA_GNU_negative_offset_extended:
+		take_leb(at, false);
+		take_leb(at, false);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What is kept for later, and taken back. */
+static bool run_state(struct rows *rows, uint8_t op)
+{
+	switch (op) {
+	case DW_CFA_nop:
+		return true;
+	case DW_CFA_remember_state:
+		if (rows->depth < REMEMBER)
+			rows->kept[rows->depth] = rows->now;
+		rows->depth++;
+		return true;
+	case DW_CFA_restore_state:
+		if (rows->depth && --rows->depth < REMEMBER) {
+			uint64_t from = rows->now.from;
+			rows->now = rows->kept[rows->depth];
+			rows->now.from = from;
+		}
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void run(struct rows *rows, struct cursor at)
+{
+	bool known = true;
+
+	while (at.p < at.end && !at.bad && known) {
+		uint8_t op = (uint8_t)take(&at, 1), low = op & 0x3f;
+		op = op & 0xc0 ? op & 0xc0 : op;
+		known = run_place(rows, &at, op, low) || run_cfa(&rows->now, &at, op, rows->frame->data_factor) ||
+			run_register(rows, &at, op, low) || run_state(rows, op);
+	}
+	if (at.bad || !known)
 		rows->now.reg = INSN_NO_REG;
 }
 
 size_t frame_rows(const struct frame *frame, struct frame_row *row, size_t room)
 {
-	struct rows rows = { .row = row, .room = room - 1, .now = { .from = frame->start, .reg = INSN_NO_REG } };
+	struct rows rows = { .frame = frame, .row = row, .room = room - 1,
+		.now = { .from = frame->start, .reg = INSN_NO_REG } };
 
-	run(&rows, frame, (struct cursor){ frame->initial, frame->initial_end, 0, false }, NULL);
+	run(&rows, (struct cursor){ frame->initial, frame->initial_end, 0, false });
 	struct frame_row start = rows.now;
-	run(&rows, frame, (struct cursor){ frame->program, frame->program_end, frame->program_address, false }, &start);
+	rows.start = &start;
+	run(&rows, (struct cursor){ frame->program, frame->program_end, frame->program_address, false });
 	if (rows.count == rows.room)
 		rows.now.reg = INSN_NO_REG;
 	row[rows.count++] = rows.now;
