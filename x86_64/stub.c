@@ -222,11 +222,11 @@ static uint8_t *map_within_reach(uint64_t wanted, uint64_t low, uint64_t high, s
 	return p ? p : map_near(low, high, size, prot);
 }
 
-static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t high, int xray, uint32_t events,
-	uint32_t functions, int prot)
+int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray,
+	uint32_t events, uint32_t functions)
 {
 	size_t size = stub_size(xray, events, functions);
-	uint8_t *p = map_within_reach(wanted, low, high, size, prot);
+	uint8_t *p = map_within_reach(wanted, text_low, text_high, size, PROT_NONE);
 
 	*pages = (struct stub_pages){ 0 };
 	if (!p)
@@ -235,17 +235,11 @@ static int map(struct stub_pages *pages, uint64_t wanted, uint64_t low, uint64_t
 	pages->code_size = code_size(xray, events, functions);
 	pages->reserved = functions;
 	pages->events = events;
-	pages->xray = xray;
+	pages->xray = xray != 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner but a child that another thread forks meanwhile: it finds
 						    all of it, or none */
 	pages->start = p;
 	return 0;
-}
-
-int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray,
-	uint32_t events, uint32_t functions)
-{
-	return map(pages, wanted, text_low, text_high, xray != 0, events, functions, PROT_NONE);
 }
 
 int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const void *, uint32_t, struct stub_event *),
@@ -258,18 +252,6 @@ int stub_write(struct stub_pages *pages, uint32_t xray_base, void (*event)(const
 	sys_madvise(pages->start, pages->size, MADV_DONTNEED);
 	sys_mprotect(pages->start, pages->size, PROT_NONE);
 	return -EACCES;
-}
-
-int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base,
-	uint32_t functions)
-{
-	int r = map(pages, wanted, text_low, text_high, xray_base != 0, 0, functions, PROT_READ | PROT_WRITE);
-
-	if (r == 0 && write_pages(pages, xray_base, NULL, NULL) != 0) {
-		stub_unmap(pages);
-		return -EACCES;
-	}
-	return r;
 }
 
 int stub_map_block(struct stub_pages *pages, uint32_t count)

@@ -109,25 +109,19 @@ struct stub_pages {
 };
 
 /*
- * Maps and writes the sled stubs of a load: XRay stubs when xray_base is not 0 (the first function id), and `functions`
- * cell stubs. text_low..text_high: what must be within reach. Tries `wanted` first (an address, page aligned), then
- * anywhere within ±2 GiB. Returns 0, -ENOMEM (no room) or -EACCES (no permission to execute). Caller holds ld.so's
- * lock; no thread can run the object.
- */
-int stub_map(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base,
-	uint32_t functions);
-
-/*
- * Reserves the addresses alone: a mapping that no thread can access, for XRay stubs (xray not 0), stubs of `events`
- * event sleds (then xray is not 0) and `functions` cell stubs. So what is written into the text later depends on the
- * file alone, in every process. Returns 0 or -ENOMEM.
+ * Reserves addresses for the sled stubs of a load: a mapping that no thread can access, for XRay stubs (xray not 0),
+ * stubs of `events` event sleds (then xray is not 0) and `functions` cell stubs. text_low..text_high: what must be
+ * within reach. Tries `wanted` first (an address, page aligned), then anywhere within ±2 GiB. So what is written into
+ * the text later depends on the file alone, in every process. Returns 0, or -ENOMEM: there is no room. Caller holds
+ * ld.so's lock; no thread can run the object.
  */
 int stub_reserve(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, int xray,
 	uint32_t events, uint32_t functions);
 
 /*
- * Writes the stubs into a reserved place; any thread, lock held. event(arg, n, to) tells about event sled n < events;
- * NULL where there are none. Returns 0, -ENOMEM or -EACCES: it is reserved as before.
+ * Writes the stubs into a reserved place; any thread, lock held. xray_base: the first function id. event(arg, n, to)
+ * tells about event sled n < events; NULL where there are none. Returns 0, -ENOMEM, or -EACCES (no permission to
+ * execute): it is reserved as before.
  */
 int stub_write(struct stub_pages *pages, uint32_t xray_base,
 	void (*event)(const void *arg, uint32_t n, struct stub_event *to), const void *arg);
@@ -137,7 +131,7 @@ size_t stub_size(int xray, uint32_t events, uint32_t functions);
 
 /*
  * Maps a block of `count` cell stubs anywhere, each on (its target is its rest). Returns 0, -ENOMEM or -EACCES, as
- * stub_map().
+ * stub_write().
  */
 int stub_map_block(struct stub_pages *pages, uint32_t count);
 

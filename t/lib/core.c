@@ -151,6 +151,16 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 	dispatch_use(DISPATCH_RECORD, clock);
 }
 
+int core_stubs(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base,
+	uint32_t functions)
+{
+	int r = stub_reserve(pages, wanted, text_low, text_high, xray_base != 0, 0, functions);
+
+	if (!r && (r = stub_write(pages, xray_base, NULL, NULL)))
+		stub_unmap(pages);
+	return r;
+}
+
 struct traced core_traced(enum tramp_event event, uint32_t id, const void *body)
 {
 	static void (*const gates[])(void) = {

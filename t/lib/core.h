@@ -56,6 +56,13 @@ struct traced {
 /* body: the function; id: of its events. */
 struct traced core_traced(enum tramp_event event, uint32_t id, const void *body);
 
+/*
+ * Sled stubs of a load at text_low..text_high, as stub_reserve() and stub_write() make them; xray_base 0: no XRay
+ * stubs. Returns 0, or a negative errno: nothing is mapped.
+ */
+int core_stubs(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uint64_t text_high, uint32_t xray_base,
+	uint32_t functions);
+
 /* Calls it with a given type: CALL(long (*)(long), function)(5). */
 #define CALL(type, function) ((__typeof__(type))(uintptr_t)(function).call)
 

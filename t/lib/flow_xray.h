@@ -34,7 +34,7 @@ static void start_xray(void)
 	uint64_t text = (uint64_t)(uintptr_t)xray_function & ~4095ul;
 
 	start();
-	if (stub_map(&sleds, text - (1ul << 20), text, text + 4096, 20, 0))
+	if (core_stubs(&sleds, text - (1ul << 20), text, text + 4096, 20, 0))
 		_exit(99);
 	xray_entry_stub = stub_xray(&sleds, 0);
 	xray_exit_stub = stub_xray(&sleds, 1);

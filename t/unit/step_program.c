@@ -116,7 +116,7 @@ static void make_functions(enum call call)
 	static struct stub_pages sleds;
 	uint64_t text = (uint64_t)(uintptr_t)step_code_start & ~4095ul;
 
-	if (stub_map(&sleds, text - (1ul << 20), text, text + 8192, 7, 0))
+	if (core_stubs(&sleds, text - (1ul << 20), text, text + 8192, 7, 0))
 		_exit(99);
 	step_xray_entry = stub_xray(&sleds, 0);
 	step_xray_exit = stub_xray(&sleds, 1);

@@ -134,14 +134,14 @@ static void test_wanted(void)
 	int r;
 
 	wanted = text - stub_size(1, 0, 1000);
-	r = stub_map(&pages, wanted, text, text + 0x10000, 77, 1000);
-	is_int(r, 0, "stub_map maps 1000 stubs");
+	r = core_stubs(&pages, wanted, text, text + 0x10000, 77, 1000);
+	is_int(r, 0, "1000 stubs are mapped");
 	is_int((long long)(uintptr_t)pages.start, (long long)wanted, "stubs lie at the wanted place when it is free");
 	check_pages(&pages, 77, 1000);
 	check_unmap(&pages);
 
-	r = stub_map(&pages, wanted, text, text + 0x10000, 0, 1);
-	is_int(r, 0, "stub_map maps one stub without XRay stubs");
+	r = core_stubs(&pages, wanted, text, text + 0x10000, 0, 1);
+	is_int(r, 0, "and one stub without XRay stubs");
 	is_int((long long)stub_size(0, 0, 1), 2 * PAGE, "one stub takes a page of code and a page of cells");
 	check_pages(&pages, 0, 1);
 	check_unmap(&pages);
@@ -151,8 +151,8 @@ static void test_wanted(void)
 	is_int((long long)stub_size(0, 0, 129), 4 * PAGE,
 		"the 129th stub begins a second page of code, and its cell one of cells");
 	is_int((long long)stub_size(1, 0, 0), PAGE, "XRay stubs alone take one page");
-	r = stub_map(&pages, wanted, text, text + 0x10000, (1u << TRACE_ID_BITS) - 1, 0);
-	is_int(r, 0, "stub_map maps XRay stubs alone");
+	r = core_stubs(&pages, wanted, text, text + 0x10000, (1u << TRACE_ID_BITS) - 1, 0);
+	is_int(r, 0, "and XRay stubs alone");
 	ok(is_xray_stub(stub_xray(&pages, 0), TRACE_WORD(TRACE_ENTRY, TRACE_ID_MASK), tramp_gate_xray_entry),
 		"the highest function id is added as it is");
 	ok(all_pages_are((uint64_t)(uintptr_t)pages.start, pages.size, "r-xp"),
@@ -168,15 +168,15 @@ static void test_taken(void)
 
 	if (!occupy(wanted, PAGE))
 		bail("the place before the text can't be taken");
-	is_int(stub_map(&pages, wanted, text, text + 0x10000, 5, 10), 0,
-		"stub_map finds room when the wanted place is taken");
+	is_int(core_stubs(&pages, wanted, text, text + 0x10000, 5, 10), 0,
+		"room is found when the wanted place is taken");
 	uint64_t start = (uint64_t)(uintptr_t)pages.start;
 	ok(start != wanted && start + size > text - REACH && start < text + REACH,
 		"that room is within 2 GiB of the text");
 	is_str(core_protection(wanted), "---p", "what lay at the wanted place is as it was");
 	check_pages(&pages, 5, 10);
 	struct stub_pages second;
-	is_int(stub_map(&second, wanted, text, text + 0x10000, 5, 10), 0,
+	is_int(core_stubs(&second, wanted, text, text + 0x10000, 5, 10), 0,
 		"a second load near the same text finds room too");
 	ok(second.start >= pages.start + pages.size || pages.start >= second.start + second.size,
 		"and does not overlap the first");
@@ -188,7 +188,7 @@ static void test_taken(void)
 	munmap((void *)(uintptr_t)wanted, PAGE);
 	if (!occupy(wide, 2ul << 30))
 		bail("2 GiB of addresses can't be taken");
-	is_int(stub_map(&pages, middle - size, middle, middle + 0x10000, 5, 10), 0,
+	is_int(core_stubs(&pages, middle - size, middle, middle + 0x10000, 5, 10), 0,
 		"room is found above when all below is taken");
 	ok((uint64_t)(uintptr_t)pages.start > middle && (uint64_t)(uintptr_t)pages.start < middle + REACH,
 		"and lies above within reach");
@@ -196,7 +196,7 @@ static void test_taken(void)
 	munmap((void *)(uintptr_t)wide, 2ul << 30);
 	if (!occupy(middle, 2ul << 30))
 		bail("2 GiB of addresses can't be taken");
-	is_int(stub_map(&pages, middle, middle - 0x10000, middle, 5, 10), 0,
+	is_int(core_stubs(&pages, middle, middle - 0x10000, middle, 5, 10), 0,
 		"room is found below when all above is taken");
 	ok((uint64_t)(uintptr_t)pages.start < middle && (uint64_t)(uintptr_t)pages.start + REACH > middle,
 		"and lies below within reach");
@@ -210,20 +210,20 @@ static void test_reach(void)
 	struct stub_pages pages;
 
 	/* If text is wider than a rel32 reaches, no place reaches all of it. */
-	is_int(stub_map(&pages, text - 0x10000, text, text + (3ul << 30), 1, 10), -ENOMEM,
+	is_int(core_stubs(&pages, text - 0x10000, text, text + (3ul << 30), 1, 10), -ENOMEM,
 		"stubs for a text of 3 GiB are refused: no place reaches all of it");
 	ok(!pages.start, "a refusal leaves nothing mapped");
-	is_int(stub_map(&pages, text + (5ul << 30), text, text + 0x1000, 1, 10), 0,
+	is_int(core_stubs(&pages, text + (5ul << 30), text, text + 0x1000, 1, 10), 0,
 		"a wanted place out of reach is passed over");
 	uint64_t start = (uint64_t)(uintptr_t)pages.start;
 	ok(start > text - REACH && start < text + REACH, "for one within reach");
 	check_unmap(&pages);
-	is_int(stub_map(&pages, text - (1ul << 30), text, text + (1ul << 30), 1, 10), 0,
+	is_int(core_stubs(&pages, text - (1ul << 30), text, text + (1ul << 30), 1, 10), 0,
 		"a place 1 GiB before a text of 1 GiB is used or replaced");
 	start = (uint64_t)(uintptr_t)pages.start;
 	ok(text + (1ul << 30) - start < REACH, "so that the text's end is within reach");
 	check_unmap(&pages);
-	is_int(stub_map(&pages, 0x400000 - stub_size(0, 0, 10), 0x400000, 0x500000, 0, 10), 0,
+	is_int(core_stubs(&pages, 0x400000 - stub_size(0, 0, 10), 0x400000, 0x500000, 0, 10), 0,
 		"text at 4 MiB finds room");
 	ok((uint64_t)(uintptr_t)pages.start < REACH, "within reach of low addresses");
 	check_unmap(&pages);
@@ -416,14 +416,14 @@ static int without_execute(void *argument)
 	if (prctl(65 /* PR_SET_MDWE */, 1, 0, 0, 0))
 		return 1;
 	const struct rlimit none = { 0, 0 };
-	results[0] = stub_map(&pages, wanted, text, text + PAGE, 1, 3);
+	results[0] = core_stubs(&pages, wanted, text, text + PAGE, 1, 3);
 	results[1] = !results[0] && all_pages_are(wanted, pages.code_size, "r-xp") &&
 		     all_pages_are(wanted + pages.code_size, pages.size - pages.code_size, "rw-p");
 	results[2] = !results[0] && is_cell_stub(stub_address(&pages, 2), stub_cell(&pages, 2));
 	stub_unmap(&pages);
 	if (setrlimit(RLIMIT_FSIZE, &none))
 		return 2;
-	results[3] = stub_map(&pages, wanted, text, text + PAGE, 1, 3);
+	results[3] = core_stubs(&pages, wanted, text, text + PAGE, 1, 3);
 	results[4] = all_pages_are(wanted, stub_size(1, 0, 3), "");
 	results[5] = stub_map_block(&pages, 3);
 	results[6] = !pages.start;
@@ -443,7 +443,7 @@ static void test_refused(void)
 	is_int(results[0], 0, "its stubs are of a file in memory");
 	ok(results[1], "their code is read+execute, their cells are read+write");
 	ok(results[2], "and they are as ever");
-	is_int(results[3], -EACCES, "where there can be no such file, stub_map says so");
+	is_int(results[3], -EACCES, "where there can be no such file, they can't be written");
 	ok(results[4], "and keeps no mapping");
 	ok(results[5] < 0, "stub_map_block fails too");
 	ok(results[6], "and keeps no mapping either");
