@@ -22,6 +22,7 @@ struct process {
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy; /* as lock; who finds it held does not wait */
+	struct process_snapshots snapshots;
 	int known;		/* the two below were looked at */
 	int torn;		/* a thread was describing things when this process was forked */
 	int left;		/* left_line is to be noted, when there is a head */
@@ -60,6 +61,15 @@ static void look_at_stderr(void)
 	at_start.ino = at_start.open ? st.st_ino : 0;
 }
 
+/* Would a write to fd 2 raise SIGXFSZ? Its place there is its end, or where the last write came to. */
+static int is_too_large(const struct stat *st, size_t length)
+{
+	long place = sys_call(__NR_lseek, 2, 0, SEEK_CUR, 0, 0, 0);
+
+	place = place > st->st_size ? place : st->st_size;
+	return S_ISREG(st->st_mode) && !pool_may_reach((uint64_t)place + length);
+}
+
 /* The program may have made fd 2 a file of its own, such as a database; or fd 2 is a pipe that is not read. */
 static void write_to_stderr(const char *line, size_t length)
 {
@@ -67,7 +77,7 @@ static void write_to_stderr(const char *line, size_t length)
 
 	if (confined() || !at_start.open || sys_fstat(2, &st) || st.st_dev != at_start.dev || st.st_ino != at_start.ino)
 		return;
-	if (sys_may_write(2))
+	if (!is_too_large(&st, length) && sys_may_write(2))
 		sys_write(2, line, length);
 }
 
@@ -206,6 +216,11 @@ struct trace_head *const *process_head_place(void)
 uint32_t process_serial(void)
 {
 	return identity_generation();
+}
+
+struct process_snapshots *process_snapshots(void)
+{
+	return &process->snapshots;
 }
 
 uint32_t process_pid(void)

@@ -100,6 +100,14 @@ void process_untold(void);
 /* Notes a change of the recording; text may be NULL. Lock held. */
 void process_change(enum trace_change_what what, uint64_t value, const char *text);
 
+/* What runtime/snapshot/snapshot.h tells of. 0 at first, and in a forked child. */
+struct process_snapshots {
+	uint32_t lock; /* as runtime/lock.h has it */
+	uint32_t asked, begun;
+};
+
+struct process_snapshots *process_snapshots(void);
+
 /* Path of the process folder; "" when there is none yet. The string stays where it is, in memory that fork wipes. */
 const char *process_folder(void);
 

@@ -517,6 +517,7 @@ long snapshot_copy(int from, int to, uint32_t process, struct snapshot_copied *c
 	c->from = from;
 	c->to = to;
 	c->out = c->meta = -1;
+	c->size_most = snapshot_size_most();
 	c->process = process;
 	long r = copy_all(c);
 	sys_munmap(c, sizeof(*c));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading and writing files of a snapshot. */
 #define _GNU_SOURCE /* SEEK_DATA */
-#include <errno.h>  /* EINTR */
-#include <unistd.h> /* SEEK_DATA */
+#include <errno.h>	  /* EINTR */
+#include <sys/resource.h> /* RLIMIT_FSIZE */
+#include <unistd.h>	  /* SEEK_DATA */
 
 #include "runtime/snapshot/parts.h"
 #include "x86_64/sys.h"
@@ -27,6 +28,8 @@ long snapshot_read(int fd, void *to, uint64_t size, uint64_t at)
 
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at)
 {
+	if (at > c->size_most || size > c->size_most - at)
+		return -EFBIG;
 	for (uint64_t done = 0; done < size;) {
 		long n = sys_call(
 			__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
@@ -38,6 +41,13 @@ long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uin
 	}
 	c->copied->bytes += size;
 	return 0;
+}
+
+uint64_t snapshot_size_most(void)
+{
+	struct rlimit limit;
+
+	return sys_call(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) ? UINT64_MAX : limit.rlim_cur;
 }
 
 uint64_t snapshot_data(int fd, uint64_t at)

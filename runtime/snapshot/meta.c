@@ -234,6 +234,8 @@ long snapshot_meta(struct copy *c)
 	if (!r)
 		r = snapshot_write(c, c->out, head, sizeof(*head), 0);
 	/* All places are in the file. */
+	if (!r && head->places * size > c->size_most)
+		r = -EFBIG;
 	if (!r)
 		r = sys_call(__NR_ftruncate, c->out, (long)(head->places * size), 0, 0, 0, 0);
 	return r ? r : sys_call(__NR_renameat, c->to, (long)UNFINISHED, c->to, (long)"meta", 0, 0);

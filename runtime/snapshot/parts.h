@@ -28,6 +28,7 @@ struct copy {
 	int from, to; /* folders */
 	int meta, out; /* the file of the family, and that of the copy */
 	uint32_t process;
+	uint64_t size_most; /* of a file: a write beyond it would raise SIGXFSZ */
 	uint64_t chunk_size;
 	uint64_t directory; /* of the copy */
 	uint64_t words;	    /* that it has */
@@ -69,6 +70,9 @@ uint64_t snapshot_amount(int fd);
 /* Reads as many bytes as there are, up to size; returns their number, or -errno. */
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
+
+/* How large a file may become. */
+uint64_t snapshot_size_most(void);
 
 /*
  * In meta.c, as all that follow. Writes which process places of the copy belong to. -EBADMSG: the directory has not so

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/snapshot/snapshot.h"
 
-#include <errno.h>  /* EBUSY */
+#include <errno.h>  /* EEXIST */
 #include <fcntl.h>  /* AT_FDCWD */
 #include <signal.h> /* siginfo_t */
 
 #include "runtime/family.h"
-#include "runtime/identity.h"
+#include "runtime/lock.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/snapshot/copy.h"
 #include "runtime/text.h"
+#include "x86_64/confined.h"
 #include "x86_64/frame.h"
 #include "x86_64/sys.h"
 
@@ -34,14 +35,12 @@ static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, S
 
 #define CRASH_SIGNALS (sizeof(crash_signals) / sizeof(*crash_signals))
 
+static const uint64_t all = ~0ull; /* signals */
+
 static struct snapshot_options options;
 static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
 
-/*
- * One snapshot at a time: they share these buffers. The process that takes it; a child that was forked in the middle
- * has another number.
- */
-static uint32_t busy;
+/* Of who has the lock. */
 static char folder[4200] SYS_LARGE;
 static int complained;
 
@@ -64,8 +63,10 @@ static void complain(const char *what, long error)
 	complained = 1;
 	text_string(&text, "no snapshot: ");
 	text_string(&text, what);
-	text_string(&text, ": ");
-	text_error(&text, error);
+	if (error) {
+		text_string(&text, ": ");
+		text_error(&text, error);
+	}
 	text_string(&text, "; the trace itself goes on");
 	process_lock(&held);
 	process_say(line);
@@ -98,8 +99,8 @@ static long make_folder(const char *from)
 	return fd;
 }
 
-/* Copies this process. Returns 0 or -errno. */
-static long take(const char *path)
+/* Copies this process. */
+static void take(const char *path)
 {
 	struct snapshot_copied copied;
 	struct process_held held;
@@ -116,27 +117,53 @@ static long take(const char *path)
 		sys_close((int)from);
 	if (r)
 		complain(from < 0 ? path : folder, r);
-	return r;
 }
 
-int snapshot_take(void)
+static uint32_t load(const uint32_t *count)
 {
-	const char *from = process_folder();
-	uint32_t self = identity_generation(),
-		 owner = __atomic_load_n(&busy, __ATOMIC_RELAXED); /* relaxed: the exchange decides */
+	return __atomic_load_n(count, __ATOMIC_RELAXED); /* relaxed: ordered by the lock, or the fences below */
+}
 
-	/* A forked child has a folder when it has its head, which comes with its first event. */
-	if (!*from)
-		return -ENOENT;
-	/* Acquire; pairs with the release below: the buffers are the owner's. */
-	if (owner == self ||
-		!__atomic_compare_exchange_n(&busy, &owner, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return -EBUSY;
-	process_clock();
-	long r = take(from);
-	/* Release; pairs with the acquire above. */
-	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-	return (int)r;
+/* Takes one, if one was asked for since the last was begun; releases the lock. By its holder. */
+static void take_and_release(struct process_snapshots *snapshots, uint32_t number)
+{
+	uint32_t asked = load(&snapshots->asked);
+
+	if (asked != load(&snapshots->begun)) {
+		__atomic_store_n(&snapshots->begun, asked, __ATOMIC_RELAXED); /* relaxed, as in load() */
+		process_clock();
+		take(process_folder());
+	}
+	/* Not if it was taken over. */
+	if (lock_is_held(&snapshots->lock, number))
+		lock_release(&snapshots->lock);
+	/* Pairs with the fence in ask(): who did not get the lock is seen in the count. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void take_asked(struct process_snapshots *snapshots, uint32_t number)
+{
+	while (load(&snapshots->asked) != load(&snapshots->begun) && lock_try_left(&snapshots->lock, number))
+		take_and_release(snapshots, number);
+}
+
+static void ask(struct process_snapshots *snapshots)
+{
+	__atomic_fetch_add(&snapshots->asked, 1, __ATOMIC_RELAXED); /* relaxed: the fence orders it */
+	/* Pairs with the fence in take_and_release(). */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/*
+ * May the process take snapshots? A forked child has a folder when it has its head, which comes with its first event.
+ */
+static int may_take(void)
+{
+	if (!*process_folder() || confined_strictly())
+		return 0;
+	if (confined())
+		complain("the program is under a filter of system calls (seccomp)", 0);
+	return !confined();
 }
 
 /* ---- signals ---- */
@@ -154,7 +181,15 @@ static void call_before(const struct kernel_action *before, int signal, siginfo_
 
 static void on_snapshot(int signal, siginfo_t *info, void *context)
 {
-	snapshot_take();
+	struct process_snapshots *snapshots = process_snapshots();
+	uint64_t before;
+
+	if (may_take()) {
+		sys_set_signals(&all, &before);
+		ask(snapshots);
+		take_asked(snapshots, lock_number());
+		sys_set_signals(&before, NULL);
+	}
 	call_before(&before_snapshot, signal, info, context);
 }
 
@@ -228,6 +263,18 @@ void snapshot_start(void)
 
 void snapshot_at_exit(void)
 {
+	struct process_snapshots *snapshots = process_snapshots();
+	uint32_t number;
+	uint64_t before;
+
+	if (!(options.exit || options.signal) || !may_take())
+		return;
+	sys_set_signals(&all, &before);
+	number = lock_number();
 	if (options.exit)
-		snapshot_take();
+		ask(snapshots);
+	lock_take(&snapshots->lock, number);
+	take_and_release(snapshots, number);
+	take_asked(snapshots, number);
+	sys_set_signals(&before, NULL);
 }

@@ -7,6 +7,16 @@
  * if the program sets its own action for the signal later, that replaces ours. The action that was there before is
  * called after ours; a crash then happens as it would have without us.
  *
+ * One snapshot is taken at a time, by who has a lock (runtime/lock.h), with all signals blocked: so no handler can jump
+ * out of it, or end its thread; from a task that ends in the middle the lock is taken over. Who asks for a snapshot
+ * counts that, and then takes the lock if it is free. If it is not, its holder looks at the count when it has released
+ * it, and takes one more for all that came meanwhile. So each signal has a snapshot that was begun after it came, and
+ * no thread waits for another's, but for the one that calls exit(): what was asked for before is whole then. The lock
+ * and the counts are wiped by fork.
+ *
+ * What hinders one is said, the first time. None is taken by a process under a filter of system calls
+ * (x86_64/confined.h), or by a forked child without an event, which has nothing to copy.
+ *
  * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n>, with one process folder. Chunks are copied from
  * file to file by system calls, and kept if their header is the same before and after the copy (format/trace.h);
  * threads go on writing meanwhile. Async-signal-safe, no libc.
@@ -25,12 +35,10 @@ void snapshot_init(const struct snapshot_options *options);
 /* The first LA_ACT_CONSISTENT: sets the signals' actions. */
 void snapshot_start(void);
 
-/* The process ends by exit(), after calls_finish(): takes a snapshot, if the rules say so. No lock held. */
-void snapshot_at_exit(void);
-
 /*
- * Takes a snapshot now. Returns 0 or -errno; says what went wrong, once. No lock held; any thread, async-signal-safe.
+ * The process ends by exit(), after calls_finish(): waits for a snapshot that is being taken, and takes one, if the
+ * rules say so. No lock held.
  */
-int snapshot_take(void);
+void snapshot_at_exit(void);
 
 #endif

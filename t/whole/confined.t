@@ -49,6 +49,12 @@ for mode in stream ring count; do
 		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
 done
 
+record d -m ring --snapshot=exit -k plt -l libcounted.so "$tmp/confined" return 1000
+is "$status/$out/$err/$(ls -d d.snapshot.* 2>/dev/null)" '0/done//' 'no snapshot is taken under a filter'
+is "$(info d '.processes[0].notes')" \
+	'["no snapshot: the program is under a filter of system calls (seccomp); the trace itself goes on"]' \
+	'which the trace tells'
+
 # Filters that are made by functions called without a PLT.
 mkdir direct
 library "$CC" direct/libcounted.so counted.c -fpatchable-function-entry=5

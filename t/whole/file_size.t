@@ -70,6 +70,36 @@ recorded $((4 * least))
 recorded $((64 * least))
 is "$lost" 0 'which has room for all'
 
+# ---- a program limits itself, and copies its flight recorder ----
+cat >limits.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+void counted(void);
+int main(int argc, char **argv)
+{
+	const struct rlimit most = { argc > 1 ? strtoul(argv[1], NULL, 10) : 0, RLIM_INFINITY };
+
+	counted();
+	if (setrlimit(RLIMIT_FSIZE, &most))
+		return 2;
+	raise(SIGUSR2);
+	raise(SIGUSR2);
+	counted();
+	return 7;
+}
+END
+$CC -o limits limits.c -L. -lcounted -Wl,-rpath,"$tmp" || bail 'limits.c does not compile'
+for bytes in 0 4096 140000; do
+	rm -rf d.snapshot.*
+	record d -m ring --ring=256k --snapshot=signal:SIGUSR2 --snapshot=exit -k plt -l libcounted.so ./limits $bytes
+	report d
+	is "$status/$(calls counted) $(sums)" '7/2 0 lost 0 unfinished' "a snapshot, $bytes bytes: the program runs on"
+	is "$(info d '.processes[0].notes')/$(ls d.snapshot.*/p*/meta 2>&1 | grep -vc 'cannot access')" \
+		"[\"no snapshot: $tmp/d.snapshot.1: File too large; the trace itself goes on\"]/0" \
+		"a snapshot, $bytes bytes: the trace says that it is not made"
+done
+
 # ---- the command's own signals ----
 # ignores MASK: does that line of /proc/PID/status say that SIGXFSZ is ignored?
 ignores() {

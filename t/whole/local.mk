@@ -8,7 +8,7 @@ dist_check_SCRIPTS += t/whole/ctl_kill.t t/whole/xray_events.t t/whole/guard.t t
 	t/whole/xray_interface.t t/whole/inject.t t/whole/inject_entry.t t/whole/counts.t t/whole/signals.t \
 	t/whole/hostile.t t/whole/host.t
 # By name.
-dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/auditors.t t/whole/beside.t \
+dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/whole/auditors.t t/whole/beside.t \
 	t/whole/bootstrap.t t/whole/caller.t \
 	t/whole/check_suppress.t \
 	t/whole/clock.t \
