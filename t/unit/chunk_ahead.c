@@ -128,6 +128,28 @@ static int in_stream(void *argument)
 	return 0;
 }
 
+#define FAR ((1ul << 31) / (2 * TRACE_CHUNK_MIN)) /* places of 2 GiB */
+
+/* After the thread's first place others took 2 GiB: from there to the next place is further than can be said. */
+static int far_apart(void *argument)
+{
+	(void)argument;
+	begin(CORE_RING_CHUNKS);
+	if (pool_take(FAR) < 0)
+		return 91;
+	for (int i = 1; i < CORE_RING_CHUNKS; i++)
+		as_told(TRACE_MODE_RING);
+	for (int i = 0; i < CORE_RING_CHUNKS; i++) {
+		int is_said = thread->hot.ahead != 0;
+		uint32_t last = thread->place;
+		int64_t distance = (int64_t)((uint64_t)(uintptr_t)chunk_in((last + 1) % CORE_RING_CHUNKS) -
+					     (uint64_t)(uintptr_t)chunk_in(last));
+		told[distance == (int32_t)distance] += (uint64_t)is_said;
+		told[2] += (uint64_t)as_told(TRACE_MODE_RING);
+	}
+	return 0;
+}
+
 #define MANY   40u
 #define LOOKED 8u
 
@@ -288,6 +310,10 @@ int main(void)
 	is_int((long long)told[0], 0, "the next place is not known as long as nothing is written");
 	is_int((long long)told[1], 6, "then the next chunk is where it was to be");
 	is_int((long long)told[2], 0, "but where its chunk must be kept after all");
+	run(far_apart, "places that are 2 GiB apart");
+	is_int((long long)told[0], 0, "from there to the next one it is not known, nor back");
+	is_int((long long)told[1], CORE_RING_CHUNKS - 2, "from each other one it is");
+	is_int((long long)told[2], CORE_RING_CHUNKS - 2, "and the next chunk is where it was to be");
 	run(of_many, "many places, hardly any of which is written");
 	is_int((long long)told[0], 0, "one that is written is used");
 	is_int((long long)told[1], 0, "the next one is not known: of the others not all are looked at");
