@@ -11,7 +11,7 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/pool.c runtime/pool.h \
 	runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/records.c \
 	runtime/records.h runtime/start.c runtime/start.h \
-	runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \
+	runtime/search.h runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \
 	runtime/thread.h runtime/throttle.c runtime/throttle.h runtime/told.c runtime/told.h \
 	runtime/waits.c runtime/waits.h runtime/watched.c
 runtime_libruntime_la_SOURCES += runtime/calls_parts.c runtime/calls_parts.h runtime/calls_stack.c \

@@ -2,6 +2,7 @@
 #include "audit/live/cyg.h"
 
 #include "audit/live/announce.h"
+#include "runtime/search.h"
 #include "runtime/told.h"
 #include "x86_64/confined.h"
 
@@ -16,17 +17,11 @@ static uint32_t find(const struct load *load, uint64_t address, int *is_on)
 	const struct site_function *function = __atomic_load_n(&object->sites.function, __ATOMIC_ACQUIRE);
 	const uint8_t *marks = __atomic_load_n(&object->marks, __ATOMIC_ACQUIRE); /* as said */
 	const struct site_range *range = &object->sites.of[TRACE_KIND_CYG];
-	uint32_t low = range->function, high = low + range->functions;
+	uint32_t end = range->function + range->functions;
 
 	address -= load->base;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (function[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!marks || low == range->function + range->functions || function[low].address != address)
+	uint32_t low = SEARCH(i, range->function, end, function[i].address < address);
+	if (!marks || low == end || function[low].address != address)
 		return 0;
 	/* Relaxed: a byte that orders nothing. */
 	*is_on = __atomic_load_n(&marks[low], __ATOMIC_RELAXED) & FUNCTION_ON;

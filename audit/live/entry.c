@@ -8,6 +8,7 @@
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_copy.h"
 #include "audit/live/load_code.h"
+#include "runtime/search.h"
 #include "runtime/thread.h"
 #include "x86_64/sys.h"
 
@@ -76,16 +77,7 @@ static int bytes_of(const struct object *object, const struct index_function *f,
 static uint32_t find_site(const struct object *object, uint64_t address)
 {
 	const struct site *site = object->sites.site;
-	uint32_t low = 0, high = object->usable;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (site[object->by_address[middle]].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, object->usable, site[object->by_address[i]].address < address);
 }
 
 /* Does a site of the set cover one of these bytes? */

@@ -5,6 +5,7 @@
 #include "audit/live/entry_calls.h"
 #include "audit/live/load_code.h"
 #include "runtime/maps.h"
+#include "runtime/search.h"
 #include "x86_64/confined.h"
 #include "x86_64/displace.h"
 #include "x86_64/sys.h"
@@ -83,15 +84,8 @@ static int is_near(const struct load *load, const struct index_function *f, uint
 /* The nearer stub of function i of the block; 0: none. */
 static uint64_t near_of(const struct load *load, const struct entry_block *block, uint32_t i)
 {
-	uint32_t low = 0, high = block->near_count;
+	uint32_t low = SEARCH(n, 0, block->near_count, block->near[n] < i);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (block->near[middle] < i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == block->near_count || block->near[low] != i)
 		return 0;
 	uint64_t stub = stub_entry(&block->near_pages, low);

@@ -10,6 +10,7 @@
 #include "audit/live/unwinder.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
+#include "runtime/search.h"
 #include "x86_64/sys.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
@@ -225,15 +226,8 @@ static int has_calls(const struct object *object, uint32_t function)
 int64_t load_code_function_at(const struct object *object, uint64_t address)
 {
 	const struct site_function *function = object->sites.function;
-	uint32_t low = 0, high = object->usable_functions;
+	uint32_t low = SEARCH(i, 0, object->usable_functions, function[object->functions[i]].address < address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (function[object->functions[middle]].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < object->usable_functions && function[object->functions[low]].address == address &&
 		has_calls(object, object->functions[low]))
 		return object->functions[low];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/site/file.h"
 
+#include "runtime/search.h"
+
 #define PAIR_SIZE 8
 
 /* DWARF pointer encodings that every linker uses here (DW_EH_PE_...). */
@@ -82,13 +84,7 @@ size_t site_frame_at(struct site_file *file, uint64_t address)
 	} else if (near < high && (!near || site_frame(file, near - 1) < address)) {
 		return near;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (site_frame(file, middle) < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(i, low, high, site_frame(file, i) < address);
 	file->frames.last = low;
 	return low;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* memchr, memset */
 
+#include "runtime/search.h"
+
 /*
  * Least significant byte first. Bytes that are equal in all addresses cost nothing, so a normal file takes three
  * rounds.
@@ -245,13 +247,7 @@ static size_t name_at(struct site_file *file, uint64_t address)
 	} else if (near < high && (!near || file->names.key[near - 1].address < address)) {
 		return near;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (file->names.key[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(i, low, high, file->names.key[i].address < address);
 	file->names.last = low;
 	return low;
 }

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h> /* PROT_READ */
 
+#include "runtime/search.h"
 #include "x86_64/sys.h"
 
 #define BLOCK_RANGES 511 /* and a copy of the next block's first range after the last: a page */
@@ -51,14 +52,8 @@ void handlers_name_ids(uint32_t first, uint32_t object)
 const struct handlers_range *handlers_range(uint32_t id)
 {
 	/* Acquire; pairs with the release in handlers_name_ids(). */
-	uint32_t low = 0, high = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
+	uint32_t count = __atomic_load_n(&range_count, __ATOMIC_ACQUIRE);
+	uint32_t low = SEARCH(i, 0, count, range(i)->first <= id);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (range(middle)->first <= id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? range(low - 1) : NULL;
 }

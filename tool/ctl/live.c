@@ -13,6 +13,7 @@
 
 #include "audit/object.h"
 #include "runtime/process.h"
+#include "runtime/search.h"
 #include "tool/ctl/status.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
@@ -90,16 +91,7 @@ static void free_usages(struct usages *all)
 /* The first mapping that begins there or later. */
 static size_t first_from(const struct usages *all, uint64_t start)
 {
-	size_t low = 0, high = all->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (all->usage[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, all->count, all->usage[i].start < start);
 }
 
 static void add_pages(struct status_object *object, const struct usages *all, const struct load *load)

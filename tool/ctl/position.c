@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
+#include "runtime/search.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
 #include "x86_64/frame.h"
@@ -44,15 +45,8 @@ static int by_low(const void *a, const void *b)
 
 static const struct inside *find_inside(const struct search *s, uint64_t pc)
 {
-	size_t low = 0, high = s->count;
+	size_t low = SEARCH(i, 0, s->count, s->inside[i].high <= pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->inside[middle].high <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < s->count && s->inside[low].low <= pc ? &s->inside[low] : NULL;
 }
 

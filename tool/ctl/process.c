@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/search.h"
 #include "tool/ctl/ctl.h"
 #include "tool/memory.h"
 #include "tool/now.h"
@@ -143,15 +144,8 @@ bool ctl_maps(struct ctl_process *process)
 
 const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_t address)
 {
-	size_t low = 0, high = process->mappings;
+	size_t low = SEARCH(i, 0, process->mappings, process->mapping[i].end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (process->mapping[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < process->mappings && process->mapping[low].start <= address ? &process->mapping[low] : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/search.h"
 #include "tool/index/asks.h"
 #include "tool/index/body.h"
 #include "tool/index/frames.h"
@@ -244,16 +245,9 @@ static int by_table(const void *a, const void *b)
  */
 static bool from_bases(struct reading *reading, uint32_t function, int32_t distance)
 {
-	size_t low = 0, high = reading->bases;
+	size_t low = SEARCH(i, 0, reading->bases, reading->base[i].function < function);
 	bool found = false;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (reading->base[middle].function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < reading->bases && reading->base[low].function == function; low++) {
 		uint64_t target = reading->base[low].address + (uint64_t)(int64_t)distance;
 		const struct image_function *own = &reading->image->function[function];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "audit/site/file.h"
+#include "runtime/search.h"
 #include "tool/index/decode.h" /* INSN_RSP */
 #include "tool/memory.h"
 
@@ -270,15 +271,8 @@ void frames_free(struct frames *frames)
 
 const struct frame *frames_of(const struct frames *frames, uint64_t address)
 {
-	size_t low = 0, high = frames->count;
+	size_t low = SEARCH(i, 0, frames->count, frames->frame[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (frames->frame[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address - frames->frame[low - 1].start < frames->frame[low - 1].size ? &frames->frame[low - 1]
 											   : NULL;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/search.h"
 #include "tool/index/frames.h"
 #include "tool/index/own.h"
 #include "tool/memory.h"
@@ -182,15 +183,8 @@ const uint8_t *image_code_at(const struct image *image, uint64_t address, size_t
 
 size_t image_before(const struct image *image, uint64_t address)
 {
-	size_t low = 0, high = image->functions;
+	size_t low = SEARCH(i, 0, image->functions, image->function[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (image->function[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? low - 1 : image->functions;
 }
 

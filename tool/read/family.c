@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/search.h"
 #include "tool/read/memory.h"
 
 #define RECORDS_MAX (1u << 24) /* a number above is damage, not a thread record */
@@ -62,16 +63,7 @@ static void sort(struct read_family_list *list)
 /* Index of the first entry that is not before `place`. */
 static uint32_t find(const struct read_family_list *list, const struct read_family_place *place)
 {
-	uint32_t low = 0, high = list->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (compare(&list->place[middle], place) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, list->count, compare(&list->place[i], place) < 0);
 }
 
 static const struct read_family_place *range(const struct read_family *family, const struct read_family_place *first,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/search.h"
 #include "tool/read/memory.h"
 #include "tool/read/meta.h"
 
@@ -231,16 +232,7 @@ static bool take_change(struct read_process *process, const struct trace_record 
 /* The index of the type in process->type, or where it should be inserted. */
 static uint32_t find_type(const struct read_process *process, uint32_t type)
 {
-	uint32_t low = 0, high = process->types;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (process->type[middle].type < type)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, process->types, process->type[i].type < type);
 }
 
 static bool take_type(struct read_process *process, const struct trace_record *record)

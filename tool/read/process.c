@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/search.h"
 #include "tool/read/memory.h"
 
 uint64_t read_process_offset(const struct read_process *process)
@@ -239,15 +240,8 @@ static struct read_process *open_process(struct read_family *family, uint32_t pl
 
 struct read_process *read_process_at(struct read_family *family, uint32_t place)
 {
-	uint32_t low = 0, high = family->processes;
+	uint32_t low = SEARCH(i, 0, family->processes, family->process[i]->place < place);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (family->process[middle]->place < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == family->processes || family->process[low]->place != place) {
 		struct read_process *process;
 		if (!read_memory_grow(family->damage, &family->process, family->processes, sizeof(process)) ||

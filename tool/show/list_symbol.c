@@ -8,6 +8,7 @@
 
 #include "audit/rules/rules.h"
 #include "audit/site/file.h"
+#include "runtime/search.h"
 #include "tool/index/decode.h"
 #include "tool/json.h"
 #include "tool/memory.h"
@@ -23,15 +24,8 @@
 /* The row that begins at the address or before it; NULL: none. */
 static const struct list_row *row_before(const struct list *list, uint64_t address)
 {
-	size_t low = 0, high = list->rows;
+	size_t low = SEARCH(i, 0, list->rows, list->row[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list->row[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? &list->row[low - 1] : NULL;
 }
 
@@ -155,15 +149,8 @@ static void read_names(const struct list *list, struct names *names)
 static size_t each_alias(
 	const struct names *names, const struct list_row *row, void (*show)(const char *name, size_t before))
 {
-	size_t low = 0, high = names->count, n = 0;
+	size_t low = SEARCH(i, 0, names->count, names->name[i].address < row->address), n = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (names->name[middle].address < row->address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < names->count && names->name[low].address == row->address; low++)
 		if (!row->name || strcmp(names->name[low].name, row->name))
 			show(names->name[low].name, n++);

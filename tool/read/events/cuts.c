@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/search.h"
 #include "tool/read/memory.h"
 
 bool read_cuts_by(const struct read_change *change)
@@ -46,14 +47,7 @@ void read_cuts_free(struct read_cuts *cuts)
 
 bool read_cuts_between(const struct read_cuts *cuts, uint64_t start, uint64_t end)
 {
-	uint32_t low = 0, high = cuts->count;
+	uint32_t next = SEARCH(i, 0, cuts->count, cuts->at[i] <= start);
 
-	while (low < high) { /* the first one after the start */
-		uint32_t middle = low + (high - low) / 2;
-		if (cuts->at[middle] <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < cuts->count && cuts->at[low] <= end;
+	return next < cuts->count && cuts->at[next] <= end;
 }

@@ -8,12 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/search.h"
 #include "tool/read/memory.h"
 #include "tool/read/pack/cache.h"
 #include "tool/read/pack/hash.h"
 
 #define NAME_LONGEST 600 /* two names of a file system, and more */
-#define SEARCH	     (4u << 10) /* bytes that are searched at once: frames may be close together */
+#define SEARCHED     (4u << 10) /* bytes that are searched at once: frames may be close together */
 
 static void damage(struct pack *pack, uint64_t offset, const char *what)
 {
@@ -195,16 +196,16 @@ static uint64_t find_frame(struct pack *pack, uint64_t at)
 	struct pack_frame frame;
 	uint8_t *bytes = NULL;
 
-	if (!read_memory_resize(pack->damage, &bytes, SEARCH, 1))
+	if (!read_memory_resize(pack->damage, &bytes, SEARCHED, 1))
 		return size;
-	for (; at < size; at += SEARCH) {
+	for (; at < size; at += SEARCHED) {
 		/* A file that was damaged may have a hole of any size. */
 		off_t data = lseek(pack->reader->fd, (off_t)at, SEEK_DATA);
 		if (data < 0 && errno == ENXIO)
 			break;
 		if (data > (off_t)at)
 			at = (uint64_t)data / sizeof(magic) * sizeof(magic);
-		size_t have = size - at < SEARCH ? size - at : SEARCH;
+		size_t have = size - at < SEARCHED ? size - at : SEARCHED;
 
 		if (!pack_reader_get(pack->reader, bytes, have, at))
 			break;
@@ -232,15 +233,8 @@ static void take_described(struct pack *pack, const struct pack_frame *frame, ui
 /* The index of the member with that number; SIZE_MAX: there is none. Members are in the order of their numbers. */
 static size_t find_number(const struct pack *pack, uint32_t number)
 {
-	size_t low = 0, high = pack->members;
+	size_t low = SEARCH(i, 0, pack->members, pack->member[i].number < number);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (pack->member[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < pack->members && pack->member[low].number == number ? low : SIZE_MAX;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/search.h"
 #include "tool/read/memory.h"
 #include "tool/read/pack/cache.h"
 #include "tool/read/pack/index.h"
@@ -82,16 +83,7 @@ int pack_descriptor(const struct pack *pack)
 /* The first member that is not before the name. */
 static size_t find_place(const struct pack *pack, const char *name)
 {
-	size_t low = 0, high = pack->members;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(pack->member[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, pack->members, strcmp(pack->member[i].name, name) < 0);
 }
 
 const struct pack_member *pack_find(const struct pack *pack, const char *name)
@@ -125,16 +117,7 @@ size_t pack_first_in(const struct pack *pack, const char *folder)
 /* Index of the first extent that ends after the offset. */
 static uint64_t find_extent(const struct pack_member *member, uint64_t offset)
 {
-	uint64_t low = 0, high = member->extents;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (member->extent[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, member->extents, member->extent[i].end <= offset);
 }
 
 uint64_t pack_data(const struct pack_member *member, uint64_t offset)
@@ -171,17 +154,9 @@ uint64_t pack_disk(const struct pack_member *member, uint64_t begin, uint64_t en
 /* Index in pack.block of the member's first block that ends after the offset; the one after its last: there is none. */
 static size_t find_block(const struct pack *pack, const struct pack_member *member, uint64_t offset)
 {
-	size_t low = member->first, high = low + member->blocks;
+	const struct pack_block *block = pack->block;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pack_block *block = &pack->block[middle];
-		if (block->offset + block->raw <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, member->first, member->first + member->blocks, block[i].offset + block[i].raw <= offset);
 }
 
 /* Bytes in no block: holes, up to `next`. Returns how many of `size` could be given; fewer: the next one is lost. */

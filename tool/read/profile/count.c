@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/search.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/load.h"
 #include "tool/read/memory.h"
@@ -159,16 +160,7 @@ static void mark_throttled(struct read_count *c)
 /* The first moment in ticks that is not before `time`, ns. */
 static uint64_t ticks_of(const struct read_clock *clock, uint64_t time)
 {
-	uint64_t low = 0, high = UINT64_MAX;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (read_clock_time(clock, middle) < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, UINT64_MAX, read_clock_time(clock, i) < time);
 }
 
 void read_count_begin(struct read_count *c, struct read_process *process, uint32_t trace, uint64_t start,

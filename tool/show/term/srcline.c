@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/search.h"
 #include "tool/build_id.h"
 #include "tool/json.h"
 #include "tool/memory.h"
@@ -242,16 +243,9 @@ void srcline_objects(struct xaudit_read_trace *trace)
 
 static struct line look_up(const struct object *object, uint64_t address)
 {
-	size_t low = 0, high = object->ranges;
+	size_t low = SEARCH(i, 0, object->ranges, object->range[i].begin <= address);
 	struct line line = { 0 };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (object->range[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address >= object->range[low - 1].end)
 		return line;
 	Dwarf_Line *found = dwarf_getsrc_die(&object->range[low - 1].unit, address);
