@@ -245,6 +245,18 @@ like "$(grep late-call err)" \
 '\(check_host\.c:[0-9]+\)$' \
 	'a late call is told in one sentence'
 
+# Debug files are named by files, and may be anything.
+mkdir linked
+for file in host plugin.so; do
+	echo "$file" >"linked/$file.debug"
+	objcopy --strip-debug --remove-section=.note.gnu.build-id --add-gnu-debuglink="linked/$file.debug" \
+		"$file" "linked/$file" || bail 'no debuglink'
+	rm "linked/$file.debug"
+	mkfifo "linked/$file.debug" || bail 'no FIFO'
+done
+check -- linked/host inside "$tmp/linked/plugin.so"
+is "$status $(kinds)" '1 thread-inside' 'FIFOs in the place of debug files are not waited for'
+
 # The name of a source file may be anything that the builder of the program chose.
 {
 	printf '#line 1 "evil\033[31m\302\2331m.c"\n'

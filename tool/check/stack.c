@@ -37,7 +37,7 @@ static char *debug_path; /* NULL: libdwfl's default */
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_linux_proc_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = debug_find,
 	.debuginfo_path = &debug_path,
 };
 
