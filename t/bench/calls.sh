@@ -2,48 +2,7 @@
 #
 # Part of run.sh: what a call costs, in nanoseconds.
 
-# library gcc|clang NAME [FLAG]...: bench_NAME in a library of its own.
-library() {
-	compiler=$1 name=$2
-	shift 2
-	build "$compiler" "libbench_$name.so" -fPIC -shared -DNAME="$name" "$@" bench_function.c
-	libraries="$libraries $tmp/libbench_$name.so"
-}
-
-libraries=
-library gcc none
-library gcc plt
-library gcc calls
-library gcc gcc5 -fpatchable-function-entry=5
-library gcc gcc16 -fpatchable-function-entry=16,14
-kinds='plt calls gcc5 gcc16'
-if [ -n "$CLANG" ]; then
-	library clang clang5 -fpatchable-function-entry=5
-	library clang xray -fxray-instrument -fxray-instruction-threshold=1
-	kinds='plt calls gcc5 clang5 gcc16 xray'
-fi
-build gcc libbench_limit.so -shared -nostdlib limit_sites.S
-libraries="$libraries $tmp/libbench_limit.so"
-# shellcheck disable=SC2086
-build gcc call_cost ${CLANG:+-DBENCH_CLANG} call_cost.c $libraries "-Wl,-rpath,$tmp"
-
-cat >"$tmp/calls.conf" <<END
-[library libbench_none.so]
-kinds = none
-[library libbench_calls.so]
-kinds = none
-[library libbench_limit.so]
-kinds = none
-[library libbench_plt.so]
-kinds = plt
-[library libbench_*.so]
-kinds = xray patchable
-[program]
-kinds = calls
-functions = bench_calls
-[library *]
-kinds = none
-END
+need_calls
 
 # own gcc|clang NAME [FLAG]...: bench_local in a program of its own, for tracers that know no libraries.
 own() {

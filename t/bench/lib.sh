@@ -77,3 +77,64 @@ best() {
 json_number() {
 	grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d : -f 2
 }
+
+# median <NUMBERS
+median() {
+	sort -n | awk '{ a[NR] = $1 } END { if (NR) print a[int((NR + 1) / 2)] }'
+}
+
+# ---- what several parts need; whichever comes first makes it ----
+
+# library gcc|clang NAME [FLAG]...: bench_NAME in a library of its own.
+library() {
+	compiler=$1 name=$2
+	shift 2
+	build "$compiler" "libbench_$name.so" -fPIC -shared -DNAME="$name" "$@" bench_function.c
+	libraries="$libraries $tmp/libbench_$name.so"
+}
+
+# The program call_cost, its libraries, and rules for them, calls.conf. Sets $kinds: the ways to call that are traced.
+need_calls() {
+	[ ! -e "$tmp/calls.conf" ] || return 0
+	libraries=
+	library gcc none
+	library gcc plt
+	library gcc calls
+	library gcc gcc5 -fpatchable-function-entry=5
+	library gcc gcc16 -fpatchable-function-entry=16,14
+	kinds='plt calls gcc5 gcc16'
+	if [ -n "$CLANG" ]; then
+		library clang clang5 -fpatchable-function-entry=5
+		library clang xray -fxray-instrument -fxray-instruction-threshold=1
+		kinds='plt calls gcc5 clang5 gcc16 xray'
+	fi
+	build gcc libbench_limit.so -shared -nostdlib limit_sites.S
+	libraries="$libraries $tmp/libbench_limit.so"
+	# shellcheck disable=SC2086
+	build gcc call_cost ${CLANG:+-DBENCH_CLANG} call_cost.c $libraries "-Wl,-rpath,$tmp"
+	cat >"$tmp/calls.conf" <<-END
+		[library libbench_none.so]
+		kinds = none
+		[library libbench_calls.so]
+		kinds = none
+		[library libbench_limit.so]
+		kinds = none
+		[library libbench_plt.so]
+		kinds = plt
+		[library libbench_*.so]
+		kinds = xray patchable
+		[program]
+		kinds = calls
+		functions = bench_calls
+		[library *]
+		kinds = none
+	END
+}
+
+# What the module is started with where nothing is selected: none.conf, whose trace would be starts.none, and $tunables,
+# as `xaudit record` sets them.
+need_none() {
+	tunables=GLIBC_TUNABLES=glibc.rtld.optional_static_tls=24576
+	printf '[trace]\noutput = %s\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp/starts.none" \
+		>"$tmp/none.conf"
+}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Part of run.sh: how near a call is to the limit, sites of the same kind whose hook reads the clock and does nothing
-# else (limit_sites.S); how fast much is written; for how long calls are held up; many threads; many stacks. Continues
-# calls.sh: its programs, libraries and rules. With BASE, the build folder of another xaudit, that one writes much, too.
+# else (limit_sites.S); how fast much is written; for how long calls are held up; many threads. With BASE, the build
+# folder of another xaudit, that one writes much, too.
+need_calls
 
 other=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 beside=
@@ -52,11 +53,6 @@ traced() {
 		run $beside "$XAUDIT" record -c "$tmp/calls.conf" -m "$way" -o "$folder/limit" "$@"
 		;;
 	esac
-}
-
-# median <NUMBERS
-median() {
-	sort -n | awk '{ a[NR] = $1 } END { if (NR) print a[int((NR + 1) / 2)] }'
 }
 
 # ---- the limit ----
@@ -257,33 +253,5 @@ for folder in $folders; do
 		done
 		echo
 	done
-done
-
-# ---- many stacks ----
-
-build gcc stacks_cost stacks_cost.c "$tmp/libbench_plt.so" "-Wl,-rpath,$tmp"
-: >"$tmp/stacks"
-round=0
-while [ $((round += 1)) -le 3 ]; do
-	for stacks in 10 4000; do
-		# shellcheck disable=SC2086
-		run $pin "$tmp/stacks_cost" "$stacks"
-		sed "s/^/$stacks untraced /" "$tmp/output" >>"$tmp/stacks"
-		# shellcheck disable=SC2086
-		run $pin "$XAUDIT" record -c "$tmp/calls.conf" -o "$tmp/limit" "$tmp/stacks_cost" "$stacks"
-		grep '^[0-9.]* [0-9.]*$' "$tmp/output" | sed "s/^/$stacks traced /" >>"$tmp/stacks"
-		rm -rf "$tmp/limit"
-	done
-done
-heading 'coroutines that take turns, each calls a traced function once: ns added per switch; per stack that is new'
-for stacks in 10 4000; do
-	for field in 3 4; do
-		for way in traced untraced; do
-			awk -v n="$stacks" -v w="$way" -v f="$field" '$1 == n && $2 == w { print $f }' "$tmp/stacks" |
-				median
-		done
-	done | awk -v n="$stacks" '
-		{ v[NR] = $1 }
-		END { printf "  %-44s %9.1f %12.1f\n", n " stacks", v[1] - v[2], v[3] - v[4] }'
 done
 [ -z "$memory" ] || rm -rf "$memory"

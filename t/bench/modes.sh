@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Part of run.sh: what a call costs in the other modes, and with sites that are off. Continues calls.sh: its program,
-# libraries and rules.
+# Part of run.sh: what a call costs in the other modes, and with sites that are off.
+need_calls
 
 : >"$tmp/modes"
 round=0

@@ -3,6 +3,7 @@
 # Part of run.sh: what it costs to open and close a library with 1000 sites that was open before. xray: 500
 # functions, for each has two sleds. plt: a library with 1000 functions and one that calls all of them; the pair
 # opens and closes both, and binds every call.
+need_none
 
 pair_count=40 # pairs per process
 

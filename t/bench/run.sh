@@ -8,11 +8,18 @@
 #
 # ROUNDS, CALLS, EVENTS and GIGABYTES in the environment change the sizes; TMPDIR is where traces are written, MEMORY
 # where traces in memory are. FUNTRACE names a folder with funtrace's source, BASE the build folder of another xaudit:
-# they are measured, too. PARTS chooses.
+# they are measured, too. PARTS chooses; each part can do without the others.
 : "${top_srcdir:=.}" "${top_builddir:=.}" "${CC:=gcc}" "${CLANG=clang}"
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}"
 : "${ROUNDS:=7}" "${CALLS:=5000000}" "${EVENTS:=20000000}" "${MEMORY:=/dev/shm}"
 . "$top_srcdir/t/bench/lib.sh"
+parts='calls modes limit stacks entry handlers starts pairs pause reading'
+for table in $PARTS; do
+	case " $parts " in
+	*" $table "*) ;;
+	*) fail "PARTS='$table': no such part; there are $parts" ;;
+	esac
+done
 
 if [ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ]; then
 	echo 'a module with ASan or TSan cannot be loaded through LD_AUDIT: nothing to measure'
@@ -28,8 +35,7 @@ row 'compilers' "$($CC --version | head -n 1)${CLANG:+; $($CLANG --version | hea
 row 'traces on' "$(stat -f -c %T "$tmp")"
 row 'load average at start' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 
-# modes.sh and limit.sh continue calls.sh, pairs.sh starts.sh.
-for table in ${PARTS:-calls modes limit entry handlers starts pairs pause reading}; do
+for table in ${PARTS:-$parts}; do
 	. "$top_srcdir/t/bench/$table.sh"
 done
 

@@ -3,16 +3,16 @@
 # Part of run.sh: what the module costs where hardly anything is recorded: the start of a process, a program of
 # which nothing is selected, and the load of a library with very many sleds.
 
+need_calls
+need_none
 build gcc start_cost start_cost.c
 build gcc load_cost load_cost.c
 build gcc call_none call_none.c "$tmp/libbench_none.so" "-Wl,-rpath,$tmp"
 build gcc empty.so -fPIC -shared empty_auditor.c
 build gcc bare.so -fPIC -shared -nostdlib -DBARE empty_auditor.c
 
-tunables=GLIBC_TUNABLES=glibc.rtld.optional_static_tls=24576 # as `xaudit record` sets it
 printf '[trace]\noutput = %s\n' "$tmp/starts" >"$tmp/default.conf"
 printf '[trace]\noutput = %s\n[library *]\nkinds = plt\n[program]\nkinds = plt\n' "$tmp/starts.plt" >"$tmp/plt.conf"
-printf '[trace]\noutput = %s\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp/starts.none" >"$tmp/none.conf"
 
 # start_row NAME LABEL: what NAME costs more than the first, from lines "NAME MINIMUM MEDIAN" in $tmp/output.
 start_row() {
