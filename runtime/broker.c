@@ -214,9 +214,12 @@ static long ask(struct broker_request *request, struct broker_answer *answer)
 	request->version = BROKER_VERSION;
 	sys_copy(request->secret, record.secret, sizeof(request->secret));
 	long fd = sys_call(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0), r = fd;
-	if (fd >= 0) {
+	struct output_place place;
+	if (fd >= 0)
+		r = output_place((int)fd, &place);
+	if (fd >= 0 && !r) {
 		r = ask_on((int)fd, request, answer);
-		sys_close((int)fd);
+		output_close((int)fd, &place);
 	}
 	if (r < 0)
 		note_failure(r);

@@ -6,9 +6,11 @@
 #include <sys/uio.h>  /* struct iovec */
 
 #include "runtime/dense.h"
+#include "runtime/output.h"
 #include "runtime/process.h"
 #include "x86_64/sys.h"
 
+#define TRIES	  8 /* where the program closes the descriptor */
 #define ROOM_SIZE (64ul << 10) /* what a hot loop makes of a chunk, and what others make of a third, is one write */
 
 struct chunk_room {
@@ -19,8 +21,14 @@ _Static_assert(sizeof(struct chunk_room) <= ROOM_SIZE, "all of it is mapped");
 
 #define ROOM_CODES (sizeof(((struct chunk_room *)0)->code) / sizeof(uint16_t) - DENSE_SLACK)
 
+/* t<n>, open. */
+struct chunk_out {
+	int fd;
+	struct output_place place;
+};
+
 /* All of it. Returns 0 or -errno. The parts are used up. */
-static long write_parts(int fd, struct iovec *part, int parts, uint64_t at)
+static long write_parts(const struct chunk_out *out, struct iovec *part, int parts, uint64_t at)
 {
 	for (;;) {
 		while (parts && !part->iov_len) {
@@ -29,7 +37,10 @@ static long write_parts(int fd, struct iovec *part, int parts, uint64_t at)
 		}
 		if (!parts)
 			return 0;
-		long r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)at, 0, 0);
+		long r = output_check(out->fd, &out->place);
+		if (r)
+			return r;
+		r = sys_call(__NR_pwritev, out->fd, (long)part, parts, (long)at, 0, 0);
 		if (r <= 0)
 			return r ? r : -ENOSPC;
 		at += (uint64_t)r;
@@ -63,7 +74,8 @@ static struct chunk_room *room_of(struct thread *thread)
  * cheaper. Returns the bytes after the head; 0: they are not worth it, all of them or up to the end of a piece,
  * or there is no memory, and what was written means nothing; or -errno.
  */
-static long write_dense(struct thread *thread, int fd, const struct trace_chunk *chunk, uint64_t at)
+static long write_dense(
+	struct thread *thread, const struct chunk_out *out, const struct trace_chunk *chunk, uint64_t at)
 {
 	const struct trace_chunk zeros = { 0 };
 	const uint64_t *first = (const uint64_t *)(chunk + 1), *word = first;
@@ -81,7 +93,7 @@ static long write_dense(struct thread *thread, int fd, const struct trace_chunk 
 		if (size + piece > DENSE_WORTH((uint64_t)(word - first) * sizeof(*word)))
 			return 0;
 		struct iovec part[2] = { { (void *)&zeros, size ? 0 : sizeof(zeros) }, { room->code, piece } };
-		long r = write_parts(fd, part, 2, size ? at + sizeof(zeros) + size : at);
+		long r = write_parts(out, part, 2, size ? at + sizeof(zeros) + size : at);
 		if (r)
 			return r;
 		size += piece;
@@ -90,13 +102,13 @@ static long write_dense(struct thread *thread, int fd, const struct trace_chunk 
 }
 
 /* Writes the words as they are, behind zeros, as above. */
-static long write_plain(int fd, const struct trace_chunk *chunk, uint64_t at)
+static long write_plain(const struct chunk_out *out, const struct trace_chunk *chunk, uint64_t at)
 {
 	const struct trace_chunk zeros = { 0 };
 	struct iovec part[2] = { { (void *)&zeros, sizeof(zeros) },
 		{ (void *)(chunk + 1), chunk->used - sizeof(*chunk) } };
 
-	return write_parts(fd, part, 2, at);
+	return write_parts(out, part, 2, at);
 }
 
 void chunk_file_count(const struct trace_chunk *chunk, uint64_t dense)
@@ -109,27 +121,37 @@ void chunk_file_count(const struct trace_chunk *chunk, uint64_t dense)
 		process_count(&process_head()->stream_bytes, written - counted);
 }
 
-long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
+static long write_once(struct thread *thread, const struct trace_chunk *chunk)
 {
 	uint64_t at = (chunk->copied - 1) * chunk->size;
 	struct trace_chunk head;
 	struct iovec part = { &head, sizeof(head) };
-	int fd = process_open_stream(thread->number, at + chunk->used);
+	struct chunk_out out;
 
-	if (fd < 0)
-		return fd;
-	long dense = write_dense(thread, fd, chunk, at), r = dense < 0 ? dense : 0;
+	out.fd = process_open_stream(thread->number, at + chunk->used, &out.place);
+	if (out.fd < 0)
+		return out.fd;
+	long dense = write_dense(thread, &out, chunk, at), r = dense < 0 ? dense : 0;
 	sys_copy(&head, chunk, sizeof(head));
 	head.copied = 0;
 	head.dense = dense > 0 ? (uint64_t)dense : 0;
 	if (dense > 0)
 		head.version = TRACE_CHUNK_DENSE;
 	else if (!r)
-		r = write_plain(fd, chunk, at);
+		r = write_plain(&out, chunk, at);
 	if (!r)
-		r = write_parts(fd, &part, 1, at);
-	sys_close(fd);
+		r = write_parts(&out, &part, 1, at);
+	output_close(out.fd, &out.place);
 	if (!r)
 		chunk_file_count(chunk, (uint64_t)dense);
+	return r;
+}
+
+long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
+{
+	long r = -EBADF;
+
+	for (int i = 0; i < TRIES && r == -EBADF; i++)
+		r = write_once(thread, chunk);
 	return r;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/family.h"
 
-#include <errno.h> /* EEXIST */
+#include <errno.h>    /* EEXIST */
+#include <fcntl.h>    /* AT_SYMLINK_NOFOLLOW */
+#include <sys/stat.h> /* struct stat */
 
 #include "runtime/broker.h"
-#include "runtime/output.h"
 #include "runtime/text.h"
 #include "x86_64/sys.h"
 
@@ -34,7 +35,19 @@ int family_open_folder(void)
 	return (int)output_open_again(own_folder, &family.place);
 }
 
-static int open_own(const char *name, int make)
+/* What the name leads to is asked without the file's descriptor, which may be another file's by now. */
+static long place_of(int folder, const char *name, struct output_place *place)
+{
+	struct stat st;
+	long r = sys_call(__NR_newfstatat, folder, (long)name, (long)&st, AT_SYMLINK_NOFOLLOW, 0, 0);
+
+	if (r)
+		return r;
+	*place = (struct output_place){ st.st_dev, st.st_ino };
+	return output_check(folder, &family.place);
+}
+
+static int open_own(const char *name, int make, struct output_place *place)
 {
 	int folder = family_open_folder();
 
@@ -43,8 +56,10 @@ static int open_own(const char *name, int make)
 	long fd = output_open_file(folder, name, O_RDWR);
 	if (fd == -ENOENT && make)
 		fd = output_make_file(folder, name);
-	sys_close(folder);
-	return (int)fd;
+	long r = fd < 0 ? 0 : place_of(folder, name, place);
+	output_close(folder, &family.place);
+	/* Without its place it can't be told from the program's, and must stay open. */
+	return (int)(r ? r : fd);
 }
 
 /* The last component of a path. */
@@ -58,10 +73,10 @@ static const char *last_of(const char *path)
 	return last;
 }
 
-int family_open(const char *name, int make)
+int family_open(const char *name, int make, struct output_place *place)
 {
 	struct output_place trace;
-	int fd = open_own(name, make);
+	int fd = open_own(name, make, place);
 
 	if (fd >= 0 || !broker_may_help(fd) || !broker_place(&trace))
 		return fd;
@@ -72,7 +87,10 @@ int family_open(const char *name, int make)
 	long given = broker_open(last_of(own_folder), &family.place, name);
 	if (given < 0 && given != -EALREADY)
 		head->record_error = (uint32_t)-given;
-	return given < 0 ? fd : (int)given;
+	if (given < 0)
+		return fd;
+	long r = output_place((int)given, place);
+	return (int)(r ? r : given);
 }
 
 /* ---- making ---- */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "format/trace.h" /* struct trace_head */
+#include "runtime/output.h"
 
 #define FAMILY_PATH 4160 /* longest, with its end */
 
@@ -35,7 +36,10 @@ const char *family_folder(void);
 /* Opens the folder. Returns a descriptor to close, or -errno: -ESTALE when another folder has that path by now. */
 int family_open_folder(void);
 
-/* Opens a file of the folder; if `make` is set, makes it if need be. Returns a descriptor to close, or -errno. */
-int family_open(const char *name, int make);
+/*
+ * Opens a file of the folder; if `make` is set, makes it if need be. Returns a descriptor to close, and the file's
+ * place, to check it against before each use (output.h); or -errno.
+ */
+int family_open(const char *name, int make, struct output_place *place);
 
 #endif

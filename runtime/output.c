@@ -15,6 +15,31 @@
 #define FOLDER (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
 /* The kernel's struct stat is glibc's on x86-64. */
+long output_place(int fd, struct output_place *place)
+{
+	struct stat st;
+	long r = sys_fstat(fd, &st);
+
+	if (!r)
+		*place = (struct output_place){ st.st_dev, st.st_ino };
+	return r;
+}
+
+long output_check(int fd, const struct output_place *place)
+{
+	struct output_place now;
+
+	if (output_place(fd, &now) || now.device != place->device || now.inode != place->inode)
+		return -EBADF;
+	return 0;
+}
+
+void output_close(int fd, const struct output_place *place)
+{
+	if (!output_check(fd, place))
+		sys_close(fd);
+}
+
 static long open_folder(int at, const char *path, struct stat *st)
 {
 	long fd = sys_call(__NR_openat, at, (long)path, FOLDER | O_NOFOLLOW, 0, 0, 0);
@@ -28,11 +53,16 @@ static long open_folder(int at, const char *path, struct stat *st)
 	return fd;
 }
 
-/* Gives the descriptor back, with the place; or closes it and returns the error, if there is one. */
+/*
+ * Gives the descriptor back, with the place; or closes it and returns the error, if there is one. It may be the
+ * program's by now, who has hardly a use for O_PATH.
+ */
 static long opened(long fd, long error, const struct stat *st, struct output_place *place)
 {
 	if (error) {
-		sys_close((int)fd);
+		long flags = sys_call(__NR_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+		if (flags >= 0 && flags & O_PATH)
+			sys_close((int)fd);
 		return error;
 	}
 	if (place)

@@ -23,10 +23,25 @@
 
 #define OUTPUT_FOREIGN (-4000) /* it belongs to a user who is neither this one nor root */
 
-/* Device and inode, which identify a folder. */
+/* Device and inode, which identify a folder or a file. */
 struct output_place {
 	uint64_t device, inode;
 };
+
+/*
+ * While we have a descriptor, another thread may close it and have its number for a file of the program's. So it is
+ * compared right before each write, and when it is closed. What remains is the time from one system call to the next:
+ * none compares and writes, or closes.
+ */
+
+/* What it leads to now. Returns 0 or -errno. */
+long output_place(int fd, struct output_place *place);
+
+/* Returns 0, or -EBADF: it is another file's by now, or nobody's. */
+long output_check(int fd, const struct output_place *place);
+
+/* Closes it, unless it is another file's by now. */
+void output_close(int fd, const struct output_place *place);
 
 /*
  * Opens a folder that this user (the effective one) or root owns. at: a descriptor of the folder that path starts at,

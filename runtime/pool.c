@@ -10,6 +10,7 @@
 #include <sys/uio.h>	  /* struct iovec */
 
 #include "runtime/family.h"
+#include "runtime/output.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
@@ -35,7 +36,7 @@ static struct {
 	uint64_t addresses; /* that are mapped */
 	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: a late reader repeats it */
 	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
-	uint64_t device, inode;
+	struct output_place place;
 	uint8_t *mapped; /* what base will be */
 } pool;
 
@@ -172,7 +173,9 @@ static long write_zeros(int fd, uint64_t offset, uint64_t size)
 			part[parts].iov_len = left < sizeof(zeros) ? left : sizeof(zeros);
 			left -= part[parts].iov_len;
 		}
-		long r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)(offset + done), 0, 0);
+		long r = output_check(fd, &pool.place);
+		if (!r)
+			r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)(offset + done), 0, 0);
 		if (r == -EINTR)
 			continue;
 		if (r <= 0)
@@ -185,19 +188,13 @@ static long write_zeros(int fd, uint64_t offset, uint64_t size)
 /* A descriptor of meta, if it is the file that is mapped; or -errno. */
 static int open_meta(void)
 {
-	struct stat st;
-	int fd = family_open("meta", 0);
+	struct output_place place;
+	int fd = family_open("meta", 0, &place);
 
-	if (fd < 0)
+	if (fd < 0 || (place.device == pool.place.device && place.inode == pool.place.inode))
 		return fd;
-	long r = sys_fstat(fd, &st);
-	if (!r && (st.st_dev != pool.device || st.st_ino != pool.inode))
-		r = -ESTALE;
-	if (r) {
-		sys_close(fd);
-		return (int)r;
-	}
-	return fd;
+	output_close(fd, &place);
+	return -ESTALE;
 }
 
 /* Reserves by a descriptor, if one can be opened. */
@@ -214,7 +211,7 @@ static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 	/* The file system has no fallocate; or a signal came in between. */
 	if (r && r != -ENOSPC && r != -EDQUOT)
 		r = write_zeros(fd, offset, size);
-	sys_close(fd);
+	output_close(fd, &pool.place);
 	return r;
 }
 
@@ -298,6 +295,9 @@ static long grow_locked(int fd, uint32_t end, uint64_t size)
 	if (r)
 		return r;
 	r = sys_fstat(fd, &st);
+	/* The program closed it meanwhile, which ended the lock. */
+	if (!r && (st.st_dev != pool.place.device || st.st_ino != pool.place.inode))
+		return -EBADF;
 	if (!r && (uint64_t)st.st_size < size)
 		r = sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0);
 	if (!r) {
@@ -331,7 +331,7 @@ static long grow(uint32_t end)
 	if (fd < 0)
 		return fd;
 	long r = grow_locked(fd, end, wanted * pool.place_size);
-	sys_close(fd);
+	output_close(fd, &pool.place);
 	return r;
 }
 
@@ -509,8 +509,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	if (r || (r = map_most(fd, place_size, least)))
 		return r;
 	pool.place_size = place_size;
-	pool.device = st.st_dev;
-	pool.inode = st.st_ino;
+	pool.place = (struct output_place){ st.st_dev, st.st_ino };
 	r = size_most(fd, at_most(FILE_SIZE > least ? FILE_SIZE : least, pool.addresses), least, &size);
 	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */
 	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);

@@ -317,7 +317,7 @@ void process_off(const char *what, const char *where, long error)
 
 /* ---- records ---- */
 
-int process_open_stream(unsigned n, uint64_t end)
+int process_open_stream(unsigned n, uint64_t end, struct output_place *place)
 {
 	char name[32];
 	struct text text = { name, sizeof(name), 0 };
@@ -330,7 +330,7 @@ int process_open_stream(unsigned n, uint64_t end)
 		text_char(&text, '.');
 		text_number(&text, process->head->process);
 	}
-	return family_open(name, 1);
+	return family_open(name, 1, place);
 }
 
 void process_append(struct trace_record *head, size_t head_size, const void *body, size_t body_size)

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
+#include "runtime/output.h"
 
 enum process_state {
 	PROCESS_NONE, /* no folder yet */
@@ -139,9 +140,9 @@ void process_lose(enum trace_lost cause);
 
 /*
  * Opens t<n> of this process, making it if need be, so that it may be written up to `end`: a write there raises no
- * SIGXFSZ. Returns a descriptor to close, or -errno. Any thread that has a record.
+ * SIGXFSZ. Returns as family_open(). Any thread that has a record.
  */
-int process_open_stream(unsigned n, uint64_t end);
+int process_open_stream(unsigned n, uint64_t end, struct output_place *place);
 
 uint32_t process_pid(void);
 

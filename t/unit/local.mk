@@ -129,6 +129,7 @@ t_unit_patch_live_t_SOURCES = t/unit/patch_live.c
 t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
 
 t_unit_pool_t_SOURCES = t/unit/pool.c
+t_unit_pool_t_LDADD = runtime/libbase.la
 
 t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/ctl/call.c tool/ctl/position.c \
 	tool/ctl/process.c tool/ctl/stop.c tool/memory.c

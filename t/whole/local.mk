@@ -43,6 +43,6 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/sched.t \
 	t/whole/sanitized.t t/whole/sharer.t t/whole/signal-steps.t t/whole/slow.t t/whole/slow_disk.t \
 	t/whole/source-rules.t t/whole/stacks.t t/whole/srcline.t t/whole/starts.t t/whole/steering.t \
-	t/whole/static_tls.t t/whole/tasks.t t/whole/terminal.t \
+	t/whole/static_tls.t t/whole/taken.t t/whole/tasks.t t/whole/terminal.t \
 	t/whole/threads.t t/whole/tool-order.t t/whole/transparent.t t/whole/tree.t \
 	t/whole/trees.t t/whole/unwinder.t t/whole/wx.t
