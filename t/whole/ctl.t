@@ -411,6 +411,23 @@ fails 1 "^xaudit ctl: process $pid has ended already; its parent has not asked f
 	"$pid" stop
 finish
 
+# A process that ends has no memory either.
+if [ "$(cat /proc/2/comm)" = kthreadd ]; then
+	fails 1 '^xaudit ctl: process 2 is a thread of the kernel$' 'a thread of the kernel' 2 stop
+else
+	skip 2 'no thread of the kernel is seen here'
+fi
+alone ./helper large
+exec 3>&-
+rounds=0
+while [ $rounds -lt 2000 ] &&
+	! sed -n 's/^State:.//p' "/proc/$pid/status" 2>/dev/null | grep -q '^[ZX]' && [ -e "/proc/$pid" ]; do
+	"$XAUDIT" ctl "$pid" stop
+	rounds=$((rounds + 1))
+done 2>ended
+is "$(grep -c 'of the kernel' ended)" 0 'a process that ends: it is not called one'
+finish
+
 rules 'enabled = no'
 begin patchable/controlled counters 2 2
 subject=$pid subject_child=$child

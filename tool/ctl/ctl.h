@@ -87,6 +87,7 @@ char *ctl_folder(const struct ctl_process *process, uint32_t *place);
 long ctl_status_number(pid_t pid, pid_t tid, const char *key);
 char ctl_state(pid_t pid, pid_t tid);
 uint64_t ctl_begin(pid_t pid); /* when it began: ns, CLOCK_BOOTTIME; 0: it is gone */
+bool ctl_is_kernels(pid_t pid); /* one that never has memory of its own */
 
 /* Says why the kernel refuses to let us look into the process, or at its threads. error: errno. */
 void ctl_explain(pid_t pid, pid_t tid, int error);

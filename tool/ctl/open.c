@@ -292,8 +292,9 @@ bool ctl_open(struct ctl_process *process, pid_t pid)
 	process->pid = pid = (pid_t)group;
 	errno = 0;
 	if (ctl_state(pid, 0) == 'Z' || !ctl_maps(process)) {
-		int unread = errno ? errno : EPERM;
-		if (unread == EPERM && ctl_state(pid, 0) != 'Z')
+		/* While a process ends, it has no memory, and is no zombie yet. */
+		int unread = errno ? errno : ctl_state(pid, 0) == 'Z' ? EPERM : ESRCH;
+		if (unread == ESRCH && ctl_is_kernels(pid))
 			tool_error("ctl", "process %d is a thread of the kernel", (int)pid);
 		else
 			ctl_explain(pid, 0, unread == ENOENT ? ESRCH : unread);

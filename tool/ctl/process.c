@@ -56,6 +56,15 @@ uint64_t ctl_begin(pid_t pid)
 	return proc_began(text);
 }
 
+bool ctl_is_kernels(pid_t pid)
+{
+	enum { KTHREAD = 0x200000 }; /* PF_KTHREAD */
+	char text[1024];
+
+	proc_read(text, sizeof(text), "/proc/%d/stat", (int)pid);
+	return strtoul(proc_field(text, PROC_FLAGS), NULL, 10) & KTHREAD;
+}
+
 void ctl_explain(pid_t pid, pid_t tid, int error)
 {
 	char text[64], name[16];
