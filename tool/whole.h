@@ -37,25 +37,15 @@ static inline bool whole_read(int fd, void *to, size_t size, uint64_t at)
 	return whole_read_most(fd, to, size, at, &error) == size;
 }
 
-/* Writes where the last write has ended. Returns 0 or an errno. */
-static inline int whole_put(int fd, const void *from, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = write(fd, (const char *)from + done, size - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? errno : ENOSPC;
-		done += (size_t)n;
-	}
-	return 0;
-}
+#define WHOLE_NEXT UINT64_MAX /* the place where the last write has ended */
 
 /* Writes at a place. Returns 0 or an errno. */
 static inline int whole_write(int fd, const void *from, size_t size, uint64_t at)
 {
 	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, (const char *)from + done, size - done, (off_t)(at + done));
+		const char *p = (const char *)from + done;
+		ssize_t n = at == WHOLE_NEXT ? write(fd, p, size - done)
+					     : pwrite(fd, p, size - done, (off_t)(at + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)

@@ -265,7 +265,7 @@ static int make_folder(const char *folder, mode_t mode)
 
 int index_write(int fd, const struct index_made *made)
 {
-	return -whole_put(fd, made->bytes, made->size);
+	return -whole_write(fd, made->bytes, made->size, WHOLE_NEXT);
 }
 
 int index_own_folder(char *to, size_t room, int *shared)

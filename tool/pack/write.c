@@ -38,8 +38,7 @@ void pack_write_free(struct pack_write *write)
 
 static int put(struct pack_write *write, const void *from, size_t size)
 {
-	int error = write->stream ? whole_put(write->to, from, size)
-				  : whole_write(write->to, from, size, write->packed);
+	int error = whole_write(write->to, from, size, write->stream ? WHOLE_NEXT : write->packed);
 
 	if (error)
 		return pack_failed(write, error, NULL);

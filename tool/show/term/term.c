@@ -94,7 +94,7 @@ static int write_rows(const char *from, size_t size)
 	else
 		put_line(to);
 	fclose(to);
-	int error = whole_put(STDOUT_FILENO, memory_need(shown), shown_size);
+	int error = whole_write(STDOUT_FILENO, memory_need(shown), shown_size, WHOLE_NEXT);
 	free(shown);
 	return error;
 }
@@ -111,7 +111,7 @@ static ssize_t take(void *cookie, const char *from, size_t size)
 {
 	(void)cookie;
 	begin();
-	int error = cuts() ? write_rows(from, size) : whole_put(STDOUT_FILENO, from, size);
+	int error = cuts() ? write_rows(from, size) : whole_write(STDOUT_FILENO, from, size, WHOLE_NEXT);
 	if (!error)
 		return (ssize_t)size;
 	errno = error;
