@@ -4,6 +4,13 @@
 #include "tool/read/api/xaudit-read.h"
 
 #define NUMBER_OF(words) (sizeof(words) / sizeof(*(words)))
+#define WORD_OF(words, number) ((number) < NUMBER_OF(words) ? (words)[number] : NULL)
+
+#define X(number, NAME, word) [number] = (word),
+static const char *const kinds[] = { TRACE_KINDS(X) };
+static const char *const reasons[] = { TRACE_REASONS(X) };
+static const char *const causes[] = { TRACE_LOST_CAUSES(X) };
+#undef X
 
 const char *xaudit_read_state_word(int state)
 {
@@ -28,33 +35,15 @@ const char *xaudit_read_mode_word(uint64_t mode)
 
 const char *xaudit_read_kind_word(uint32_t kind)
 {
-	static const char *const words[] = {
-#define X(number, NAME, word) [number] = word,
-		TRACE_KINDS(X)
-#undef X
-	};
-
-	return kind < NUMBER_OF(words) ? words[kind] : NULL;
+	return WORD_OF(kinds, kind);
 }
 
 const char *xaudit_read_reason_phrase(uint32_t reason)
 {
-	static const char *const phrases[] = {
-#define X(number, NAME, phrase) [number] = phrase,
-		TRACE_REASONS(X)
-#undef X
-	};
-
-	return reason < NUMBER_OF(phrases) ? phrases[reason] : NULL;
+	return WORD_OF(reasons, reason);
 }
 
 const char *xaudit_read_lost_phrase(uint32_t cause)
 {
-	static const char *const phrases[] = {
-#define X(number, NAME, phrase) [number] = phrase,
-		TRACE_LOST_CAUSES(X)
-#undef X
-	};
-
-	return cause < NUMBER_OF(phrases) ? phrases[cause] : NULL;
+	return WORD_OF(causes, cause);
 }
