@@ -32,34 +32,18 @@ static void add_callee(struct calls *calls, uint64_t address, uint8_t callee, bo
 	calls->callee[calls->callees++] = (struct callee){ address, callee, slot };
 }
 
-/* Words that ld.so fills with the address of one of them. */
-static void read_slots(struct calls *calls, const struct image *image, uint64_t address, uint64_t length)
+/* A word that ld.so fills, perhaps with the address of one of them. */
+static void take_slot(void *arg, const Elf64_Rela *rela, const Elf64_Sym *symbol, const char *name)
 {
-	struct site_symtab table = site_dynsym(&image->file);
-	size_t size;
-	const uint8_t *p = address ? site_file_at(&image->file, address, &size) : NULL;
-
-	for (size = p && size > length ? length : size; p && size >= sizeof(Elf64_Rela);
-		p += sizeof(Elf64_Rela), size -= sizeof(Elf64_Rela)) {
-		Elf64_Rela rela;
-		Elf64_Sym symbol;
-		site_read(&rela, p);
-		uint32_t type = ELF64_R_TYPE(rela.r_info);
-		if ((type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64) ||
-			ELF64_R_SYM(rela.r_info) >= table.count)
-			continue;
-		site_read(&symbol, table.symbol + ELF64_R_SYM(rela.r_info) * sizeof(symbol));
-		const char *name = (const char *)table.text + symbol.st_name;
-		if (symbol.st_name < table.text_size && memchr(name, 0, table.text_size - symbol.st_name))
-			add_callee(calls, rela.r_offset, callee_named(name), true);
-	}
+	(void)symbol;
+	if (name)
+		add_callee(arg, rela->r_offset, callee_named(name), true);
 }
 
 void calls_begin(struct calls *calls, const struct image *image)
 {
 	*calls = (struct calls){ 0 };
-	read_slots(calls, image, image->file.dynamic.rela, image->file.dynamic.rela_size);
-	read_slots(calls, image, image->file.dynamic.jmprel, image->file.dynamic.jmprel_size);
+	image_slots(image, take_slot, calls);
 	for (size_t i = 0; i < image->functions; i++)
 		if (image->function[i].name)
 			add_callee(calls, image->function[i].address, callee_named(image->function[i].name), false);

@@ -195,6 +195,34 @@ struct image_function *image_at(const struct image *image, uint64_t address)
 	return i < image->functions && image->function[i].address == address ? &image->function[i] : NULL;
 }
 
+static void read_slots(const struct image *image, uint64_t address, uint64_t length, image_slot *slot, void *arg)
+{
+	struct site_symtab table = site_dynsym(&image->file);
+	size_t size;
+	const uint8_t *p = address ? site_file_at(&image->file, address, &size) : NULL;
+
+	for (size = p && size > length ? length : size; p && size >= sizeof(Elf64_Rela);
+		p += sizeof(Elf64_Rela), size -= sizeof(Elf64_Rela)) {
+		Elf64_Rela rela;
+		Elf64_Sym symbol;
+		site_read(&rela, p);
+		uint32_t type = ELF64_R_TYPE(rela.r_info);
+		if ((type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64) ||
+			ELF64_R_SYM(rela.r_info) >= table.count)
+			continue;
+		site_read(&symbol, table.symbol + ELF64_R_SYM(rela.r_info) * sizeof(symbol));
+		const char *name = (const char *)table.text + symbol.st_name;
+		bool whole = symbol.st_name < table.text_size && memchr(name, 0, table.text_size - symbol.st_name);
+		slot(arg, &rela, &symbol, whole ? name : NULL);
+	}
+}
+
+void image_slots(const struct image *image, image_slot *slot, void *arg)
+{
+	read_slots(image, image->file.dynamic.rela, image->file.dynamic.rela_size, slot, arg);
+	read_slots(image, image->file.dynamic.jmprel, image->file.dynamic.jmprel_size, slot, arg);
+}
+
 /* By address; of one address the best name first. Those that know a size come before those that don't. */
 static int by_rank(const void *a, const void *b)
 {

@@ -94,6 +94,13 @@ size_t image_before(const struct image *image, uint64_t address);
 /* The function that begins there, or NULL. */
 struct image_function *image_at(const struct image *image, uint64_t address);
 
+/*
+ * Calls slot() for each word that ld.so fills with the address of a symbol: at rela->r_offset. name: NULL: the symbol's
+ * is not to be had.
+ */
+typedef void image_slot(void *arg, const Elf64_Rela *rela, const Elf64_Sym *symbol, const char *name);
+void image_slots(const struct image *image, image_slot *slot, void *arg);
+
 /* ---- tool/index/names.c ---- */
 
 /*
