@@ -173,6 +173,26 @@ static bool may_be_made(void)
 	return false;
 }
 
+/* What is to be done when the command has ended. What goes wrong is said, but its status is what counts. */
+static void finish(struct record_folder *folder, const struct record_options *options, const char *path,
+	const struct rules *rules, const char *searched, int wait_status)
+{
+	record_folder_end(folder, wait_status);
+	record_after(folder, options->command[0], path, rules);
+	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
+	record_broker_stop();
+	record_broker_say(folder);
+	if (searched)
+		tool_error("record",
+			"the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
+			searched);
+	if (rules->perf)
+		perf_trace("record", folder->fd, folder->path);
+	if (options->pack)
+		record_pack(folder);
+	record_folder_close(folder);
+}
+
 static int run(const struct record_options *options)
 {
 	struct record_folder folder;
@@ -228,21 +248,7 @@ static int run(const struct record_options *options)
 		status = failure;
 		goto out;
 	}
-	/* What goes wrong from here on is said, but the command ran: its status is what counts. */
-	record_folder_end(&folder, wait_status);
-	record_after(&folder, options->command[0], path, &rules);
-	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
-	record_broker_stop();
-	record_broker_say(&folder);
-	if (searched)
-		tool_error("record",
-			"the configuration %s was found and counts; -c FILE names another, -c /dev/null none",
-			searched);
-	if (rules.perf)
-		perf_trace("record", folder.fd, folder.path);
-	if (options->pack)
-		record_pack(&folder);
-	record_folder_close(&folder);
+	finish(&folder, options, path, &rules, searched, wait_status);
 	status = record_pass_on(wait_status);
 out:
 	for (size_t i = 0; i < left.count; i++)

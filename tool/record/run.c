@@ -125,11 +125,51 @@ static void await(int go)
 		;
 }
 
+/* The child, until it is the command. `report` gets an errno if it can't be. */
+static _Noreturn void become(char **command, const struct record_watcher *watcher,
+	const struct record_signals *before, int go, int report)
+{
+	await(go);
+	if (watcher->child)
+		watcher->child();
+	record_signals_leave(before);
+	execute(command);
+	int error = errno;
+	while (write(report, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(RECORD_FAILED);
+}
+
+/* Waits until the child has ended. Returns the errno that `report` got, or 0. */
+static int follow(pid_t pid, const struct record_watcher *watcher, int report, int *status)
+{
+	siginfo_t info;
+	ssize_t n;
+	int error;
+
+	if (watcher->wait)
+		watcher->wait(pid, status);
+	while ((n = read(report, &error, sizeof(error))) < 0 && errno == EINTR)
+		;
+	if (n != sizeof(error))
+		error = 0;
+	if (!error && watcher->begun)
+		watcher->begun(watcher->context);
+	/* WNOWAIT first: until the child is reaped its number belongs to it, so no signal goes to another process. */
+	while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	if (!watcher->wait && watcher->ended)
+		watcher->ended(pid);
+	record_signals_send_to(0);
+	while (!watcher->wait && waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+	return error;
+}
+
 int record_run(char **command, const struct record_watcher *watcher, int *status)
 {
 	struct record_signals before;
-	int report[2], go[2], error = 0, failure = 0;
-	ssize_t n;
+	int report[2], go[2], failure = 0;
 	pid_t pid;
 
 	/* Closes when the command begins, or tells why it does not. */
@@ -141,15 +181,7 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		await(go[0]);
-		if (watcher->child)
-			watcher->child();
-		record_signals_leave(&before);
-		execute(command);
-		error = errno;
-		while (write(report[1], &error, sizeof(error)) < 0 && errno == EINTR)
-			;
-		_exit(RECORD_FAILED);
+		become(command, watcher, &before, go[0], report[1]);
 	}
 	if (pid < 0) {
 		tool_error(record_speaker, "no process to be had: %s", strerror(errno));
@@ -167,27 +199,8 @@ int record_run(char **command, const struct record_watcher *watcher, int *status
 	}
 	close(go[1]);
 	if (!failure) {
-		siginfo_t info;
+		int error = follow(pid, watcher, report[0], status);
 
-		if (watcher->wait)
-			watcher->wait(pid, status);
-		while ((n = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
-			;
-		if (n != sizeof(error))
-			error = 0;
-		if (!error && watcher->begun)
-			watcher->begun(watcher->context);
-		/*
-		 * WNOWAIT first: until the child is reaped its number belongs to it, so no signal goes to another
-		 * process.
-		 */
-		while (!watcher->wait && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-			;
-		if (!watcher->wait && watcher->ended)
-			watcher->ended(pid);
-		record_signals_send_to(0);
-		while (!watcher->wait && waitpid(pid, status, 0) < 0 && errno == EINTR)
-			;
 		if (error == ENOENT) {
 			/* record_find() saw the file: what is missing is the interpreter that it names. */
 			tool_error(record_speaker, "%s can't be executed: the interpreter that it names is not there",
