@@ -42,7 +42,6 @@ static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
 
 /* Of who has the lock. */
 static char folder[4200] SYS_LARGE;
-static int complained;
 
 static long sigaction_raw(int signal, const struct kernel_action *new, struct kernel_action *old)
 {
@@ -51,16 +50,13 @@ static long sigaction_raw(int signal, const struct kernel_action *new, struct ke
 
 /* ---- taking one ---- */
 
-/* Says what went wrong, the first time. */
+/* Says what went wrong: each time, since somebody waits for each snapshot. */
 static void complain(const char *what, long error)
 {
 	char line[400]; /* the stack may be small; a path is cut rather than that */
 	struct text text = { line, sizeof(line), 0 };
 	struct process_held held;
 
-	if (complained)
-		return;
-	complained = 1;
 	text_string(&text, "no snapshot: ");
 	text_string(&text, what);
 	if (error) {
@@ -243,10 +239,8 @@ void snapshot_init(const struct snapshot_options *wanted)
 
 void snapshot_start(void)
 {
-	long r = 0;
+	long r = options.signal ? take_over(options.signal, on_snapshot, &before_snapshot) : 0, failed = 0;
 
-	if (options.signal)
-		r = take_over(options.signal, on_snapshot, &before_snapshot);
 	if (r)
 		complain("the signal can't be taken over", r);
 	for (size_t i = 0; options.crash && i < CRASH_SIGNALS; i++) {
@@ -256,9 +250,10 @@ void snapshot_start(void)
 			now.handler.plain == SIG_IGN)
 			continue;
 		r = take_over(crash_signals[i], on_crash, &before_crash[i]);
-		if (r)
-			complain("the signals of a crash can't be taken over", r);
+		failed = r ? r : failed;
 	}
+	if (failed)
+		complain("the signals of a crash can't be taken over", failed);
 }
 
 void snapshot_at_exit(void)
@@ -267,7 +262,8 @@ void snapshot_at_exit(void)
 	uint32_t number;
 	uint64_t before;
 
-	if (!(options.exit || options.signal) || !may_take())
+	/* Without a rule for the end there may be one to wait for. */
+	if (options.exit ? !may_take() : !options.signal || confined())
 		return;
 	sys_set_signals(&all, &before);
 	number = lock_number();

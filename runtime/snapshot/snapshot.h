@@ -14,7 +14,7 @@
  * no thread waits for another's, but for the one that calls exit(): what was asked for before is whole then. The lock
  * and the counts are wiped by fork.
  *
- * What hinders one is said, the first time. None is taken by a process under a filter of system calls
+ * What hinders one is said. None is taken by a process under a filter of system calls
  * (x86_64/confined.h), or by a forked child without an event, which has nothing to copy.
  *
  * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n>, with one process folder. Chunks are copied from

@@ -10,7 +10,7 @@
 library "$CC" libcounted.so counted.c
 program "$CC" asked_snapshots asked_snapshots.c -L. -lcounted
 
-rounds=$(rounds 12 200 1000)
+rounds=$(rounds 12 60 1000)
 seconds=800
 for way in again task thread jump fork exit last; do
 	rm -rf d.snapshot.*

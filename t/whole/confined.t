@@ -49,6 +49,8 @@ for mode in stream ring count; do
 		"mode $mode, under record: children that are forked under a filter run on, and each call is there"
 done
 
+record d -m ring --snapshot=signal:USR2 -k plt -l libcounted.so "$tmp/confined" return 1000
+is "$status/$out/$err/$(info d '.processes[0].notes')" '0/done//[]' 'who asks for no snapshot is told of none'
 record d -m ring --snapshot=exit -k plt -l libcounted.so "$tmp/confined" return 1000
 is "$status/$out/$err/$(ls -d d.snapshot.* 2>/dev/null)" '0/done//' 'no snapshot is taken under a filter'
 is "$(info d '.processes[0].notes')" \
