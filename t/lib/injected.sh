@@ -8,7 +8,8 @@
 # t/lib/traced.sh; $kind is the kind of sites that is traced, and the name of the program.
 need objdump
 
-ulimit -f 4000000
+# A bound for what goes wrong. A family's file of 2 GiB fits: it doubles, and 1367 children take more than 1 GiB.
+ulimit -f 4200000
 objdump -d --no-show-raw-insn "$MODULE" | awk '$2 == "rdtsc" { sub(":", "", $1); print $1 }' >rdtsc
 covered=0
 # If each instruction costs milliseconds, only at some instructions.
