@@ -16,6 +16,9 @@
 # live		LD_AUDIT, nothing prepared; xaudit ctl --tree displaces each function and puts it back while it runs
 # check		xaudit check, but for what known.supp says of faults that are there
 #
+# Bad is also: no trace; an event that was lost, but for the size limit; a server of which fewer processes than it has
+# (least) recorded; a switch that failed while its process lived.
+#
 # A program is a shell function program_NAME in programs.sh or servers.sh, whose first line says what must be installed
 # (needs WORD...). It runs what is to be traced by `traced COMMAND...`, or starts it in the background by `wrap
 # COMMAND... &`, in the folder at hand, and prints on standard output what must be the same each time.
@@ -27,6 +30,7 @@ LC_ALL=C.UTF-8 TZ=UTC PYTHONDONTWRITEBYTECODE=1 PERL_HASH_SEED=0 PYTHONHASHSEED=
 	GIT_CONFIG_GLOBAL=/dev/null
 export LC_ALL TZ PYTHONDONTWRITEBYTECODE PERL_HASH_SEED PYTHONHASHSEED GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+daemon=''
 unset LD_AUDIT LD_PRELOAD LD_BIND_NOW GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES
 
 # Servers change to users of their own, who must reach the module, and their files.
@@ -65,17 +69,42 @@ config() {
 'kinds = %s\n' "$trace" "$2" "$1"
 }
 
+# alive PID: does it run, and isn't only waited for?
+alive() {
+	case $(ps -o stat= -p "$1") in '' | Z*) return 1 ;; esac
+}
+
 # switch PID RULE: everything on and off again under a program, as long as it runs.
 switch() {
 	for _ in 1 2 3 4 5; do
 		sleep 0.1
-		kill -0 "$1" 2>/dev/null || return 0
-		timeout 60 "$XAUDIT" ctl --tree "$1" enable "$2"
+		alive "$1" || return 0
+		switch_once "$1" enable "$2"
 		sleep 0.5
-		kill -0 "$1" 2>/dev/null || return 0
-		timeout 60 "$XAUDIT" ctl --tree "$1" disable "$2"
+		alive "$1" || return 0
+		switch_once "$1" disable "$2"
 		sleep 1
 	done >>"$here/$way.ctl" 2>&1
+}
+
+# switch_once PID COMMAND RULE: members of the tree may end meanwhile, which ctl reports.
+switch_once() {
+	said=$(timeout 60 "$XAUDIT" ctl --tree "$@" 2>&1)
+	switched=$?
+	echo "$said"
+	[ $switched -ne 0 ] && alive "$1" || return 0
+	others=$(echo "$said" | grep '^xaudit ctl:' |
+		grep -v 'ended meanwhile$\|has ended already\|there is no process')
+	[ $switched -eq 1 ] && [ -z "$others" ] && echo "$said" | grep -q '^xaudit ctl:' ||
+		echo "ctl failed: $switched $others"
+}
+
+# keep_switching PID: in the ways that do so. Not a child: ctl --tree would take it for one of the program's.
+keep_switching() {
+	case $way in
+	later) (switch "$1" '*' </dev/null >/dev/null 2>&1 &) ;;
+	live) (switch "$1" 'entry:*' </dev/null >/dev/null 2>&1 &) ;;
+	esac
 }
 
 # wrap COMMAND...: runs it in the way at hand. In the background, $! is what a signal is to be sent to.
@@ -99,15 +128,9 @@ prepare = none
 ' >"$here/conf"
 		;;
 	esac
-	case $way in
-	later | live)
-		me=$(sh -c 'echo $PPID')
-		rule='*'
-		[ "$way" = later ] || rule='entry:*'
-		# Not a child: ctl --tree would take it for one of the program's.
-		(switch "$me" "$rule" </dev/null >/dev/null 2>&1 &)
-		;;
-	esac
+	# A daemon is another process.
+	# shellcheck disable=SC2016
+	[ -n "$daemon" ] || keep_switching "$(sh -c 'echo $PPID')"
 	# What bare LD_AUDIT needs where a library wants static TLS.
 	eval "$("$XAUDIT" env -c "$here/conf" -- "$1")" || exit 125
 	exec "$@"
@@ -124,9 +147,19 @@ trace_of() {
 	esac
 }
 
+# least COUNT: so many processes of the program at hand must have recorded something, where all are traced from the
+# start; one where all can be switched on at once.
+least() {
+	case $way in
+	all | ring | entry | displaced) echo "$1" ;;
+	later) echo 1 ;;
+	*) echo 0 ;;
+	esac >"$here/least"
+}
+
 # one: the program in the way at hand; its output, then its status, as the last line of $here/$way.out.
 one() {
-	rm -rf "$here/run" "$trace"
+	rm -rf "$here/run" "$trace" "$here/least"
 	mkdir "$here/run" && chmod 777 "$here/run"
 	begin=$(date +%s%N)
 	(
@@ -145,6 +178,23 @@ events() {
 	}
 	timeout 600 "$XAUDIT" info --format=json "$trace" 2>/dev/null |
 		jq -r '(.events + .counted | tostring) + (if .lost > 0 then " lost \(.lost)" else "" end)'
+}
+
+# wrong: what the trace lacks, or the switches, that nobody wanted, in lines.
+wrong() {
+	least=$(cat "$here/least" 2>/dev/null || echo 0)
+	grep -hs '^ctl failed' "$here/$way.ctl"
+	if [ ! -d "$trace" ]; then
+		# A program that ends before it is switched on has none.
+		case $way.$least in later.0 | live.0) ;; *) echo 'no trace' ;; esac
+		return
+	fi
+	timeout 600 "$XAUDIT" info --format=json "$trace" >"$here/info" 2>"$here/info.err" ||
+		head -n 1 "$here/info.err"
+	jq -r --argjson least "$least" '
+		(.lost_by[] | select(.cause | contains("size limit") | not) | "\(.events) events lost, \(.cause)"),
+		([.processes[] | select(.events > 0) | .pid] | unique | length |
+			select(. < $least) | "\(.) processes recorded, of \($least)")' "$here/info"
 }
 
 findings() {
@@ -188,6 +238,9 @@ for name in ${FARM:-$(sed -n 's/^program_\([a-z0-9_]*\)() .*/\1/p' "$farm/progra
 			cell="FINDINGS $cell"
 			echo "== $name, check:"
 			jq -r '.findings[].text' "$here/findings" | head -n 5
+		elif [ "$way" != check ] && said=$(wrong; :) && [ -n "$said" ]; then
+			cell="WRONG $cell"
+			echo "== $name, $way: $said"
 		fi >>"$work/bad"
 		row="$row | $cell"
 	done

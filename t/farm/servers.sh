@@ -7,7 +7,7 @@ until_ready() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		if [ $tries -gt 300 ] || ! kill -0 "$server" 2>/dev/null; then
+		if [ $tries -gt 300 ] || ! alive "$server"; then
 			echo 'it did not get ready'
 			return 1
 		fi
@@ -15,7 +15,7 @@ until_ready() {
 	done
 }
 
-# stop [SIGNAL]: ends the server; prints its status.
+# stop [SIGNAL]: ends the server; prints its status, which nobody but init learns of a daemon.
 stop() {
 	kill -"${1-TERM}" "$server"
 	(
@@ -24,9 +24,57 @@ stop() {
 		kill -KILL "$server"
 	) 2>/dev/null &
 	guard=$!
-	wait "$server"
-	echo "server $?"
+	if [ -z "$daemon" ]; then
+		wait "$server"
+		echo "server $?"
+	else
+		tries=0
+		while alive "$server" && [ $tries -lt 250 ]; do
+			tries=$((tries + 1))
+			sleep 0.1
+		done
+		[ $tries -lt 250 ] && echo 'server ended'
+	fi
 	kill $guard 2>/dev/null
+}
+
+# start COMMAND...: as a child of the shell; but in the background where $daemon says so: then the command ends at once,
+# and the server is the process in the file pid.
+start() {
+	if [ -z "$daemon" ]; then
+		wrap "$@" &
+		server=$!
+		return
+	fi
+	(wrap "$@") || return
+	tries=0
+	until [ -s pid ] && server=$(cat pid) && alive "$server"; do
+		tries=$((tries + 1))
+		[ $tries -le 300 ] || return
+		sleep 0.1
+	done
+	keep_switching "$server"
+}
+
+# renew SIGNAL: tells the server to take new children; waits until it has, and none of the old ones is left.
+renew() {
+	master=$(cat pid)
+	children=" $(pgrep -P "$master" | tr '\n' ' ')"
+	kill -"$1" "$master"
+	tries=0
+	while sleep 0.1 && tries=$((tries + 1)); do
+		now=$(pgrep -P "$master")
+		old=0
+		for child in $now; do
+			case $children in *" $child "*) old=$((old + 1)) ;; esac
+		done
+		if [ -n "$now" ] && [ $old = 0 ]; then
+			echo renewed
+			return
+		fi
+		[ $tries -le 300 ] || break
+	done
+	echo "$old old children are left, and $(echo "$now" | wc -w) children in all"
 }
 
 # requests URL: of ab, which counts what failed.
@@ -34,32 +82,54 @@ requests() {
 	ab -q -n "${2-2000}" -c 8 -H 'Accept-Encoding: gzip' "$1" 2>&1 | grep -E 'Complete|Failed|Non-2xx'
 }
 
+# As a unit of systemd has it that knows the server's process; program_nginxd() is Debian's unit.
 program_nginx() {
-	needs nginx ab curl || return
+	nginx_asked 'daemon off;'
+}
+
+program_nginxd() {
+	# It ends with the command.
+	unfit check && return
+	daemon=1 nginx_asked 'daemon on; master_process on;'
+}
+
+nginx_asked() {
+	needs nginx ab curl pgrep || return
 	here_is=$(pwd)
 	mkdir www && head -c 20000 /dev/zero | tr '\0' x >www/index.html
 	cat >conf <<END
-daemon off; pid $here_is/pid; error_log $here_is/err; worker_processes 2; user www-data;
+pid $here_is/pid; error_log $here_is/err; worker_processes 2; user www-data;
 events { worker_connections 256; }
 http { access_log off; gzip on; gzip_types *; client_body_temp_path $here_is/b; proxy_temp_path $here_is/p;
 fastcgi_temp_path $here_is/f;
 uwsgi_temp_path $here_is/u; scgi_temp_path $here_is/s; server { listen 127.0.0.1:18181; root $here_is/www; } }
 END
-	wrap nginx -c "$here_is/conf" &
-	server=$!
+	start nginx -c "$here_is/conf" -g "$1"
 	until_ready curl -sf http://127.0.0.1:18181/ || return
 	requests http://127.0.0.1:18181/index.html
 	for _ in 1 2 3; do
-		kill -HUP "$(cat pid)"
-		sleep 0.7
+		renew HUP
 		requests http://127.0.0.1:18181/ 500
 	done
 	curl -s -H 'Accept-Encoding: gzip' http://127.0.0.1:18181/ | md5sum
 	stop QUIT
+	least 9
 }
 
 program_apache() {
-	needs apache2 setsid ab curl /usr/lib/apache2/modules/libphp8.2.so || return
+	# It signals its whole process group.
+	apache_asked setsid apache2 -DFOREGROUND
+}
+
+# As apachectl does.
+program_apached() {
+	# It ends with the command.
+	unfit check && return
+	daemon=1 apache_asked apache2 -k start
+}
+
+apache_asked() {
+	needs apache2 setsid ab curl pgrep /usr/lib/apache2/modules/libphp8.2.so || return
 	here_is=$(pwd)
 	mkdir www && head -c 20000 /dev/zero | tr '\0' x >www/index.html
 	# shellcheck disable=SC2016
@@ -91,32 +161,34 @@ Require all granted
 </Directory>
 END
 	} >conf
-	# It signals its whole process group.
-	wrap setsid apache2 -f "$here_is/conf" -DFOREGROUND &
-	server=$!
+	start "$@" -f "$here_is/conf"
 	until_ready curl -sf http://127.0.0.1:18182/ || return
 	requests http://127.0.0.1:18182/index.html
 	requests http://127.0.0.1:18182/t.php 500
 	for _ in 1 2 3; do
-		kill -USR1 "$(cat pid)"
-		sleep 1
+		renew USR1
 		requests http://127.0.0.1:18182/ 300
+		requests http://127.0.0.1:18182/t.php 100
 	done
+	grep -c 'Graceful restart requested' err
 	curl -s http://127.0.0.1:18182/t.php
 	echo
 	sleep 1
 	stop WINCH
+	least 9
 }
 
 program_haproxy() {
-	needs haproxy curl /usr/bin/python3 || return
+	needs haproxy curl pgrep /usr/bin/python3 || return
 	echo back >index.html
 	/usr/bin/python3 -m http.server --bind 127.0.0.1 18184 >/dev/null 2>&1 &
 	back=$!
-	cat >conf <<'END'
+	mkdir root
+	cat >conf <<END
 global
-	user nobody
-	group nogroup
+	chroot $(pwd)/root
+	user haproxy
+	group haproxy
 defaults
 	mode http
 	timeout connect 5s
@@ -128,37 +200,52 @@ frontend f
 backend b
 	server s 127.0.0.1:18184
 END
-	wrap haproxy -f conf -W -q &
-	server=$!
+	start haproxy -Ws -f conf -p "$(pwd)/pid" -q
 	until_ready curl -sf http://127.0.0.1:18183/index.html
-	i=0
-	while [ $i -lt 100 ]; do
-		curl -s http://127.0.0.1:18183/index.html
-		i=$((i + 1))
-	done | sort | uniq -c
+	fetch_100 http://127.0.0.1:18183/index.html
+	renew USR2
+	fetch_100 http://127.0.0.1:18183/index.html
 	stop TERM
 	kill $back
+	least 3
+}
+
+# fetch_100 URL: prints what came, and how often.
+fetch_100() {
+	i=0
+	while [ $i -lt 100 ]; do
+		curl -s "$1"
+		i=$((i + 1))
+	done | sort | uniq -c
 }
 
 program_redis() {
-	needs redis-server redis-cli redis-benchmark || return
-	wrap redis-server --port 18185 --bind 127.0.0.1 --save '' --daemonize no --dir "$(pwd)" >/dev/null &
-	server=$!
+	needs redis-server redis-cli redis-benchmark setpriv || return
+	trace_of redis
+	start setpriv --reuid=redis --regid=redis --init-groups redis-server --port 18185 --bind 127.0.0.1 --save '' \
+		--supervised systemd --daemonize no --dir "$(pwd)" >/dev/null
 	until_ready redis-cli -p 18185 ping || return
-	redis-benchmark -p 18185 -n 5000 -c 10 -q -t set,get,lpush >/dev/null 2>&1
+	redis-benchmark -p 18185 -n 20000 -c 10 -q -t set,get,lpush >/dev/null 2>&1
+	redis-cli -p 18185 info commandstats | tr -d '\r' |
+		sed -n 's/^cmdstat_\(get\|set\|lpush\):\(calls=[0-9]*\).*,\(rejected.*\)/\1 \2 \3/p' | sort
 	redis-cli -p 18185 set k v
 	redis-cli -p 18185 eval 'local s = 0 for i = 1, 1000 do s = s + i end return s' 0
 	redis-cli -p 18185 bgsave >/dev/null
-	sleep 0.5
+	tries=0
+	until redis-cli -p 18185 info persistence | grep -q 'bgsave_in_progress:0' || [ $tries -gt 300 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	redis-cli -p 18185 info persistence | grep -o 'last_bgsave_status:ok'
 	redis-cli -p 18185 shutdown nosave 2>/dev/null
 	wait "$server"
 	echo "server $?"
+	least 2
 }
 
 program_memcached() {
 	needs memcached /usr/bin/python3 || return
-	wrap memcached -l 127.0.0.1 -p 18186 -u nobody -t 2 &
-	server=$!
+	start memcached -l 127.0.0.1 -p 18186 -u memcache -t 2
 	until_ready sh -c 'echo version |
 		timeout 1 bash -c "exec 3<>/dev/tcp/127.0.0.1/18186; cat >&3; head -n 1 <&3"' ||
 		return
@@ -171,6 +258,7 @@ for i in range(2000):
     n += [f.readline() for _ in range(4)][2] == b"hello\r\n"
 print(n)'
 	stop TERM
+	least 1
 }
 
 program_postgres() {
@@ -188,11 +276,15 @@ program_postgres() {
 	$psql -c 'create table t as select i, md5(i::text) m from generate_series(1, 20000) i' -c \
 		'create index on t(m)' -c analyze \
 		-c 'select count(*), sum(i), max(m) from t'
-	for i in 1 2 3 4 5; do
-		$psql -c "select count(*) from t where m like 'a$i%'" -c \
-			"do \$\$ begin raise exception 'x'; exception when others then null; end \$\$"
-	done
+	(
+		for i in 1 2 3 4 5; do
+			$psql -c "select $i, count(*) from t where m like 'a$i%'" -c \
+				"do \$\$ begin raise exception 'x'; exception when others then null; end \$\$" &
+		done
+		wait
+	) | sort
 	stop INT
+	least 10
 }
 
 program_mariadb() {
@@ -207,10 +299,15 @@ program_mariadb() {
 	until_ready mariadb --no-defaults -S data/s -e 'select 1' || return
 	mariadb --no-defaults -S data/s -N -e 'create database d; use d; create table t (i int primary key, m char(32));
 		insert into t select seq, md5(seq) from seq_1_to_5000; select count(*), sum(i), max(m) from t;'
-	for i in 1 2 3; do
-		mariadb --no-defaults -S data/s -N -e "select count(*) from d.t where m like 'a$i%'"
-	done
+	(
+		for i in 1 2 3 4 5 6 7 8; do
+			mariadb --no-defaults -S data/s -N -e "select $i, count(*) from d.t where m like '$i%';
+				select sleep(0.01), sum(crc32(m)) from d.t" &
+		done
+		wait
+	) | sort
 	stop TERM
+	least 1
 }
 
 program_sshd() {
