@@ -24,7 +24,6 @@
  *	-r	  mode ring, and back, before each round
  *	-t	  each round is another thread's
  *	-h	  has the helper remove handlers and set them
- *	-e N	  every Nth instruction
  *	-n N	  no more than about N instructions
  *	-x NAME	  at the instructions of this library, too
  *	-w N	  looks for instructions in N rounds, and makes up to N to come to one, where not every round does
@@ -325,7 +324,7 @@ int main(int argc, char **argv)
 	size_t most = MAX_PLACES, step = 1;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthe:n:x:w:")) != -1) {
+	while ((option = getopt(argc, argv, "+m:k:ac:sb:rthn:x:w:")) != -1) {
 		switch (option) {
 		case 'm':
 			thread_module_path = realpath(optarg, NULL);
@@ -354,9 +353,6 @@ int main(int argc, char **argv)
 		case 'h':
 			has_handlers = 1;
 			break;
-		case 'e':
-			step = (size_t)atol(optarg);
-			break;
 		case 'n':
 			most = (size_t)atol(optarg);
 			break;
@@ -370,7 +366,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (argc - optind < 3 || !thread_module_path || !kind_count || !step)
+	if (argc - optind < 3 || !thread_module_path || !kind_count)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	thread_read_symbols();

@@ -4,8 +4,7 @@
 # events, fill a chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
 # (t/lib/inject.c); and, in tests of their own, the call and the fork of a task that shares the thread's memory. Then
 # registers, counts, open calls, children and locks have to be as if nothing had happened. One kind at each
-# instruction, in turn, in `make check` at each third one; with XAUDIT_SOAK=1 all kinds at each. Sourced after
-# t/lib/traced.sh; $kind is the kind of sites that is traced, and the name of the program.
+# instruction, in turn; with XAUDIT_SOAK=1 all kinds at each. Sourced after t/lib/traced.sh; $kind is the kind of sites that is traced, and the name of the program.
 need objdump
 
 # A bound for what goes wrong. A family's file of 2 GiB fits: it doubles, and 1367 children take more than 1 GiB.
@@ -14,7 +13,6 @@ objdump -d --no-show-raw-insn "$MODULE" | awk '$2 == "rdtsc" { sub(":", "", $1);
 covered=0
 # If each instruction costs milliseconds, only at some instructions.
 few="-n $(rounds 170 500 20000)"
-each=$(rounds 3 1)
 
 # injected KINDS INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: sets $result to the judge's last line, or to an
 # earlier error, and $judged to the judge's whole output.
@@ -22,7 +20,6 @@ injected() {
 	kinds=$1 options=$2 judge=$3 what=$4
 	shift 4
 	[ "$XAUDIT_SOAK" != 1 ] || options="$options -a"
-	case " $options " in *' -a '* | *' -n '*) ;; *) options="$options -e $each" ;; esac
 	rm -rf d list
 	# shellcheck disable=SC2086
 	status=0 said=$(bounded 1500 "$top_builddir/t/lib/inject" -m "$MODULE" -k "$kinds" $options shm list \
