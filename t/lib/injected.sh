@@ -4,7 +4,8 @@
 # events, fill a chunk, fork, vfork or jump away, another thread's fork, a pause of more than 2^31 ticks, another mode
 # (t/lib/inject.c); and, in tests of their own, the call and the fork of a task that shares the thread's memory. Then
 # registers, counts, open calls, children and locks have to be as if nothing had happened. One kind at each
-# instruction, in turn; with XAUDIT_SOAK=1 all kinds at each. Sourced after t/lib/traced.sh; $kind is the kind of sites that is traced, and the name of the program.
+# instruction, in turn; with XAUDIT_SOAK=1 all kinds at each. Sourced after t/lib/traced.sh; $kind is the kind of sites
+# that is traced, and the name of the program.
 need objdump
 
 # A bound for what goes wrong. A family's file of 2 GiB fits: it doubles, and 1367 children take more than 1 GiB.
