@@ -130,11 +130,14 @@ int lock_is_held(const uint32_t *lock, uint32_t number)
 	return (__atomic_load_n(lock, __ATOMIC_RELAXED) & ~LOCK_AWAITED) == number; /* relaxed: our own store */
 }
 
-void lock_release(uint32_t *lock)
+int lock_release(uint32_t *lock)
 {
 	/* Release; pairs with the acquires in swap(). */
-	if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) & LOCK_AWAITED)
+	int awaited = (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) & LOCK_AWAITED) != 0;
+
+	if (awaited)
 		lock_wake(lock);
+	return awaited;
 }
 
 /* One, who leaves the bit for the others; under a filter nobody does: then all. */

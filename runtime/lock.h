@@ -41,8 +41,8 @@ int lock_take(uint32_t *lock, uint32_t number);
 /* Is the caller the holder? No: it was taken for gone. */
 int lock_is_held(const uint32_t *lock, uint32_t number);
 
-/* By its holder. */
-void lock_release(uint32_t *lock);
+/* By its holder. Returns 1 if somebody sleeps for it, else 0. */
+int lock_release(uint32_t *lock);
 
 /* Wakes who sleeps for it. */
 void lock_wake(uint32_t *lock);

@@ -190,9 +190,18 @@ void process_unlock(const struct process_held *held)
 
 void process_confine(int strictly)
 {
+	struct process_held held;
+
+	begin_held(&held);
+	/* Strictly, it is for this thread alone. */
+	if (!strictly)
+		lock_take(&process->snapshots.lock, held.number);
 	/* Relaxed: see confined(). */
 	__atomic_store_n(&tramp_confined, strictly ? 2 : 1, __ATOMIC_RELAXED);
 	lock_wake(&process->lock);
+	if (!strictly && lock_is_held(&process->snapshots.lock, held.number))
+		lock_release(&process->snapshots.lock);
+	restore_signals(&held);
 }
 
 /* ---- small questions ---- */

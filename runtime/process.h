@@ -67,7 +67,7 @@ int process_trylock(struct process_held *held);
 
 /*
  * The program will soon be under a filter of system calls: from here on confined(), strictly or not, and no thread
- * sleeps for the lock. Lock not held.
+ * sleeps for the lock. Waits for a snapshot that is being taken. Lock not held.
  */
 void process_confine(int strictly);
 

@@ -120,46 +120,65 @@ static uint32_t load(const uint32_t *count)
 	return __atomic_load_n(count, __ATOMIC_RELAXED); /* relaxed: ordered by the lock, or the fences below */
 }
 
-/* Takes one, if one was asked for since the last was begun; releases the lock. By its holder. */
-static void take_and_release(struct process_snapshots *snapshots, uint32_t number)
+/* Takes one, if one was asked for since the last was begun. By the holder of the lock. */
+static void take_newer(struct process_snapshots *snapshots)
 {
 	uint32_t asked = load(&snapshots->asked);
 
-	if (asked != load(&snapshots->begun)) {
-		__atomic_store_n(&snapshots->begun, asked, __ATOMIC_RELAXED); /* relaxed, as in load() */
-		process_clock();
-		take(process_folder());
-	}
-	/* Not if it was taken over. */
-	if (lock_is_held(&snapshots->lock, number))
-		lock_release(&snapshots->lock);
-	/* Pairs with the fence in ask(): who did not get the lock is seen in the count. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* A filter may have come since may_take(). */
+	if (asked == load(&snapshots->begun) || confined())
+		return;
+	__atomic_store_n(&snapshots->begun, asked, __ATOMIC_RELAXED); /* relaxed, as in load() */
+	process_clock();
+	take(process_folder());
 }
 
-static void take_asked(struct process_snapshots *snapshots, uint32_t number)
+/* Returns 1 if somebody sleeps for the lock, else 0. */
+static int release(struct process_snapshots *snapshots, uint32_t number)
 {
-	while (load(&snapshots->asked) != load(&snapshots->begun) && lock_try_left(&snapshots->lock, number))
-		take_and_release(snapshots, number);
+	/* Not if it was taken over. */
+	int awaited = lock_is_held(&snapshots->lock, number) && lock_release(&snapshots->lock);
+
+	/* Pairs with the fence in ask(): who did not get the lock is seen in the count. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return awaited;
 }
 
 static void ask(struct process_snapshots *snapshots)
 {
 	__atomic_fetch_add(&snapshots->asked, 1, __ATOMIC_RELAXED); /* relaxed: the fence orders it */
-	/* Pairs with the fence in take_and_release(). */
+	/* Pairs with the fences in release() and snapshot_at_exit(). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/*
- * May the process take snapshots? A forked child has a folder when it has its head, which comes with its first event.
- */
-static int may_take(void)
+/* Until none is asked for; or somebody sleeps for the lock: that one takes the next, or none may be taken any more. */
+static void take_asked(struct process_snapshots *snapshots, uint32_t number)
 {
-	if (!*process_folder() || confined_strictly())
+	int awaited = 0;
+
+	while (!awaited && !confined() && load(&snapshots->asked) != load(&snapshots->begun) &&
+		lock_try_left(&snapshots->lock, number)) {
+		take_newer(snapshots);
+		awaited = release(snapshots, number);
+	}
+}
+
+/*
+ * May the process take snapshots? Then all signals are blocked, else as before. A forked child has its head with its
+ * first event. wanted: else nobody need be told that none may be taken.
+ */
+static int may_take(int wanted, uint64_t *before)
+{
+	if (confined_strictly())
 		return 0;
-	if (confined())
+	/* Before the looks: a handler may fork, and the child come back to here without a head. */
+	sys_set_signals(&all, before);
+	if (process_head() && !confined())
+		return 1;
+	if (process_head() && wanted)
 		complain("the program is under a filter of system calls (seccomp)", 0);
-	return !confined();
+	sys_set_signals(before, NULL);
+	return 0;
 }
 
 /* ---- signals ---- */
@@ -180,8 +199,7 @@ static void on_snapshot(int signal, siginfo_t *info, void *context)
 	struct process_snapshots *snapshots = process_snapshots();
 	uint64_t before;
 
-	if (may_take()) {
-		sys_set_signals(&all, &before);
+	if (may_take(1, &before)) {
 		ask(snapshots);
 		take_asked(snapshots, lock_number());
 		sys_set_signals(&before, NULL);
@@ -262,15 +280,17 @@ void snapshot_at_exit(void)
 	uint32_t number;
 	uint64_t before;
 
-	/* Without a rule for the end there may be one to wait for. */
-	if (options.exit ? !may_take() : !options.signal || confined())
+	if (!(options.exit || options.signal) ||
+		!may_take(options.exit || load(&snapshots->asked) != load(&snapshots->begun), &before))
 		return;
-	sys_set_signals(&all, &before);
 	number = lock_number();
 	if (options.exit)
 		ask(snapshots);
 	lock_take(&snapshots->lock, number);
-	take_and_release(snapshots, number);
-	take_asked(snapshots, number);
+	/* Pairs with the fence in ask(): who found the lock with who had it before us is seen in the count. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	take_newer(snapshots);
+	/* What is asked for from here on comes too late. */
+	release(snapshots, number);
 	sys_set_signals(&before, NULL);
 }

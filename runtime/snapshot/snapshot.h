@@ -11,11 +11,12 @@
  * out of it, or end its thread; from a task that ends in the middle the lock is taken over. Who asks for a snapshot
  * counts that, and then takes the lock if it is free. If it is not, its holder looks at the count when it has released
  * it, and takes one more for all that came meanwhile. So each signal has a snapshot that was begun after it came, and
- * no thread waits for another's, but for the one that calls exit(): what was asked for before is whole then. The lock
- * and the counts are wiped by fork.
+ * no thread waits for another's, but for one that calls exit(): what was asked for before is whole then. That one takes
+ * the next itself; the holder would go on as long as signals come. The lock and the counts are wiped by fork.
  *
- * What hinders one is said. None is taken by a process under a filter of system calls
- * (x86_64/confined.h), or by a forked child without an event, which has nothing to copy.
+ * What hinders one is said. None is taken by a process under a filter of system calls (x86_64/confined.h): that may be
+ * for all threads, so process_confine() takes the lock, too, and so waits for who copies. Nor is one taken by a forked
+ * child without an event, which has nothing to copy.
  *
  * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n>, with one process folder. Chunks are copied from
  * file to file by system calls, and kept if their header is the same before and after the copy (format/trace.h);
