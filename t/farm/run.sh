@@ -74,8 +74,18 @@ alive() {
 	case $(ps -o stat= -p "$1") in '' | Z*) return 1 ;; esac
 }
 
+# started PID: waits until it, or what descends from it, is the program under the module; at first it is a shell.
+started() {
+	for _ in $(seq 200); do
+		! timeout 10 "$XAUDIT" ctl --tree "$1" status >/dev/null 2>&1 || return 0
+		alive "$1" || return 0
+		sleep 0.05
+	done
+}
+
 # switch PID RULE: everything on and off again under a program, as long as it runs.
 switch() {
+	started "$1"
 	for _ in 1 2 3 4 5; do
 		sleep 0.1
 		alive "$1" || return 0
@@ -92,7 +102,8 @@ switch_once() {
 	said=$(timeout 60 "$XAUDIT" ctl --tree "$@" 2>&1)
 	switched=$?
 	echo "$said"
-	[ $switched -ne 0 ] && alive "$1" || return 0
+	# What can't be switched may be ending.
+	[ $switched -ne 0 ] && sleep 0.5 && alive "$1" || return 0
 	others=$(echo "$said" | grep '^xaudit ctl:' |
 		grep -v 'ended meanwhile$\|has ended already\|there is no process')
 	[ $switched -eq 1 ] && [ -z "$others" ] && echo "$said" | grep -q '^xaudit ctl:' ||
