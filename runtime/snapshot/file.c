@@ -30,17 +30,10 @@ long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uin
 {
 	if (at > c->size_most || size > c->size_most - at)
 		return -EFBIG;
-	for (uint64_t done = 0; done < size;) {
-		long n = sys_call(
-			__NR_pwrite64, fd, (long)from + (long)done, (long)(size - done), (long)(at + done), 0, 0);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			return n ? n : -ENOSPC;
-		done += (uint64_t)n;
-	}
-	c->copied->bytes += size;
-	return 0;
+	long r = sys_write_at(fd, from, size, at);
+	if (!r)
+		c->copied->bytes += size;
+	return r;
 }
 
 uint64_t snapshot_size_most(void)
