@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/family.h"
 
-#include <errno.h>    /* EEXIST */
-#include <fcntl.h>    /* AT_SYMLINK_NOFOLLOW */
-#include <sys/stat.h> /* struct stat */
+#include <errno.h> /* EEXIST */
+#include <fcntl.h> /* AT_SYMLINK_NOFOLLOW */
 
 #include "runtime/broker.h"
 #include "runtime/text.h"
@@ -43,7 +42,7 @@ static long place_of(int folder, const char *name, struct output_place *place)
 
 	if (r)
 		return r;
-	*place = (struct output_place){ st.st_dev, st.st_ino };
+	*place = output_of(&st);
 	return output_check(folder, &family.place);
 }
 

@@ -6,7 +6,6 @@
 #include <limits.h>	 /* NAME_MAX */
 #include <linux/fs.h>	 /* FS_IOC_SETFLAGS */
 #include <linux/magic.h> /* BTRFS_SUPER_MAGIC */
-#include <sys/stat.h>	 /* struct stat */
 #include <sys/statfs.h>	 /* struct statfs */
 
 #include "runtime/text.h"
@@ -21,17 +20,15 @@ long output_place(int fd, struct output_place *place)
 	long r = sys_fstat(fd, &st);
 
 	if (!r)
-		*place = (struct output_place){ st.st_dev, st.st_ino };
+		*place = output_of(&st);
 	return r;
 }
 
 long output_check(int fd, const struct output_place *place)
 {
-	struct output_place now;
+	struct stat st;
 
-	if (output_place(fd, &now) || now.device != place->device || now.inode != place->inode)
-		return -EBADF;
-	return 0;
+	return sys_fstat(fd, &st) || !output_is(&st, place) ? -EBADF : 0;
 }
 
 void output_close(int fd, const struct output_place *place)
@@ -66,7 +63,7 @@ static long opened(long fd, long error, const struct stat *st, struct output_pla
 		return error;
 	}
 	if (place)
-		*place = (struct output_place){st->st_dev, st->st_ino};
+		*place = output_of(st);
 	return fd;
 }
 
@@ -92,7 +89,7 @@ long output_open_again(const char *path, const struct output_place *place)
 
 	if (fd < 0)
 		return fd;
-	return opened(fd, st.st_dev == place->device && st.st_ino == place->inode ? 0 : -ESTALE, &st, NULL);
+	return opened(fd, output_is(&st, place) ? 0 : -ESTALE, &st, NULL);
 }
 
 /* A umask can only have taken rights away. A descriptor of O_PATH knows no fchmod(), but its name in /proc leads to the

@@ -20,6 +20,7 @@
 #define XAUDIT_OUTPUT_H
 
 #include <stdint.h>
+#include <sys/stat.h> /* struct stat */
 
 #define OUTPUT_FOREIGN (-4000) /* it belongs to a user who is neither this one nor root */
 
@@ -27,6 +28,16 @@
 struct output_place {
 	uint64_t device, inode;
 };
+
+static inline struct output_place output_of(const struct stat *st)
+{
+	return (struct output_place){ st->st_dev, st->st_ino };
+}
+
+static inline int output_is(const struct stat *st, const struct output_place *place)
+{
+	return st->st_dev == place->device && st->st_ino == place->inode;
+}
 
 /*
  * While we have a descriptor, another thread may close it and have its number for a file of the program's. So it is

@@ -296,7 +296,7 @@ static long grow_locked(int fd, uint32_t end, uint64_t size)
 		return r;
 	r = sys_fstat(fd, &st);
 	/* The program closed it meanwhile, which ended the lock. */
-	if (!r && (st.st_dev != pool.place.device || st.st_ino != pool.place.inode))
+	if (!r && !output_is(&st, &pool.place))
 		return -EBADF;
 	if (!r && (uint64_t)st.st_size < size)
 		r = sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0);
@@ -509,7 +509,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	if (r || (r = map_most(fd, place_size, least)))
 		return r;
 	pool.place_size = place_size;
-	pool.place = (struct output_place){ st.st_dev, st.st_ino };
+	pool.place = output_of(&st);
 	r = size_most(fd, at_most(FILE_SIZE > least ? FILE_SIZE : least, pool.addresses), least, &size);
 	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */
 	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);

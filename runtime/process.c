@@ -47,8 +47,7 @@ static int quiet; /* see process_quiet(). Written by the only thread that there 
 
 /* What fd 2 was at the start; nothing if it was closed. */
 static struct {
-	dev_t dev;
-	ino_t ino;
+	struct output_place place;
 	int open;
 } at_start;
 
@@ -57,8 +56,8 @@ static void look_at_stderr(void)
 	struct stat st;
 
 	at_start.open = !sys_fstat(2, &st);
-	at_start.dev = at_start.open ? st.st_dev : 0;
-	at_start.ino = at_start.open ? st.st_ino : 0;
+	if (at_start.open)
+		at_start.place = output_of(&st);
 }
 
 /* Would a write to fd 2 raise SIGXFSZ? Its place there is its end, or where the last write came to. */
@@ -75,7 +74,7 @@ static void write_to_stderr(const char *line, size_t length)
 {
 	struct stat st;
 
-	if (confined() || !at_start.open || sys_fstat(2, &st) || st.st_dev != at_start.dev || st.st_ino != at_start.ino)
+	if (confined() || !at_start.open || sys_fstat(2, &st) || !output_is(&st, &at_start.place))
 		return;
 	if (!is_too_large(&st, length) && sys_may_write(2))
 		sys_write(2, line, length);
