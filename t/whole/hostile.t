@@ -97,7 +97,7 @@ all() {
 	fi
 	in_mounts '/proc is not mounted' 'none lost' 'mount -o remount,size=64m none small; umount -l /proc;' threads
 	in_mounts '/proc is read only' 'none lost' \
-		'mount -o remount,size=64m none small; mount -o remount,ro /proc;' threads
+		'mount -o remount,size=64m none small; mount -o remount,bind,ro /proc;' threads
 
 	hostile 'all descriptors are in use' 'none lost' descriptors
 	hostile 'RLIMIT_AS' '.* lost' memory
