@@ -29,12 +29,17 @@
 #define STEP	     (16ull << 20) /* so much becomes accessible at a time */
 #define SPARE	     STEP	   /* that stays when the rest is given back */
 #define TRIES	     1000	  /* while another process has the file grow */
+#define TAKES	     10000	  /* while others take places */
 
-/* What the members share; written before `base`. */
+/* Written before `base`; each member has its own, and acts on nothing else. */
 static struct {
 	uint64_t place_size;
 	uint64_t addresses; /* that are mapped */
 	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: a late reader repeats it */
+	uint64_t directory, handover; /* where they begin */
+	uint32_t places_max; /* that these have words for */
+	uint32_t first;	     /* place that may be taken: others are before it */
+	uint32_t end;	     /* places that the file has, as far as is known. As accessible */
 	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
 	struct output_place place;
 	uint8_t *mapped; /* what base will be */
@@ -64,7 +69,7 @@ void *pool_address(uint32_t place)
 
 struct trace_handover *pool_handover(uint32_t place)
 {
-	return (struct trace_handover *)(void *)(pool.mapped + first_head()->handover) + place;
+	return (struct trace_handover *)(void *)(pool.mapped + pool.handover) + place;
 }
 
 void pool_handed(void)
@@ -197,6 +202,35 @@ static int open_meta(void)
 	return -ESTALE;
 }
 
+static void raise_to(uint32_t *least, uint32_t value)
+{
+	uint32_t known = __atomic_load_n(least, __ATOMIC_RELAXED); /* relaxed: as pool.accessible */
+
+	/* Relaxed, as above. */
+	while (known < value &&
+		!__atomic_compare_exchange_n(least, &known, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Asks how large the file is. -EBADF: the descriptor is another file's by now. */
+static long learn_end(int fd)
+{
+	struct stat st;
+	long r = sys_fstat(fd, &st);
+
+	if (r || !output_is(&st, &pool.place))
+		return -EBADF;
+	uint64_t places = (uint64_t)st.st_size / pool.place_size;
+	raise_to(&pool.end, places < pool.places_max ? (uint32_t)places : pool.places_max);
+	return 0;
+}
+
+/* Does the file reach so far, as far as is known? */
+static int reaches(uint64_t places)
+{
+	return places <= __atomic_load_n(&pool.end, __ATOMIC_RELAXED); /* relaxed: as accessible */
+}
+
 /* Reserves by a descriptor, if one can be opened. */
 static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 {
@@ -206,7 +240,10 @@ static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 	if (fd < 0)
 		return fd;
 	long r = -EOPNOTSUPP;
-	if (how == POOL_LATER)
+	if (!reaches((offset + size) / pool.place_size))
+		learn_end(fd);
+	/* Beyond its end there would be blocks, but no store. */
+	if (how == POOL_LATER && reaches((offset + size) / pool.place_size))
 		r = sys_call(__NR_fallocate, fd, 1 /* KEEP_SIZE */, (long)offset, (long)size, 0, 0);
 	/* The file system has no fallocate; or a signal came in between. */
 	if (r && r != -ENOSPC && r != -EDQUOT)
@@ -248,6 +285,15 @@ void pool_shrink(void)
 
 /* ---- taking ---- */
 
+/* As many places as there may be, whatever the file has. */
+static uint64_t most_places(void)
+{
+	/* Relaxed: a limit. */
+	uint64_t mapped = __atomic_load_n(&pool.addresses, __ATOMIC_RELAXED) / pool.place_size;
+
+	return mapped < pool.places_max ? mapped : pool.places_max;
+}
+
 /* What is taken becomes accessible, with some of what will be next: seldom a system call. */
 static long make_accessible(uint64_t end)
 {
@@ -270,23 +316,33 @@ static long make_accessible(uint64_t end)
 
 static uint64_t *words(uint32_t place)
 {
-	return (uint64_t *)(void *)(pool.mapped + first_head()->directory) + place;
+	return (uint64_t *)(void *)(pool.mapped + pool.directory) + place;
 }
 
 /*
- * Under a lock of the file: of two processes that make it grow, one could else cut what the other has made. `end`: what
- * the file has room for; if another process changes that meanwhile, nothing is left to do.
+ * Has the file so many places, though this process does not know of it? Without a descriptor: the kernel is asked for
+ * the last page of the last one, which is accessible.
  */
-static long grow_locked(int fd, uint32_t end, uint64_t size)
+static long look_for_end(uint64_t places)
+{
+	uint64_t end = (uint64_t)(uintptr_t)pool.mapped + places * pool.place_size;
+	long r = populate(end - PAGE, end);
+
+	if (!r)
+		raise_to(&pool.end, (uint32_t)places);
+	return r;
+}
+
+/* Under a lock of the file: of two processes that make it grow, one could else cut what the other has made. */
+static long grow_locked(int fd, uint64_t places, uint64_t wanted)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
-	struct stat st;
 	long r;
 
 	for (int i = 0; (r = sys_call(__NR_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0)) == -EWOULDBLOCK; i++) {
-		/* Relaxed: code that acts on it looks again. */
-		if (__atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED) != end)
-			return 0;
+		long error = learn_end(fd);
+		if (error || reaches(places))
+			return error;
 		if (i == TRIES)
 			return r;
 		sys_call(__NR_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
@@ -294,45 +350,54 @@ static long grow_locked(int fd, uint32_t end, uint64_t size)
 	/* Where a file can't be locked, it is left as it is. */
 	if (r)
 		return r;
-	r = sys_fstat(fd, &st);
+	r = learn_end(fd);
 	/* The program closed it meanwhile, which ended the lock. */
-	if (!r && !output_is(&st, &pool.place))
-		return -EBADF;
-	if (!r && (uint64_t)st.st_size < size)
-		r = sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0);
-	if (!r) {
-		/* Another process may have made it grow further. Release; pairs with the acquire in pool_take(). */
-		uint32_t now = (uint32_t)(size / pool.place_size), *place = &first_head()->places_end;
-		while (end < now &&
-			!__atomic_compare_exchange_n(place, &end, now, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-			; /* relaxed: it is only compared */
+	if (r)
+		return r;
+	if (!reaches(places)) {
+		r = sys_call(__NR_ftruncate, fd, (long)(wanted * pool.place_size), 0, 0, 0, 0);
+		if (!r)
+			raise_to(&pool.end, (uint32_t)wanted);
 	}
+	if (!r)
+		/* Release; pairs with the acquire in reach(). */
+		__atomic_store_n(&first_head()->places_end, __atomic_load_n(&pool.end, __ATOMIC_RELAXED),
+			__ATOMIC_RELEASE); /* relaxed: as accessible */
 	/* A child that is forked just now has the descriptor, too. */
 	sys_call(__NR_flock, fd, LOCK_UN, 0, 0, 0, 0);
 	return r;
 }
 
-/* Has the file twice the places, as `end` is what it has. */
-static long grow(uint32_t end)
+/* Has the file at least so many places: twice what it has, if it may. */
+static long grow(uint64_t places)
 {
-	struct trace_head *head = first_head();
-	uint64_t most = pool.addresses / pool.place_size, wanted = 2 * (uint64_t)end;
+	uint64_t most = most_places(), wanted = 2 * (uint64_t)__atomic_load_n(&pool.end, __ATOMIC_RELAXED);
 
-	most = most < head->places_max ? most : head->places_max;
+	wanted = wanted > places ? wanted : places;
 	wanted = wanted < most ? wanted : most;
-	if (confined())
-		return -EPERM;
-	/* It is mapped no further: what memory the process may have was little when it started, or is used up. */
-	if (wanted <= end)
-		return -ENOMEM;
 	if (!pool_may_reach(wanted * pool.place_size))
 		return -EFBIG;
 	int fd = open_meta();
 	if (fd < 0)
 		return fd;
-	long r = grow_locked(fd, end, wanted * pool.place_size);
+	long r = grow_locked(fd, places, wanted);
 	output_close(fd, &pool.place);
 	return r;
+}
+
+/* Has so many places be there, and accessible. */
+static long reach(uint64_t places)
+{
+	long r = make_accessible(places * pool.place_size);
+
+	if (r || reaches(places))
+		return r;
+	if (confined())
+		return -EPERM;
+	/* Acquire; pairs with the release in grow_locked(). It is a hint: another process may have had the file grow. */
+	if (places <= __atomic_load_n(&first_head()->places_end, __ATOMIC_ACQUIRE) && !look_for_end(places))
+		return 0;
+	return grow(places);
 }
 
 /* Has the words of these places be there. */
@@ -350,8 +415,11 @@ static long make_words(uint32_t first, uint64_t end)
 
 void pool_prepare(void)
 {
-	uint32_t end = __atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED); /* relaxed: a hint */
+	uint32_t hint = __atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED); /* relaxed: a hint */
 
+	if (hint <= most_places() && !reaches(hint) && !make_accessible(hint * pool.place_size))
+		look_for_end(hint);
+	uint32_t end = __atomic_load_n(&pool.end, __ATOMIC_RELAXED); /* relaxed, as accessible */
 	if (!make_accessible(end * pool.place_size) && !make_words(0, end))
 		__atomic_store_n(&pool.worded, end, __ATOMIC_RELAXED); /* relaxed, as accessible */
 }
@@ -359,38 +427,34 @@ void pool_prepare(void)
 long pool_take(uint32_t places)
 {
 	struct trace_head *head = first_head();
-	/* Relaxed: nothing is there yet that this would order. */
+	/* Relaxed: nothing is there yet that this would order. Any member can have written it: see pool.h. */
 	uint32_t first = __atomic_load_n(&head->places, __ATOMIC_RELAXED);
 	long r;
 
-	do {
-		/* Acquire; pairs with the release in grow_locked(). */
-		for (uint32_t end; (end = __atomic_load_n(&head->places_end, __ATOMIC_ACQUIRE)) < first ||
-				   end - first < places;)
-			if ((r = grow(end)))
-				return r;
+	for (int i = 0; i < TAKES; i++) {
 		uint64_t last = (uint64_t)first + places;
-		if (last * pool.place_size > __atomic_load_n(&pool.addresses, __ATOMIC_RELAXED)) /* relaxed: a limit */
+		if (first < pool.first || first > pool.places_max)
+			return -EBADMSG;
+		/* It is mapped no further: what memory the process may have was little when it started, or is used up. */
+		if (last > most_places())
 			return -ENOMEM;
-		if ((r = make_accessible(last * pool.place_size)) ||
-			(r = make_words(first, last)))
+		if ((r = reach(last)) || (r = make_words(first, last)))
 			return r;
 		/* Relaxed, as above. */
-	} while (!__atomic_compare_exchange_n(
-		&head->places, &first, first + places, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	return first;
+		if (__atomic_compare_exchange_n(
+			    &head->places, &first, first + places, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return first;
+	}
+	return -EAGAIN;
 }
 
 int pool_is_scarce(uint32_t share)
 {
-	const struct trace_head *head = first_head();
-	uint64_t most = __atomic_load_n(&pool.addresses, __ATOMIC_RELAXED); /* relaxed: a limit */
-	uint64_t limit = confined() ? most : limit_of(RLIMIT_FSIZE);
+	uint64_t most = most_places(), limit = confined() ? RLIM_INFINITY : limit_of(RLIMIT_FSIZE);
 
-	most = (most < limit ? most : limit) / pool.place_size;
-	most = most < head->places_max ? most : head->places_max;
+	most = most < limit / pool.place_size ? most : limit / pool.place_size;
 	/* Relaxed: a hint. */
-	return __atomic_load_n(&head->places, __ATOMIC_RELAXED) > most / share;
+	return __atomic_load_n(&first_head()->places, __ATOMIC_RELAXED) > most / share;
 }
 
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)
@@ -531,14 +595,20 @@ long pool_map(int fd, uint64_t chunk_size)
 		sys_munmap(pool.mapped, pool.addresses);
 		return r;
 	}
+	pool.directory = place_size;
+	pool.handover = handover;
+	pool.places_max = (uint32_t)places;
+	pool.first = (uint32_t)(1 + directory);
+	pool.end = (uint32_t)at_most(size / place_size, places);
+	pool.worded = 0;
 	struct trace_head *head = first_head();
 	head->place_size = place_size;
-	head->directory = place_size;
-	head->handover = handover;
-	head->places_max = (uint32_t)places;
-	head->places_end = (uint32_t)at_most(size / place_size, head->places_max);
+	head->directory = pool.directory;
+	head->handover = pool.handover;
+	head->places_max = pool.places_max;
+	head->places_end = pool.end;
 	head->size = TRACE_SIZE_PLACES;
-	head->places = (uint32_t)(1 + directory);
+	head->places = pool.first;
 	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);
 	return 0;
 }
