@@ -14,15 +14,18 @@
 
 #define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use, where the thread writes chunks; more if custom events are being written there */
-#define FEW	      4u  /* that need no list of their own */
+#define FEW	      THREAD_FEW
 #define LOOKED	      8u  /* among which the place of the next chunk is looked for when a chunk begins */
 #define SCARCE	      8u  /* from so large a share of the family's places on no thread takes more than FEW */
 #define SCARCE_FEW    2u  /* and from this on more than one */
 
-_Static_assert(sizeof(((struct thread *)0)->few) == FEW * sizeof(uint32_t), "as many");
+/* No event is longer, whatever its word says; so none that is passed over leads further than to the next chunk's place. */
+#define EVENT_MOST (8 + 8 * (1 + TRACE_CUSTOM_MAX / 8))
+_Static_assert(EVENT_MOST < TRACE_CHUNK_MIN, "behind a chunk there is no room for so long");
 
 static uint64_t size; /* of a chunk; a power of two */
 static uint64_t ring_places;
+static enum trace_overflow when_full;
 
 uint64_t chunk_init(uint64_t wanted, uint64_t ring)
 {
@@ -47,10 +50,17 @@ uint64_t chunk_ring_size(void)
 
 /* ---- taking events ---- */
 
+void chunk_overflow(enum trace_overflow overflow)
+{
+	when_full = overflow;
+}
+
 /* Bytes of the event that begins with the word. Its payload may not be there yet. */
 static uint64_t event_size(uint64_t word)
 {
-	return word >> 60 == TRACE_CONTROL ? 8 + 8 * (word >> 40 & TRACE_ID_MASK >> 8) : 8;
+	uint64_t bytes = word >> 60 == TRACE_CONTROL ? 8 + 8 * (word >> 40 & TRACE_ID_MASK >> 8) : 8;
+
+	return bytes < EVENT_MOST ? bytes : EVENT_MOST;
 }
 
 int chunk_pass_taken(struct thread *thread)
@@ -78,12 +88,12 @@ int chunk_pass_taken(struct thread *thread)
  * Words that were passed over: interrupted code must not store there any more. And custom events whose first word of
  * data, which is written last, is not there yet: they are written again, elsewhere.
  */
-static void close_holes(const struct trace_chunk *chunk, uint64_t from, uint64_t end)
+static void close_holes(uint64_t token, uint64_t from, uint64_t end)
 {
 	for (uint64_t at = from, word; at < end; at += event_size(word)) {
-		word = chunk_store(at, chunk->token, CHUNK_CLOSED);
+		word = chunk_store(at, token, CHUNK_CLOSED);
 		if (word >> 60 == TRACE_CONTROL && (word >> 32 & 0xff) == TRACE_CUSTOM && at + 8 < end)
-			chunk_store(at + 8, chunk->token, CHUNK_CLOSED);
+			chunk_store(at + 8, token, CHUNK_CLOSED);
 	}
 }
 
@@ -99,51 +109,61 @@ static void close_taking(struct thread *thread, uint64_t from, uint64_t end)
 		*(uint64_t *)(uintptr_t)at = word ^ (uint64_t)(TRACE_ENTRY ^ TRACE_ENTRY_KEPT) << 60;
 }
 
+/* What is known of the thread's n-th place. */
+static struct thread_place *known(const struct thread *thread, uint32_t place)
+{
+	return (thread->many ? thread->many : thread_kept(thread)->few) + place;
+}
+
 void chunk_finish(struct thread *thread)
 {
 	struct trace_chunk *chunk = thread->chunk;
 	struct tramp_state *hot = &thread->hot;
 
 	hot->chunk_bit = 0; /* no event finds room from here on */
-	if (!chunk || chunk->used)
+	if (!chunk || known(thread, thread->place)->used)
 		return;
-	uint64_t first = (uint64_t)(uintptr_t)(chunk + 1), limit = (uint64_t)(uintptr_t)chunk + chunk->size;
+	uint64_t first = (uint64_t)(uintptr_t)(chunk + 1), limit = (uint64_t)(uintptr_t)chunk + size;
 	uint64_t end = hot->cursor < limit ? hot->cursor : limit;
 	/* Interrupted code further out may have stored its event there, and not moved the cursor. */
-	while (end < limit && chunk_store(end, chunk->token, CHUNK_CLOSED) != chunk->token)
+	while (end < limit && chunk_store(end, hot->token, CHUNK_CLOSED) != hot->token)
 		end += event_size(*(const uint64_t *)(uintptr_t)end);
 	end = end < limit ? end : limit;
 	close_taking(thread, first, end);
 	if (thread->passed || thread->customs)
-		close_holes(chunk, first, end);
+		close_holes(hot->token, first, end);
 	thread->passed = 0;
+	known(thread, thread->place)->used = (uint32_t)(end - (uint64_t)(uintptr_t)chunk);
 	chunk->used = end - (uint64_t)(uintptr_t)chunk;
-	throttle_look(chunk);
+	throttle_look(chunk, size);
 }
 
 /* ---- files ---- */
 
-/* The number in meta of the thread's n-th place. */
-static uint32_t number_of(const struct thread *thread, uint32_t place)
-{
-	return (thread->many ? thread->many : thread->few)[place];
-}
-
 static struct trace_chunk *chunk_in(const struct thread *thread, uint32_t place)
 {
-	return (struct trace_chunk *)(void *)((uint8_t *)pool_address(number_of(thread, place)) + size);
+	return (struct trace_chunk *)(void *)((uint8_t *)pool_address(known(thread, place)->number) + size);
 }
 
 static struct trace_handover *handover_of(const struct thread *thread, uint32_t place)
 {
-	return pool_handover(number_of(thread, place));
+	return pool_handover(known(thread, place)->number);
 }
 
 /* Is it to be in t<n>, and has not been handed over? */
-static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
+static int is_due(const struct thread_place *known, enum trace_mode mode)
 {
-	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->used && !chunk->copied &&
-	       (mode == TRACE_MODE_STREAM || chunk->mode == TRACE_MODE_STREAM);
+	return known->used && !known->copied && (mode == TRACE_MODE_STREAM || known->mode == TRACE_MODE_STREAM);
+}
+
+/* Has `xaudit record` written the chunk that was handed over? */
+static int is_written(const struct thread *thread, uint32_t place)
+{
+	/*
+	 * Acquire; pairs with the write of `xaudit record`, which comes after its reading of the chunk: so it does not
+	 * read words that are stored there from now on. It writes chunk->dense before.
+	 */
+	return __atomic_load_n(&handover_of(thread, place)->drained, __ATOMIC_ACQUIRE) == known(thread, place)->seq + 1;
 }
 
 /*
@@ -152,32 +172,27 @@ static int is_due(const struct trace_chunk *chunk, enum trace_mode mode)
  */
 static int is_kept(const struct thread *thread, uint32_t place, enum trace_mode mode)
 {
-	const struct trace_handover *handover = handover_of(thread, place);
-	const struct trace_chunk *chunk = chunk_in(thread, place);
-
-	if (is_due(chunk, mode))
-		return 1;
-	/*
-	 * Acquire; pairs with the write of `xaudit record`, which comes after its reading of the chunk: so it does not
-	 * read words that are stored there from now on.
-	 */
-	return handover->full && __atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) != handover->full;
+	return is_due(known(thread, place), mode) || (known(thread, place)->handed && !is_written(thread, place));
 }
 
-static void number_chunk(struct thread *thread, struct trace_chunk *chunk)
+static void give_number(struct thread *thread, uint32_t place)
 {
-	if (!chunk->copied)
-		chunk->copied = ++thread->saved;
+	chunk_in(thread, place)->copied = known(thread, place)->copied = ++thread->saved;
+}
+
+static void number_chunk(struct thread *thread, uint32_t place)
+{
+	if (!known(thread, place)->copied)
+		give_number(thread, place);
 }
 
 /* From now on `xaudit record` may write it to t<n>, too. */
 static void hand_over(struct thread *thread, uint32_t place)
 {
-	struct trace_chunk *chunk = chunk_in(thread, place);
-
-	number_chunk(thread, chunk);
+	number_chunk(thread, place);
+	known(thread, place)->handed = 1;
 	/* Release: a reader that sees it sees the chunk, with its number. Pairs with system calls of the other side. */
-	__atomic_store_n(&handover_of(thread, place)->full, chunk->seq + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&handover_of(thread, place)->full, known(thread, place)->seq + 1, __ATOMIC_RELEASE);
 	pool_handed();
 }
 
@@ -189,7 +204,7 @@ static void hand_over_ring(struct thread *thread)
 {
 	for (uint32_t i = 0; i < thread->made; i++) {
 		uint32_t place = (thread->oldest + i) % thread->made;
-		if (is_due(chunk_in(thread, place), TRACE_MODE_STREAM))
+		if (is_due(known(thread, place), TRACE_MODE_STREAM))
 			hand_over(thread, place);
 	}
 	thread->oldest = 0;
@@ -218,33 +233,34 @@ static int is_drained(uint64_t now)
  * The thread writes a chunk itself that was handed over. `xaudit record` may be writing it, to the place of its number:
  * then it gets another one. Where `record` takes no chunks it keeps it, since a number may be tried once a second.
  */
-static void take_back(struct thread *thread, struct trace_chunk *chunk, uint64_t *full)
+static void take_back(struct thread *thread, uint32_t place)
 {
+	known(thread, place)->handed = 0;
 	/* Relaxed, and the fence: `record` writes its beat before it looks here, and looks again after the number. */
-	__atomic_store_n(full, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&handover_of(thread, place)->full, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with system calls of the other side */
 	if (pool_drain_beat())
-		chunk->copied = ++thread->saved;
+		give_number(thread, place);
 }
 
 /* Writes what must be kept there, but not again and again where it can't be done; then it is handed over. */
 static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 {
-	struct trace_chunk *chunk = chunk_in(thread, place);
-	uint64_t *full = &handover_of(thread, place)->full; /* this thread alone writes it */
+	struct thread_place *at = known(thread, place);
 	long r = confined() ? -EPERM : thread->save_error;
 
 	if (!confined() && !(thread->save_failed && now - thread->save_failed < RECORDER_RETRY)) {
-		if (*full == chunk->seq + 1)
-			take_back(thread, chunk, full);
-		number_chunk(thread, chunk);
-		r = chunk_file_write(thread, chunk);
+		if (at->handed)
+			take_back(thread, place);
+		number_chunk(thread, place);
+		r = chunk_file_write(thread, chunk_in(thread, place), at);
 		thread->save_failed = r ? now : 0;
 		thread->save_error = (int32_t)r;
 	}
 	if (!r)
-		__atomic_store_n(full, 0, __ATOMIC_RELAXED); /* relaxed: it is 0, or an older chunk's */
-	else if (*full != chunk->seq + 1)
+		/* Relaxed: it is 0, or an older chunk's. */
+		__atomic_store_n(&handover_of(thread, place)->full, 0, __ATOMIC_RELAXED);
+	else if (!at->handed)
 		hand_over(thread, place);
 	return r;
 }
@@ -252,22 +268,17 @@ static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 /* The chunk there will be overwritten: counts it, if `xaudit record` wrote it. */
 static void count_written(const struct thread *thread, uint32_t place)
 {
-	const struct trace_chunk *chunk = chunk_in(thread, place);
-	const struct trace_handover *handover = handover_of(thread, place);
-
-	/* Acquire, as in is_kept(): `record` writes chunk->dense before. */
-	if (chunk->size == size && handover->full == chunk->seq + 1 &&
-		__atomic_load_n(&handover->drained, __ATOMIC_ACQUIRE) == handover->full)
-		chunk_file_count(chunk, chunk->dense);
+	if (known(thread, place)->handed && is_written(thread, place))
+		chunk_file_count(known(thread, place), chunk_in(thread, place)->dense);
 }
 
 /*
- * Has room for so many numbers of places, or where there is no memory, or a filter of system calls, for fewer: at once,
+ * Has room for so many places, or where there is no memory, or a filter of system calls, for fewer: at once,
  * or only when `few` is full, where it seldom will be. What was there before stays: it is a page at most, once.
  */
 static void make_list(struct thread *thread, uint32_t *places, int at_once)
 {
-	uint32_t *list = (uint32_t *)(intptr_t)-EPERM;
+	struct thread_place *list = (struct thread_place *)(intptr_t)-EPERM;
 
 	if (*places <= FEW || thread->many || (!at_once && thread->made < FEW))
 		return;
@@ -278,7 +289,7 @@ static void make_list(struct thread *thread, uint32_t *places, int at_once)
 		*places = FEW;
 		return;
 	}
-	sys_copy(list, thread->few, sizeof(thread->few));
+	sys_copy(list, thread_kept(thread)->few, sizeof(thread_kept(thread)->few));
 	thread->many = list;
 }
 
@@ -311,7 +322,7 @@ static long set_place(struct thread *thread, uint32_t place)
 
 	if (taken < 0)
 		return taken;
-	(thread->many ? thread->many : thread->few)[place] = (uint32_t)taken;
+	*known(thread, place) = (struct thread_place){ .number = (uint32_t)taken };
 	thread->made += place == thread->made;
 	return 0;
 }
@@ -401,8 +412,8 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 		if (is_being_written(thread, place))
 			continue;
 		if (is_kept(thread, place, TRACE_MODE_STREAM)) {
-			if (chunk_in(thread, place)->seq < least) {
-				least = chunk_in(thread, place)->seq;
+			if (known(thread, place)->seq < least) {
+				least = known(thread, place)->seq;
 				*oldest = place;
 			}
 		} else if (place != at || thread->made >= STREAM_PLACES) {
@@ -412,10 +423,10 @@ static long next_in_stream(const struct thread *thread, uint32_t places, long *o
 	return thread->made < places || (*oldest < 0 && thread->made < FEW) ? (long)thread->made : -EBUSY;
 }
 
-static void begin(
-	struct thread *thread, struct trace_chunk *chunk, enum trace_mode mode, uint64_t now, uint32_t stack)
+static void begin(struct thread *thread, uint32_t place, enum trace_mode mode, uint64_t now, uint32_t stack)
 {
-	struct trace_head *head = process_head();
+	struct trace_chunk *chunk = chunk_in(thread, place);
+	struct thread_place *at = known(thread, place);
 	uint64_t token = 0;
 	char name[sizeof(chunk->comm)] = "";
 
@@ -423,7 +434,7 @@ static void begin(
 		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)name, 0, 0, 0, 0);
 	else if (thread->chunk)
 		sys_copy(name, thread->chunk->comm, sizeof(name)); /* which this may be */
-	if (chunk->size) {
+	if (at->begun) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* later stores stay after it; pairs with that look, too */
@@ -431,6 +442,7 @@ static void begin(
 		sys_fill_words(chunk, 0, sizeof(*chunk) / 8);
 		sys_fill_words(chunk + 1, token, (size - sizeof(*chunk)) / 8);
 	}
+	*at = (struct thread_place){ .number = at->number, .seq = thread->next_chunk, .mode = mode, .begun = 1 };
 	chunk->version = TRACE_VERSION;
 	chunk->head_size = sizeof(*chunk);
 	chunk->seq = thread->next_chunk;
@@ -440,7 +452,7 @@ static void begin(
 	chunk->size = size;
 	chunk->token = token;
 	chunk->mode = mode;
-	chunk->process = head->process;
+	chunk->process = process_place();
 	chunk->thread = thread->number;
 	chunk->stack = stack;
 	chunk->lost = thread->lost;
@@ -449,7 +461,7 @@ static void begin(
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	if (mode == TRACE_MODE_STREAM)
-		process_count(&head->stream_bytes, size);
+		process_count_stream(size);
 	thread->chunk = chunk;
 	thread->next_chunk++;
 	thread->hot.span = (uint32_t)(now >> 31);
@@ -462,7 +474,7 @@ static void begin(
 /* A reader finds the chunk; from its first filling on. */
 static void show(const struct thread *thread, uint32_t place)
 {
-	pool_name(number_of(thread, place), 1, TRACE_PLACE_CHUNK, process_head()->process, thread->number);
+	pool_name(known(thread, place)->number, 1, TRACE_PLACE_CHUNK, process_place(), thread->number);
 }
 
 /*
@@ -471,8 +483,7 @@ static void show(const struct thread *thread, uint32_t place)
  */
 static long find_place(struct thread *thread, enum trace_mode mode, uint64_t now, int drained, int *fresh)
 {
-	/* Relaxed; pairs with the store in recorder_describe(). */
-	int drops = drained && __atomic_load_n(&process_head()->overflow, __ATOMIC_RELAXED) == TRACE_OVERFLOW_DROP;
+	int drops = drained && when_full == TRACE_OVERFLOW_DROP;
 	uint32_t places = mode == TRACE_MODE_RING || drained ? (uint32_t)ring_places : STREAM_PLACES;
 	long oldest = -EBUSY, r;
 
@@ -529,7 +540,7 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now, uint3
 	chunk_finish(thread);
 	if (drained && mode == TRACE_MODE_STREAM && thread->oldest)
 		hand_over_ring(thread);
-	if (thread->chunk && is_due(thread->chunk, mode)) {
+	if (thread->chunk && is_due(known(thread, thread->place), mode)) {
 		if (drained)
 			hand_over(thread, thread->place);
 		else
@@ -547,7 +558,7 @@ long chunk_next(struct thread *thread, enum trace_mode mode, uint64_t now, uint3
 		thread->oldest = (uint32_t)place + 1;
 	if (!fresh)
 		count_written(thread, (uint32_t)place);
-	begin(thread, chunk_in(thread, (uint32_t)place), mode, now, stack);
+	begin(thread, (uint32_t)place, mode, now, stack);
 	look_ahead(thread, mode, drained);
 	if (fresh)
 		show(thread, (uint32_t)place);

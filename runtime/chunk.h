@@ -32,6 +32,10 @@
  * would have gone, and the words that were passed over, get another value; an entry that is about to be taken back gets
  * its second number; a custom event that is not whole is given up.
  *
+ * Other processes of the family can write to a chunk, or to its words for handing over, whatever they like. So a thread
+ * knows by itself what is in its places (struct thread_place), and how far a chunk reaches; of what is shared it reads
+ * events' words, whose lengths are bounded, `drained` and `dense`: a wrong one costs events.
+ *
  * All functions are called by the thread itself, with all signals blocked; no lock. Async-signal-safe, no libc.
  */
 #ifndef XAUDIT_CHUNK_H
@@ -52,6 +56,9 @@
  */
 uint64_t chunk_init(uint64_t wanted, uint64_t ring);
 uint64_t chunk_size(void);
+
+/* What becomes of events that have no place. Before the first event. */
+void chunk_overflow(enum trace_overflow overflow);
 
 /* Bytes of a thread's flight recorder: a multiple of chunk_size(). */
 uint64_t chunk_ring_size(void);

@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/uio.h>  /* struct iovec */
 
+#include "runtime/chunk.h"
 #include "runtime/dense.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
@@ -74,18 +75,18 @@ static struct chunk_room *room_of(struct thread *thread)
  * cheaper. Returns the bytes after the head; 0: they are not worth it, all of them or up to the end of a piece,
  * or there is no memory, and what was written means nothing; or -errno.
  */
-static long write_dense(
-	struct thread *thread, const struct chunk_out *out, const struct trace_chunk *chunk, uint64_t at)
+static long write_dense(struct thread *thread, const struct chunk_out *out, const struct trace_chunk *chunk,
+	const struct trace_chunk *head, uint64_t at)
 {
 	const struct trace_chunk zeros = { 0 };
 	const uint64_t *first = (const uint64_t *)(chunk + 1), *word = first;
-	const uint64_t *end = (const uint64_t *)((uint64_t)(uintptr_t)chunk + chunk->used);
+	const uint64_t *end = (const uint64_t *)((uint64_t)(uintptr_t)chunk + head->used);
 	struct chunk_room *room = room_of(thread);
 	uint64_t size = 0;
 
 	if (!room)
 		return 0;
-	dense_begin(&room->dense, chunk->clock);
+	dense_begin(&room->dense, head->clock);
 	while (word < end) {
 		uint16_t *to = dense_add(&room->dense, &word, end, room->code, room->code + ROOM_CODES);
 		uint64_t piece = (uint64_t)(to - room->code) * sizeof(*to);
@@ -102,56 +103,58 @@ static long write_dense(
 }
 
 /* Writes the words as they are, behind zeros, as above. */
-static long write_plain(const struct chunk_out *out, const struct trace_chunk *chunk, uint64_t at)
+static long write_plain(const struct chunk_out *out, const struct trace_chunk *chunk, uint64_t used, uint64_t at)
 {
 	const struct trace_chunk zeros = { 0 };
 	struct iovec part[2] = { { (void *)&zeros, sizeof(zeros) },
-		{ (void *)(chunk + 1), chunk->used - sizeof(*chunk) } };
+		{ (void *)(chunk + 1), used - sizeof(*chunk) } };
 
 	return write_parts(out, part, 2, at);
 }
 
-void chunk_file_count(const struct trace_chunk *chunk, uint64_t dense)
+void chunk_file_count(const struct thread_place *known, uint64_t dense)
 {
 	/* In mode stream it was counted whole when it was begun; by a flight recorder not at all. */
-	uint64_t counted = chunk->mode == TRACE_MODE_STREAM ? chunk->size : 0;
-	uint64_t written = dense && dense < chunk->size - sizeof(*chunk) ? sizeof(*chunk) + dense : chunk->size;
+	uint64_t size = chunk_size(), counted = known->mode == TRACE_MODE_STREAM ? size : 0;
+	uint64_t head = sizeof(struct trace_chunk), written = dense && dense < size - head ? head + dense : size;
 
 	if (written != counted)
-		process_count(&process_head()->stream_bytes, written - counted);
+		process_count_stream(written - counted);
 }
 
-static long write_once(struct thread *thread, const struct trace_chunk *chunk)
+static long write_once(struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known)
 {
-	uint64_t at = (chunk->copied - 1) * chunk->size;
+	uint64_t at = (known->copied - 1) * chunk_size();
 	struct trace_chunk head;
 	struct iovec part = { &head, sizeof(head) };
 	struct chunk_out out;
 
-	out.fd = process_open_stream(thread->number, at + chunk->used, &out.place);
+	out.fd = process_open_stream(thread->number, at + known->used, &out.place);
 	if (out.fd < 0)
 		return out.fd;
-	long dense = write_dense(thread, &out, chunk, at), r = dense < 0 ? dense : 0;
 	sys_copy(&head, chunk, sizeof(head));
+	head.seq = known->seq;
+	head.used = known->used;
+	long dense = write_dense(thread, &out, chunk, &head, at), r = dense < 0 ? dense : 0;
 	head.copied = 0;
 	head.dense = dense > 0 ? (uint64_t)dense : 0;
 	if (dense > 0)
 		head.version = TRACE_CHUNK_DENSE;
 	else if (!r)
-		r = write_plain(&out, chunk, at);
+		r = write_plain(&out, chunk, known->used, at);
 	if (!r)
 		r = write_parts(&out, &part, 1, at);
 	output_close(out.fd, &out.place);
 	if (!r)
-		chunk_file_count(chunk, (uint64_t)dense);
+		chunk_file_count(known, (uint64_t)dense);
 	return r;
 }
 
-long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk)
+long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known)
 {
 	long r = -EBADF;
 
 	for (int i = 0; i < TRIES && r == -EBADF; i++)
-		r = write_once(thread, chunk);
+		r = write_once(thread, chunk, known);
 	return r;
 }

@@ -12,12 +12,13 @@
 #include "runtime/thread.h"
 
 /*
- * Writes it to its place, which chunk->copied tells and nobody else writes to: the head last, so that a reader
- * meanwhile sees a whole chunk or none. Returns 0 or -errno; then what is in the place is no chunk.
+ * Writes it to its place, which known->copied tells and nobody else writes to: the head last, so that a reader
+ * meanwhile sees a whole chunk or none. Returns 0 or -errno; then what is in the place is no chunk. Where the chunk's
+ * own head contradicts what is known of it, it is as known.
  */
-long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk);
+long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known);
 
-/* The chunk is in its place; dense: so many bytes of dense words, or 0. Counts it in trace_head.stream_bytes. */
-void chunk_file_count(const struct trace_chunk *chunk, uint64_t dense);
+/* The chunk is in its place; dense: so many bytes of dense words, or 0. Counts it as bytes of the stream. */
+void chunk_file_count(const struct thread_place *known, uint64_t dense);
 
 #endif

@@ -48,12 +48,12 @@ static long begin_run(struct thread *thread, uint64_t id, uint64_t ready)
 	counts->pid = process_pid();
 	counts->tid = thread->tid;
 	counts->clock = clock_now();
-	counts->size = places * place;
+	counts->size = thread->counts_size = places * place;
 	if (!confined())
 		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&counts->magic, TRACE_COUNTS_MAGIC, __ATOMIC_RELEASE);
-	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_head()->process, thread_trace_number(thread));
+	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_place(), thread_trace_number(thread));
 	thread->counts = counts;
 	return 0;
 }
@@ -67,9 +67,9 @@ static long extend(struct thread *thread, uint64_t id)
 	uint64_t limit = thread->hot.count_limit, old = counts ? run_size(limit) : 0, size = run_size(id + 1);
 	long r;
 
-	if (counts && size <= counts->size) {
+	if (counts && size <= thread->counts_size) {
 		size = size > 2 * old ? size : 2 * old;
-		size = size < counts->size ? size : counts->size;
+		size = size < thread->counts_size ? size : thread->counts_size;
 		r = pool_reserve((uint8_t *)counts + old, size - old, POOL_FEW);
 	} else {
 		r = begin_run(thread, id, size);

@@ -27,6 +27,9 @@ struct process {
 	int torn;		/* a thread was describing things when this process was forked */
 	int left;		/* left_line is to be noted, when there is a head */
 	struct trace_head *head;
+	uint32_t place; /* of the head */
+	uint32_t threads; /* that have a number */
+	uint64_t stream_bytes;
 	struct records records;
 	uint8_t identity[IDENTITY_SIZE] __attribute__((aligned(8)));
 	uint64_t lost[TRACE_LOST_COUNT]; /* events before there was a head to count them in */
@@ -242,6 +245,34 @@ void process_count(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
+uint32_t process_place(void)
+{
+	return process->place;
+}
+
+uint32_t process_new_thread(void)
+{
+	/* Relaxed, both: each number is given once, which is all. */
+	__atomic_fetch_add(&process->head->threads, 1, __ATOMIC_RELAXED);
+	return __atomic_fetch_add(&process->threads, 1, __ATOMIC_RELAXED); /* as said */
+}
+
+uint32_t process_threads(void)
+{
+	return __atomic_load_n(&process->threads, __ATOMIC_RELAXED); /* as said */
+}
+
+void process_count_stream(uint64_t n)
+{
+	process_count(&process->stream_bytes, n);
+	process_count(&process->head->stream_bytes, n);
+}
+
+uint64_t process_stream_bytes(void)
+{
+	return __atomic_load_n(&process->stream_bytes, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
 static void count_lost(struct trace_head *head, enum trace_lost cause, uint64_t n)
 {
 	process_count(&head->lost_by[cause], n);
@@ -334,9 +365,9 @@ int process_open_stream(unsigned n, uint64_t end, struct output_place *place)
 		return -EFBIG;
 	text_char(&text, 't');
 	text_number(&text, n);
-	if (process->head->process) {
+	if (process->place) {
 		text_char(&text, '.');
-		text_number(&text, process->head->process);
+		text_number(&text, process->place);
 	}
 	return family_open(name, 1, place);
 }
@@ -442,16 +473,17 @@ static void begin_head(uint32_t place)
 	head->last = head->first;
 	head->process = place;
 	head->place_size = pool_place_size();
-	records_begin(&process->records, head);
+	process->place = place;
+	records_begin(&process->records, head, place);
 }
 
 /* All is there that others look for. */
 static void show_head(struct trace_head *head)
 {
-	pool_name(head->process, 1, TRACE_PLACE_HEAD, head->process, head->pid);
+	pool_name(process->place, 1, TRACE_PLACE_HEAD, process->place, process->pid);
 	process->head = head;
 	count_earlier(head);
-	kept.place = head->process;
+	kept.place = process->place;
 	kept.used = process->records.used;
 	kept.untold = 0;
 }

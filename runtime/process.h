@@ -124,6 +124,17 @@ struct trace_head *process_head(void);
 /* The address of the pointer that process_head() reads. */
 struct trace_head *const *process_head_place(void);
 
+/* Its place. What the head says of it, others may have changed. */
+uint32_t process_place(void);
+
+/* A number for another thread's record: 0, 1 ... Any thread. */
+uint32_t process_new_thread(void);
+uint32_t process_threads(void); /* how many have one */
+
+/* Adds to the bytes of all t<n>, from any thread, and tells their sum. */
+void process_count_stream(uint64_t n);
+uint64_t process_stream_bytes(void);
+
 /* Adds to a counter of process_head(), from any thread. */
 void process_count(uint64_t *counter, uint64_t n);
 

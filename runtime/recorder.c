@@ -75,7 +75,7 @@ static int write_control(struct thread *thread, enum trace_control subtype, uint
 /* ---- chunks ---- */
 
 /* The process's trace has its size: recording stops. Lock held. */
-static void stop_full(struct trace_head *head)
+static void stop_full(void)
 {
 	char line[160];
 	struct text text = { line, sizeof(line), 0 };
@@ -84,21 +84,21 @@ static void stop_full(struct trace_head *head)
 	text_number(&text, options.size_limit);
 	text_string(&text, " bytes; nothing more is recorded");
 	process_say(line);
-	process_change(TRACE_CHANGE_FULL, head->stream_bytes, NULL);
+	process_change(TRACE_CHANGE_FULL, process_stream_bytes(), NULL);
 	recorder_set_recording(0);
 }
 
 /* Has the process's trace its size? */
 static int is_full(enum trace_mode mode)
 {
-	struct trace_head *head = process_head();
 	struct process_held held;
 
-	if (mode != TRACE_MODE_STREAM || !options.size_limit || head->stream_bytes + chunk_size() <= options.size_limit)
+	if (mode != TRACE_MODE_STREAM || !options.size_limit ||
+		process_stream_bytes() + chunk_size() <= options.size_limit)
 		return 0;
 	process_lock(&held);
 	if (recording)
-		stop_full(head);
+		stop_full();
 	process_unlock(&held);
 	return 1;
 }
@@ -396,7 +396,10 @@ static int try_custom(
 		if (!at)
 			return process_state() == PROCESS_ON ? -ENOSPC : -ECANCELED;
 	}
-	/* While it is noted, no other chunk comes to lie there: this is the token that it was stored with. */
+	/*
+	 * While it is noted, no other chunk comes to lie there: this is the token that it was stored with. Another one,
+	 * of a process that writes there what it likes, makes no event whole.
+	 */
 	uint64_t token = ((const struct trace_chunk *)(uintptr_t)(at & -chunk_size()))->token;
 	if (thread_is_wiped(thread))
 		return 1;
@@ -519,8 +522,7 @@ void recorder_describe(void)
 		return;
 	head->mode = options.mode;
 	head->recording = (uint32_t)recording;
-	/* Relaxed; pairs with the load in find_place() of chunk.c, which takes no lock: it is always the same value. */
-	__atomic_store_n(&head->overflow, (uint32_t)options.overflow, __ATOMIC_RELAXED);
+	head->overflow = (uint32_t)options.overflow;
 	head->ring_chunk = chunk_size();
 	head->coarse = options.coarse && clock_kind() == TRACE_CLOCK_TSC ? TRAMP_COARSE_EVENTS : 0;
 	if (options.mode == TRACE_MODE_RING)
@@ -549,6 +551,7 @@ void recorder_init(const struct recorder_options *wanted)
 	if (options.coarse)
 		dispatch_coarse();
 	throttle_init(options.throttle);
+	chunk_overflow(options.overflow);
 	apply();
 }
 

@@ -10,9 +10,13 @@
 #define PART (64ul << 10)  /* is no more looked at once it is full; places have several */
 #define MUCH (256ul << 10) /* from here on by a descriptor, if one can be opened */
 
-void records_begin(struct records *records, struct trace_head *head)
+void records_begin(struct records *records, struct trace_head *head, uint32_t place)
 {
-	*records = (struct records){ head, TRACE_HEAD_SIZE, pool_place_size(), TRACE_HEAD_SIZE };
+	records->head = head;
+	records->place = place;
+	records->extents = 0;
+	records->used = records->ready = TRACE_HEAD_SIZE;
+	records->room = pool_place_size();
 	head->extents = 0;
 	/* Release; pairs with the acquire load of `used` in the reading command, perhaps in another process. */
 	__atomic_store_n(&head->used, records->used, __ATOMIC_RELEASE);
@@ -21,14 +25,13 @@ void records_begin(struct records *records, struct trace_head *head)
 /* Where a position lies, and how much of its extent is left from there on. */
 static uint8_t *locate(const struct records *records, uint64_t position, uint64_t *left)
 {
-	const struct trace_head *head = records->head;
 	uint64_t size = pool_place_size();
-	uint32_t place = head->process;
+	uint32_t place = records->place;
 
 	for (uint32_t i = 0; position >= size; i++) {
 		position -= size;
-		place = head->extent[i].first;
-		size = head->extent[i].places * pool_place_size();
+		place = records->extent[i].first;
+		size = records->extent[i].places * pool_place_size();
 	}
 	*left = size - position;
 	return (uint8_t *)pool_address(place) + position;
@@ -38,22 +41,24 @@ static uint8_t *locate(const struct records *records, uint64_t position, uint64_
 static long extend(struct records *records, uint64_t bytes)
 {
 	struct trace_head *head = records->head;
+	uint32_t n = records->extents;
 	uint64_t needed = (bytes + pool_place_size() - 1) / pool_place_size(), wanted = 1;
 
-	if (head->extents == TRACE_EXTENTS || needed > TRACE_PLACE_MAX)
+	if (n == TRACE_EXTENTS || needed > TRACE_PLACE_MAX)
 		return -E2BIG;
-	if (head->extents)
-		wanted = 2 * (uint64_t)head->extent[head->extents - 1].places;
+	if (n)
+		wanted = 2 * (uint64_t)records->extent[n - 1].places;
 	wanted = wanted > needed ? wanted : needed;
 	long first = pool_take((uint32_t)wanted);
 	if (first < 0 && wanted > needed)
 		first = pool_take((uint32_t)(wanted = needed));
 	if (first < 0)
 		return first;
-	head->extent[head->extents] = (struct trace_extent){ (uint32_t)first, (uint32_t)wanted };
+	head->extent[n] = records->extent[n] = (struct trace_extent){ (uint32_t)first, (uint32_t)wanted };
+	records->extents = n + 1;
 	/* Release; pairs with the acquire of `used`, which will reach it. */
-	__atomic_store_n(&head->extents, head->extents + 1, __ATOMIC_RELEASE);
-	pool_name((uint32_t)first, (uint32_t)wanted, TRACE_PLACE_RECORDS, head->process, 0);
+	__atomic_store_n(&head->extents, n + 1, __ATOMIC_RELEASE);
+	pool_name((uint32_t)first, (uint32_t)wanted, TRACE_PLACE_RECORDS, records->place, 0);
 	records->room += wanted * pool_place_size();
 	return 0;
 }

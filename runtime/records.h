@@ -17,13 +17,15 @@
 /* The state of the stream. Positions count from the head's beginning. */
 struct records {
 	struct trace_head *head;
+	uint32_t place, extents; /* where they lie, which the head tells readers alone */
+	struct trace_extent extent[TRACE_EXTENTS];
 	uint64_t used;	/* whole records end here */
 	uint64_t room;	/* places end here */
 	uint64_t ready; /* up to here stores can't raise SIGBUS */
 };
 
-/* The head's place is taken, and its first page is reserved; the head tells of the process. */
-void records_begin(struct records *records, struct trace_head *head);
+/* The head's place is taken, and its first page is reserved. */
+void records_begin(struct records *records, struct trace_head *head, uint32_t place);
 
 /* Appends a record: head (its size is filled in), body, padding. Returns 0, or -errno: nothing was appended. */
 long records_append(struct records *records, struct trace_record *head, size_t head_size, const void *body,

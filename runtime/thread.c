@@ -97,8 +97,7 @@ static struct thread *find(uint32_t tid)
 unsigned thread_trace_number(struct thread *thread)
 {
 	if (!thread->has_number) {
-		/* Relaxed: each number is given once, which is all. */
-		thread->number = __atomic_fetch_add(&process_head()->threads, 1, __ATOMIC_RELAXED);
+		thread->number = process_new_thread();
 		thread->has_number = 1;
 	}
 	return thread->number;

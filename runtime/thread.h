@@ -26,6 +26,18 @@
 extern struct stack thread_nowhere;
 
 #define THREAD_CUSTOMS 3 /* how deep signal handlers in the middle of custom events may make custom events */
+#define THREAD_FEW     4 /* places that need no list of their own */
+
+/* A place of meta that a thread has for its chunks, and what it knows of the chunk there, whatever meta says by now. */
+struct thread_place {
+	uint32_t number; /* in meta */
+	uint32_t used;	 /* where the chunk's events end; 0: it is not ended, or none was begun */
+	uint64_t seq;
+	uint64_t copied; /* its number in t<n>; 0: none */
+	uint32_t mode;	 /* enum trace_mode, when it was begun */
+	uint8_t begun;	 /* a chunk was begun there: its words are not zeros any more */
+	uint8_t handed;	 /* it was handed over, and not taken back */
+};
 
 struct thread {
 	struct tramp_state hot; /* first: tramp_self points at it */
@@ -33,8 +45,7 @@ struct thread {
 	uint32_t number;	/* in the trace; given with the first chunk or counter */
 	struct trace_chunk *chunk; /* the chunk that takes events, or the last one that did; NULL: none yet */
 	uint64_t next_chunk;	/* sequence number */
-	uint32_t *many;		/* places of its chunks, when they are more than `few` holds (chunk.h) */
-	uint32_t few[4];
+	struct thread_place *many; /* of its chunks, when they are more than thread_kept.few holds (chunk.h) */
 	uint32_t made;		/* how many it has */
 	uint32_t place;		/* the place that holds the chunk */
 	uint32_t spare;		/* a place that is taken, but could not be reserved; 0: none */
@@ -53,6 +64,7 @@ struct thread {
 	uint32_t enrolled;	/* its slot is registered with the epoch; see thread_slot() */
 	uint32_t oldest;	/* which place is next in mode ring; 0: the first, or none was filled in it since */
 	struct trace_counts *counts; /* the newest run; NULL: none yet */
+	uint64_t counts_size;	/* its bytes */
 	uint64_t count_failed;	/* as failed, for counters */
 	int32_t save_error;	/* the error of that failure */
 	uint32_t count_spare;	/* as spare: the first place of a run of counters of the least size */
@@ -90,6 +102,8 @@ struct thread_kept {
 	uint32_t said;
 	/* Where dense words are made (chunk_file.c); NULL: nowhere yet. By the thread itself, signals blocked. */
 	struct chunk_room *room;
+	/* Of thread.made places, which the record counts. By the thread itself, signals blocked. */
+	struct thread_place few[THREAD_FEW];
 };
 
 static inline struct thread_kept *thread_kept(const struct thread *thread)

@@ -41,7 +41,7 @@ static void add(uint32_t id)
 	}
 }
 
-void throttle_look(const struct trace_chunk *chunk)
+void throttle_look(const struct trace_chunk *chunk, uint64_t size)
 {
 	struct process_held held;
 
@@ -49,7 +49,7 @@ void throttle_look(const struct trace_chunk *chunk)
 		return;
 	process_lock(&held);
 	const uint64_t *event = (const uint64_t *)(chunk + 1);
-	uint64_t words = (chunk->size - sizeof(*chunk)) / 8, looked = 0;
+	uint64_t words = (size - sizeof(*chunk)) / 8, looked = 0;
 	uint32_t limit = (uint32_t)clock_ticks(SHORT_NS);
 
 	sys_fill(tally, 0, sizeof(tally));

@@ -14,7 +14,10 @@
 /* percent of a chunk's room that short calls of one function may fill; 0: any. la_version. */
 void throttle_init(unsigned percent);
 
-/* Looks at a chunk that takes no more events. */
-void throttle_look(const struct trace_chunk *chunk);
+/*
+ * Looks at a chunk of that size that takes no more events. Other processes of the family may have written to it, and so
+ * decide which functions are only counted.
+ */
+void throttle_look(const struct trace_chunk *chunk, uint64_t size);
 
 #endif

@@ -389,7 +389,7 @@ static int api_status(struct xaudit_status *status)
 	for (const struct load *load = loads; load; load = load->next)
 		now.loads += load->state == LOAD_OPEN;
 	if (process_head())
-		now.bytes = process_head()->stream_bytes;
+		now.bytes = process_stream_bytes();
 	process_unlock(&held);
 	if (status->size >= sizeof(now)) {
 		now.folder = status->folder;

@@ -490,11 +490,12 @@ static long copy_thread(struct copy *c, uint32_t number)
 
 /* ---- all ---- */
 
-static long copy_all(struct copy *c)
+static long copy_all(struct copy *c, uint32_t threads)
 {
 	long r = snapshot_begin(c);
 	/* Threads may begin meanwhile; what they have is newer. */
-	uint32_t threads = c->head.threads < THREADS_MAX ? c->head.threads : THREADS_MAX;
+	threads = threads < c->head.threads ? threads : c->head.threads;
+	threads = threads < THREADS_MAX ? threads : THREADS_MAX;
 	for (uint32_t n = 0; n < threads && !r; n++)
 		r = copy_thread(c, n);
 	if (!r)
@@ -506,7 +507,7 @@ static long copy_all(struct copy *c)
 	return r;
 }
 
-long snapshot_copy(int from, int to, uint32_t process, struct snapshot_copied *copied)
+long snapshot_copy(int from, int to, uint32_t process, uint32_t threads, struct snapshot_copied *copied)
 {
 	struct copy *c = sys_mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -519,7 +520,7 @@ long snapshot_copy(int from, int to, uint32_t process, struct snapshot_copied *c
 	c->out = c->meta = -1;
 	c->size_most = snapshot_size_most();
 	c->process = process;
-	long r = copy_all(c);
+	long r = copy_all(c, threads);
 	sys_munmap(c, sizeof(*c));
 	return r;
 }

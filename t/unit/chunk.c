@@ -208,9 +208,14 @@ static int custom(void *argument)
 
 /* ---- chunks that another process writes ---- */
 
+static uint32_t number_of(uint32_t place)
+{
+	return (thread->many ? thread->many : thread_kept(thread)->few)[place].number;
+}
+
 static struct trace_handover *handover_of(uint32_t place)
 {
-	return pool_handover((thread->many ? thread->many : thread->few)[place]);
+	return pool_handover(number_of(place));
 }
 
 /* The head at that place of t0, counted from 1; its magic is 0 if there is none. */
@@ -277,7 +282,7 @@ static int from_ring(void *argument)
 
 	(void)argument;
 	begin();
-	process_head()->overflow = TRACE_OVERFLOW_DROP;
+	chunk_overflow(TRACE_OVERFLOW_DROP);
 	/* Chunk 0 is the first of t0; 1 to 11, of which 4 to 11 are there at last. */
 	for (int i = 0; i < CORE_RING_CHUNKS + 3; i++)
 		next_chunk(TRACE_MODE_RING);
@@ -287,8 +292,7 @@ static int from_ring(void *argument)
 	told->value[1] = left_to_others();
 	for (uint32_t place = 0; place < thread->made; place++) {
 		const struct trace_chunk *chunk =
-			(void *)((char *)pool_address((thread->many ? thread->many : thread->few)[place]) +
-				chunk_size());
+			(void *)((char *)pool_address(number_of(place)) + chunk_size());
 		last = chunk->copied > last ? chunk->copied : last;
 		told->value[2] += chunk->copied + 2 == chunk->seq;
 		handover_of(place)->drained = handover_of(place)->full;

@@ -41,7 +41,7 @@ static void begin(uint64_t ring_chunks)
 
 static uint32_t number_of(uint32_t place)
 {
-	return (thread->many ? thread->many : thread->few)[place];
+	return (thread->many ? thread->many : thread_kept(thread)->few)[place].number;
 }
 
 static struct trace_chunk *chunk_in(uint32_t place)
@@ -278,7 +278,7 @@ static int walk(void *argument)
 		is_slow ^= !dice(30);
 		process_head()->drain_beat = beat += (uint64_t)is_there;
 		now += dice(4) ? 1 : RECORDER_RETRY;
-		process_head()->overflow = dice(2) ? TRACE_OVERFLOW_WAIT : TRACE_OVERFLOW_DROP;
+		chunk_overflow(dice(2) ? TRACE_OVERFLOW_WAIT : TRACE_OVERFLOW_DROP);
 		if (!dice(50))
 			let_open(can_open = !can_open);
 		if (is_there && !(is_slow && dice(10)))

@@ -14,7 +14,8 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
-	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/stacks.t t/unit/step.t \
+	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/spoiled.t t/unit/stacks.t \
+	t/unit/step.t \
 	t/unit/stream_size.t \
 	t/unit/stub.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t \
 	t/unit/xray_log.t
@@ -200,6 +201,9 @@ t_unit_sled_t_LDADD = audit/rules/librules.la
 
 t_unit_snapshot_copy_t_SOURCES = t/unit/snapshot_copy.c
 t_unit_snapshot_copy_t_LDADD = t/lib/libcore.la
+
+t_unit_spoiled_t_SOURCES = t/unit/spoiled.c t/lib/scribble.h
+t_unit_spoiled_t_LDADD = t/lib/libcore.la
 
 t_unit_stacks_t_SOURCES = t/unit/stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_unit_stacks_t_LDADD = t/lib/libcore.la

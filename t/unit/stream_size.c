@@ -108,7 +108,7 @@ static int others_write(void *argument)
 		process_head()->drain_beat = beat;
 		next_chunk(TRACE_MODE_STREAM);
 		for (uint32_t i = 0; i < thread->made; i++) {
-			uint32_t place = (thread->many ? thread->many : thread->few)[i];
+			uint32_t place = (thread->many ? thread->many : thread_kept(thread)->few)[i].number;
 			struct trace_handover *handover = pool_handover(place);
 			struct trace_chunk *from = (void *)((uint8_t *)pool_address(place) + SIZE);
 			if (handover->full == handover->drained || from->seq != handover->full - 1)
@@ -127,7 +127,7 @@ static int others_write(void *argument)
 	}
 	/* Those that are still in their places count as they were begun. */
 	for (uint32_t i = 0; i < thread->made; i++) {
-		uint32_t place = (thread->many ? thread->many : thread->few)[i];
+		uint32_t place = (thread->many ? thread->many : thread_kept(thread)->few)[i].number;
 		const struct trace_chunk *chunk = (void *)((uint8_t *)pool_address(place) + SIZE);
 		told->begun += chunk->mode == TRACE_MODE_STREAM;
 		if (chunk->copied) {

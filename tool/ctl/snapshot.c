@@ -107,7 +107,7 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	long r = source < 0 ? -errno : output_make(fd, base, NULL);
 	if (r >= 0) {
 		to = (int)r;
-		r = snapshot_copy(source, to, head->place, &copied);
+		r = snapshot_copy(source, to, head->place, UINT32_MAX, &copied);
 	}
 	if (r) {
 		remove_copy(fd, base, to);
