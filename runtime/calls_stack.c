@@ -57,7 +57,7 @@ static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot,
 			int told = (entry.address & TOLD_MARK) != 0, ended = told && entry.address & TOLD_ENDED;
 			if (!told && top & 8)
 				mirror_entry(top)->link = CALLS_LINK_ENDED;
-			filter_left(stack, entry.word & TRACE_ID_MASK);
+			filter_left(stack, top);
 			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
 				recorder_write(thread, stack,
 					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(type, 0));

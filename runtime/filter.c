@@ -46,11 +46,17 @@ int filter_count_only(uint32_t id)
 
 void filter_count(struct stack *stack)
 {
-	stack->depth = stack->below = 0;
+	const uint64_t opener = stack->opener;
+
+	if (!stack_has(stack, opener))
+		stack->tailed = 0;
+	stack->opener = stack->tailed ? opener : 0;
+	stack->depth = 0;
 	for (uint64_t at = stack->hot.top, outer; at < stack->high; at = outer) {
 		const struct mirror_entry *entry = mirror_entry(at);
 		stack->depth++;
-		stack->below += filter_opens(entry->word & TRACE_ID_MASK);
+		if (at == opener || filter_opens(entry->word & TRACE_ID_MASK))
+			stack->opener = at;
 		outer = at + 8ull * entry->link;
 		if (outer == at)
 			return;

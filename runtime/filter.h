@@ -8,7 +8,8 @@
  * la_version and stay; functions become counted one by one, while threads run: single bytes, relaxed; a thread that
  * sees one late records a call more.
  *
- * Depth and being below a function are counted per stack (x86_64/mirror.h), by the thread that runs on it.
+ * Depth, and the call below which calls are recorded, are known per stack (x86_64/mirror.h), by the thread that runs on
+ * it.
  */
 #ifndef XAUDIT_FILTER_H
 #define XAUDIT_FILTER_H
@@ -56,28 +57,74 @@ int filter_count_only(uint32_t id);
  */
 int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
 
-/* Counts the stack's open calls anew, after it was parted. Lock held. */
+/*
+ * Counts the open calls of each part anew, after a stack was parted: both parts have the opener that was the whole
+ * stack's. Lock held.
+ */
 void filter_count(struct stack *stack);
 
-/* May one more call of this function be recorded on the stack? By the thread that runs on the stack. */
-static inline int filter_admits(struct stack *stack, uint32_t id)
+/* The low half of the return address of an XRay call that has just ended, or of the call that took its place. */
+static inline uint32_t filter_return(uint64_t x)
+{
+	return (uint32_t)*(const uint64_t *)(uintptr_t)(x | 8);
+}
+
+/*
+ * Is the slot of a new call below a function below which calls are recorded? stack->opener is the slot of the outermost
+ * one: while a call is open there, whichever it is, since the function may have ended by jumping to another one, which
+ * took its slot. An XRay function's slot is free after it jumped; then the low half of its return address is noted
+ * (stack->tailed): the call that it jumped to has the same one in the same place. By the thread that runs on the stack.
+ */
+static inline int filter_is_below(struct stack *stack, uint64_t slot)
+{
+	const uint64_t opener = stack->opener;
+
+	if (!opener)
+		return 0;
+	if (!stack->tailed && stack_has_calls(stack) && opener >= stack->hot.top)
+		return 1;
+	/* Calls of a handler lie deeper: they end nothing. */
+	if (stack->tailed && (slot | 8) < (opener | 8))
+		return 0;
+	/* The slots of two calls with one return address: X of an XRay call, and 8 bytes above it. */
+	if (stack->tailed && (slot | 8) == (opener | 8) && filter_return(opener) == stack->tailed)
+		return 1;
+	stack->tailed = 0;
+	stack->opener = 0;
+	return 0;
+}
+
+/* May one more call of this function be recorded on the stack, at the slot? By the thread that runs on the stack. */
+static inline int filter_admits(struct stack *stack, uint64_t slot, uint32_t id)
 {
 	if (!stack_has_calls(stack))
-		stack->depth = stack->below = 0;
-	return !(filter_options.below && !stack->below && !filter_opens(id)) &&
+		stack->depth = 0;
+	return !(filter_options.below && !filter_is_below(stack, slot) && !filter_opens(id)) &&
 	       !(filter_options.depth && stack->depth >= filter_options.depth);
 }
 
-/* A call of this function is not open any more on the stack. By the thread that runs on the stack. */
-static inline void filter_left(struct stack *stack, uint32_t id)
+/* A call that was admitted is open, or takes the place of another one there. By the thread that runs on the stack. */
+static inline void filter_opened(struct stack *stack, uint64_t slot, uint32_t id)
+{
+	if ((stack->tailed && (slot | 8) >= (stack->opener | 8)) || (!stack->opener && filter_opens(id))) {
+		stack->opener = slot;
+		stack->tailed = 0;
+	}
+}
+
+/*
+ * The call at the slot is not open any more on the stack; 0: one of several in a frame, whose entry stays. By the
+ * thread that runs on the stack.
+ */
+static inline void filter_left(struct stack *stack, uint64_t slot)
 {
 	if (!(tramp_checks & TRAMP_CHECK_FILTERS))
 		return;
 	/* Never below 0: frames may have been there before we counted (a coroutine of another thread). */
 	if (stack->depth)
 		stack->depth--;
-	if (stack->below && filter_opens(id))
-		stack->below--;
+	if (slot && stack->opener == slot && !stack->tailed)
+		stack->opener = 0;
 }
 
 #endif

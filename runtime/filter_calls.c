@@ -9,10 +9,10 @@
  * Ends what is dead at or below slot, and says whether a call of this function may be recorded there. Returns the
  * stack; NULL: no.
  */
-static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t dead, uint32_t id)
+static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t slot, uint32_t id)
 {
-	stack = calls_settle(thread, stack, dead);
-	return filter_admits(stack, id) ? stack : NULL;
+	stack = calls_settle(thread, stack, slot);
+	return filter_admits(stack, slot, id) ? stack : NULL;
 }
 
 /* A call whose time will not be known. */
@@ -36,8 +36,8 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 	if (calls_is_intercepted(slot)) {
 		/* A tail call by a function that is recorded: the new call takes its place, at its depth. */
 		stack = calls_settle(thread, stack, slot - 8);
-		if (has_end && stack->hot.top == slot)
-			stack->below += filter_opens(id) - filter_opens(mirror_entry(slot)->word & TRACE_ID_MASK);
+		if (has_end && stack->hot.top == slot && !filter_is_below(stack, slot))
+			filter_opened(stack, slot, id);
 		return has_end ? TRAMP_AGAIN : without_end();
 	}
 	stack = admit(stack, thread, slot, id);
@@ -46,7 +46,7 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 	if (!has_end)
 		return without_end();
 	stack->depth++;
-	stack->below += filter_opens(id);
+	filter_opened(stack, slot, id);
 	return TRAMP_AGAIN;
 }
 
@@ -80,7 +80,7 @@ enum tramp_answer tramp_filter_enter_xray(uint64_t at)
 	if (!stack)
 		return TRAMP_PASS;
 	stack->depth++;
-	stack->below += filter_opens(id);
+	filter_opened(stack, x, id);
 	return TRAMP_AGAIN;
 }
 
@@ -92,11 +92,25 @@ enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock)
 	if (!stack || stack->hot.top != slot)
 		return TRAMP_AGAIN;
 	const struct mirror_entry entry = *mirror_entry(slot);
-	filter_left(stack, entry.word & TRACE_ID_MASK);
+	filter_left(stack, slot);
 	if (!filter_take_back(thread, entry.word, (uint32_t)clock))
 		return TRAMP_AGAIN;
 	stack->hot.top = slot + 8ull * entry.link;
 	return TRAMP_PASS;
+}
+
+enum tramp_answer tramp_filter_tail_xray(uint64_t x, uint64_t clock)
+{
+	struct thread *thread = thread_self();
+	struct stack *stack = thread ? (struct stack *)thread->hot.stack : NULL;
+	int is_opener = stack && stack->hot.top == x && stack->opener == x && !stack->tailed;
+	enum tramp_answer answer = tramp_filter_leave(x, clock);
+
+	if (is_opener) {
+		stack->opener = x;
+		stack->tailed = filter_return(x);
+	}
+	return answer;
 }
 
 enum tramp_answer tramp_filter_tail(uint64_t slot)

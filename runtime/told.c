@@ -176,10 +176,10 @@ void told_enter(uint32_t id, uint64_t returns, uint64_t slot)
 		return;
 	}
 	if (checks & TRAMP_CHECK_FILTERS) {
-		if (!filter_admits(stack, id))
+		if (!filter_admits(stack, at, id))
 			return;
 		stack->depth++;
-		stack->below += filter_opens(id);
+		filter_opened(stack, at, id);
 	}
 	open_call(stack, id, returns, at, slot, inlined);
 	recorder_write(thread, stack, TRACE_WORD(TRACE_ENTRY, id));
@@ -203,6 +203,14 @@ static uint64_t find_open(const struct stack *stack, uint32_t id, uint64_t retur
 		at = outer_of(at);
 	}
 	return 0;
+}
+
+/* Goes recording below the entry's frame on when this call ends, which was inlined into it? */
+static int still_opens(const struct mirror_entry *entry, uint32_t id)
+{
+	uint32_t frame = entry->word & TRACE_ID_MASK;
+
+	return !filter_opens(id) || (frame != id && !(entry->address & TOLD_ENDED) && filter_opens(frame));
 }
 
 void told_leave(uint32_t id, uint64_t returns, uint64_t slot, int is_on)
@@ -230,7 +238,7 @@ void told_leave(uint32_t id, uint64_t returns, uint64_t slot, int is_on)
 	if (inlined)
 		entry->address = (entry->address - TOLD_INLINED) |
 				 ((entry->word & TRACE_ID_MASK) == id ? TOLD_ENDED : 0);
-	filter_left(stack, id);
+	filter_left(stack, inlined && still_opens(entry, id) ? 0 : at);
 	/* Only where it may be left out: a look at the clock is half of what an event costs. */
 	if (!(filter_options.time && filter_take_back(thread, TRACE_WORD(TRACE_ENTRY, id), (uint32_t)clock_now())))
 		recorder_write(thread, stack, TRACE_WORD(TRACE_EXIT, id));

@@ -185,6 +185,9 @@ CONTRACT enum tramp_answer tramp_filter_enter_xray(uint64_t at);
  */
 CONTRACT enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock);
 
+/* tramp_filter_leave() for an XRay call that ends by jumping elsewhere. */
+CONTRACT enum tramp_answer tramp_filter_tail_xray(uint64_t x, uint64_t clock);
+
 /*
  * The innermost open call, at slot, ends by a jump to the function whose word lies in the 8 bytes below slot.
  * TRAMP_PASS: it was too short; its entry is gone, and the new call is open in its place. TRAMP_AGAIN: record its end.

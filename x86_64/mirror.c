@@ -71,7 +71,8 @@ struct stack *mirror_new(void)
 		mirror_change_number(stack);
 		stack->above = NULL;
 		stack->parent = stack->native = stack->freed = 0;
-		stack->depth = stack->below = stack->asked = 0;
+		stack->depth = stack->asked = stack->tailed = 0;
+		stack->opener = 0;
 		stack->runner = NULL;
 		return stack;
 	}

@@ -22,8 +22,8 @@
  * handlers on a stack inside a frame come and go.
  *
  * Which thread writes what:
- *	hot.top, depth, below	the thread on the stack, and its handlers; each change is one instruction. In
- *				mirror_leave(), and while stacks are parted and given back, who holds the lock; of a
+ *	hot.top, depth,		the thread on the stack, and its handlers; each change is one instruction. In
+ *	tailed, opener		mirror_leave(), and while stacks are parted and given back, who holds the lock; of a
  *				struct that was set aside (mirror_replace()), the thread that it was set aside for
  *	runner			a thread of the process that runs there (runtime/calls.h)
  *	all else		a thread that holds the process lock
@@ -64,7 +64,7 @@ struct stack {
 	/* the stack of the part of the same page above high; of all of the page, if this one has nothing there */
 	struct stack *above;
 	const void *runner;    /* record of the thread that ran on it last; NULL: a thread that is gone */
-	uint32_t depth, below; /* for runtime/filter.h: open calls; those of functions below which calls are recorded */
+	uint32_t depth, tailed; /* for runtime/filter.h: open calls; see filter_is_below() */
 	/* ---- a cache line ---- */
 	/* value of top when no call is open, and the outermost call's link: above all of its slots, never changed */
 	uint64_t end;
@@ -75,6 +75,7 @@ struct stack {
 	uint32_t number;	  /* in the trace, no other stack's of the process. Relaxed; lock held to write */
 	uint32_t asked;		  /* how often a thread came while another one was on it. Relaxed: it is for a guess */
 	uint64_t aside; /* see mirror_replace(): top at that moment */
+	uint64_t opener; /* for runtime/filter.h: slot of the outermost call below which calls are recorded; 0: none */
 } __attribute__((aligned(128))); /* two lines of one's own */
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");

@@ -92,6 +92,8 @@ struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from, in
 
 	if (!other)
 		return NULL;
+	other->opener = stack->opener; /* whoever counts each part's calls finds out whose it is */
+	other->tailed = stack->tailed;
 	if (is_lower)
 		split_lower(stack, slot, outer, from, other);
 	else
@@ -126,7 +128,8 @@ struct stack *mirror_replace(struct stack *stack, struct stack *with)
 	other->parent = stack->parent;
 	other->above = stack->above;
 	other->depth = stack->depth;
-	other->below = stack->below;
+	other->opener = stack->opener;
+	other->tailed = stack->tailed;
 	other->asked = stack->asked;
 	mirror_swap_numbers(stack, other);
 	mirror_begin_range(other, low, high);
@@ -145,7 +148,8 @@ void mirror_drop(struct stack *stack)
 static void leave(struct stack *stack)
 {
 	stack->hot.top = stack->end;
-	stack->depth = stack->below = 0;
+	stack->depth = stack->tailed = 0;
+	stack->opener = 0;
 	mirror_change_number(stack);
 	__atomic_store_n(&stack->runner, NULL, __ATOMIC_RELAXED); /* relaxed: it is compared only */
 }

@@ -220,7 +220,11 @@ tramp_xray_\name\()_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lx\name\()_end_\clock
 	SAVE	%rdx
+.ifc	\name, tail
+	SLOW	tramp_filter_tail_xray
+.else
 	SLOW	tramp_filter_leave
+.endif
 	RESTORE	%rdx
 	cmp	$ANSWER_PASS, %eax
 	je	.Lx\name\()_go_\clock

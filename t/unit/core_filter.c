@@ -158,6 +158,37 @@ static int below_xray(void *argument)
 	return 0;
 }
 
+static int below_and_tail(void *argument)
+{
+	(void)argument;
+	start_with((struct recorder_options){0}, (struct filter_options){.below = 1});
+	filter_below(1);
+	chain();
+	f[1] = core_traced(TRAMP_INTERCEPT, 1, quick_tail);
+	f[6] = core_traced(TRAMP_INTERCEPT, 6, quick_tail);
+	/* What 2 calls is below 1, whose place 2 took; and so it is where 1 is not the last that jumps. */
+	tail_target = f[2].call;
+	expect(F(1)(5), 6);
+	expect(F(2)(5), 6);
+	f[6].cell->body = f[2].call;
+	tail_target = f[6].call;
+	expect(F(1)(5), 6);
+	expect(F(3)(5), 6);
+	return 0;
+}
+
+/* An XRay function jumps to one that calls, then others come in the same place of the stack. */
+static int below_xray_and_tail(void *argument)
+{
+	(void)argument;
+	start_with((struct recorder_options){0}, (struct filter_options){.below = 1});
+	filter_below(21);
+	chain();
+	calls();
+	calls();
+	return 0;
+}
+
 static int below_and_jump(void *argument)
 {
 	(void)argument;
@@ -205,6 +236,9 @@ int main(void)
 	check(much_longer, "longer than half a clock", "E7 X7");
 	check(below_two, "below a function", "E2 E3 X3 X2 E2 E3 X3 X2");
 	check(below_xray, "below an XRay function", "E20 E3 X3 X20");
+	check(below_and_tail, "below a function that jumps to another one",
+		"E1 T1 E2 E3 X3 X2 E1 T1 E6 T6 E2 E3 X3 X2");
+	check(below_xray_and_tail, "below an XRay function that jumps to another one", "E21 T21 E3 X3 E21 T21 E3 X3");
 	check(below_and_jump, "below a function, and longjmp", "E1 E2 U2 U1 E1 E2 U2 U1 E1 E2 U2 U1");
 	check(few_levels_deep, "three levels of both kinds", "E1 E2 E3 X3 X2 X1 E1 E2 E3 X3 X2 X1");
 	return done_testing();
