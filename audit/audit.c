@@ -28,6 +28,7 @@
 #include "audit/live/dladdr.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/switch.h"
+#include "audit/loader_calloc.h"
 #include "audit/object.h"
 #include "audit/prepare.h"
 #include "audit/rules/rules.h"
@@ -367,7 +368,7 @@ EXPORT uintptr_t la_symbind64(
 {
 	(void)index;
 	if (!started && *flags & LA_SYMB_DLSYM && !strcmp(name, "calloc"))
-		return sanitizer_calloc(symbol->st_value);
+		return loader_calloc_bind(symbol->st_value);
 	if (!binds() && !check_mode())
 		return watched(symbol->st_value, *flags); /* the auditors after us find the flags unchanged */
 	struct load *from = object_load(*refcook), *to = object_load(*defcook);
@@ -465,7 +466,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (first && !rules.follow)
 		children_untraced();
 	started = 1;
-	sanitizer_settled();
+	loader_calloc_settled();
 	runtime_symbols_settled();
 	words_settled();
 	cyg_settled();

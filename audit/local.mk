@@ -5,10 +5,11 @@
 noinst_LTLIBRARIES += audit/libaudit.la
 audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/api_connect.c audit/audit.c audit/bind.c \
 	audit/bind.h audit/children.c audit/children.h audit/dladdr_bind.c audit/entry.c audit/entry.h audit/image.c \
-	audit/image.h audit/imports.c audit/imports.h audit/iterate.c audit/iterate.h audit/nointercept.c \
-	audit/nointercept.h audit/object.c audit/object.h audit/prepare.c audit/prepare.h audit/runtime_symbols.c \
-	audit/runtime_symbols.h audit/sanitizer.c audit/sanitizer.h audit/static_tls.c audit/static_tls.h \
-	audit/symbol.c audit/symbol.h audit/tunables.h audit/words.c audit/words.h audit/work.c audit/work.h
+	audit/image.h audit/imports.c audit/imports.h audit/iterate.c audit/iterate.h audit/loader_calloc.c \
+	audit/loader_calloc.h audit/nointercept.c audit/nointercept.h audit/object.c audit/object.h audit/prepare.c \
+	audit/prepare.h audit/runtime_symbols.c audit/runtime_symbols.h audit/sanitizer.c audit/sanitizer.h \
+	audit/static_tls.c audit/static_tls.h audit/symbol.c audit/symbol.h audit/tunables.h audit/words.c \
+	audit/words.h audit/work.c audit/work.h
 audit_libaudit_la_SOURCES += audit/cyg.c audit/cyg.h audit/gmon.c audit/gmon.h
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libxaudit.la

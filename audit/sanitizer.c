@@ -35,35 +35,6 @@ static void say(const struct load *load, int sanitizer, unsigned kinds)
 	process_unlock(&held);
 }
 
-typedef void *calloc_function(size_t n, size_t size);
-
-static int tsan, settled;
-static calloc_function *calloc_real;
-
-/* For ld.so, under its lock. */
-static void *calloc_for_loader(size_t n, size_t size)
-{
-	static struct arena memory; /* for the life of the process */
-	size_t all;
-
-	if (settled)
-		return calloc_real(n, size);
-	return __builtin_mul_overflow(n, size, &all) ? NULL : arena_alloc(&memory, all);
-}
-
-uintptr_t sanitizer_calloc(uintptr_t real)
-{
-	if (!tsan)
-		return real;
-	calloc_real = (calloc_function *)real;
-	return (uintptr_t)calloc_for_loader;
-}
-
-void sanitizer_settled(void)
-{
-	settled = 1;
-}
-
 int sanitizer_refuse(const struct load *load, int sanitizer, struct rules *rules)
 {
 	static int done;
@@ -72,7 +43,6 @@ int sanitizer_refuse(const struct load *load, int sanitizer, struct rules *rules
 	if (done)
 		return 0;
 	done = 1;
-	tsan = sanitizer == IMPORT_TSAN;
 	mirror_forbid();
 	unwinder_stop();
 	rules_refuse(rules, REFUSED);

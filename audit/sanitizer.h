@@ -21,16 +21,4 @@
  */
 int sanitizer_refuse(const struct load *load, int sanitizer, struct rules *rules);
 
-/*
- * la_symbind64 for the calloc that ld.so itself uses from the end of relocation on: the address to bind instead of
- * `real`, or `real`. ld.so calls it right after binding it, before relocation is over: for each auditor with
- * la_symbind64 it allocates a table of its own bindings. The calloc of a TSan that is linked into the program (clang's)
- * needs TSan's state of the thread, which is made later, and crashes. Until relocation is over, ours serves the calls
- * from memory that ld.so never frees; from then on it calls the real one.
- */
-uintptr_t sanitizer_calloc(uintptr_t real);
-
-/* The first LA_ACT_CONSISTENT: relocation is over. */
-void sanitizer_settled(void);
-
 #endif
