@@ -60,29 +60,47 @@ uint64_t labels_find(uint64_t address)
 	return 0;
 }
 
-static void fill(void)
+static void fill_code(void)
 {
 	for (uint32_t i = 0; i < LABELS_ENTRIES; i++) {
 		/* ff 54 24 e8 call *-24(%rsp); e9 jmp; cc int3 */
 		uint64_t *code = (uint64_t *)(tramp_labels_code + i * LABELS_ENTRY);
 		uint64_t end = (uint64_t)(uintptr_t)code + 9;
 		uint64_t to = (uint32_t)((uint64_t)(uintptr_t)tramp_labels_back - end);
-		tramp_labels[i].address = LABELS_FREE;
 		code[0] = 0xe9e82454ff | to << 40;
 		code[1] = 0xcccccccccccccc00 | to >> 24;
 	}
 }
 
-/*
- * A mapping over the place; fd < 0: what was there at first. What is executed is private, so that a debugger can put
- * breakpoints there. Returns 0 or -errno.
- */
-static long map_over(void *place, size_t size, int prot, int fd)
+static void fill(void)
 {
-	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : prot & PROT_EXEC ? MAP_PRIVATE : MAP_SHARED;
-	void *p = sys_mmap(place, size, prot, MAP_FIXED | flags, fd, 0);
+	for (uint32_t i = 0; i < LABELS_ENTRIES; i++)
+		tramp_labels[i].address = LABELS_FREE;
+	fill_code();
+}
+
+/* A mapping over the place; fd < 0: what was there at first. Returns 0 or -errno. */
+static long map_over(void *place, size_t size, int flags, int fd)
+{
+	if (fd < 0)
+		flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *p = sys_mmap(place, size, PROT_READ | PROT_WRITE, MAP_FIXED | flags, fd, 0);
 
 	return sys_is_error(p) ? (long)(intptr_t)p : 0;
+}
+
+/*
+ * The mapping that is executed. A private page shows what others write into the file until it is written to: so all
+ * pages of the code are. perf is told of the mapping when it becomes executable.
+ */
+static long map_executed(int fd)
+{
+	long r = map_over(tramp_labels_file, LABELS_MAPPED, MAP_PRIVATE, fd);
+
+	if (r)
+		return r;
+	fill_code();
+	return sys_mprotect(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_EXEC);
 }
 
 void labels_keep_place(void)
@@ -96,7 +114,7 @@ long labels_map(int fd)
 	struct labels_head head = { LABELS_MAGIC, (uint64_t)(uintptr_t)tramp_labels_file, 0 };
 
 	/* Another thread may have been here when this process was forked. */
-	long r = map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_WRITE, -1);
+	long r = map_over(tramp_labels_file, LABELS_MAPPED, 0, -1);
 	if (r)
 		return r;
 	/* It is written where it will be mapped: nobody finds an address there yet. */
@@ -110,15 +128,15 @@ long labels_map(int fd)
 	if (!r)
 		r = sys_call(__NR_ftruncate, fd, LABELS_MAPPED, 0, 0, 0, 0);
 	if (!r)
-		r = map_over(&tramp_labels_other, LABELS_CODE_AT, PROT_READ | PROT_WRITE, fd);
+		r = map_over(&tramp_labels_other, LABELS_CODE_AT, MAP_SHARED, fd);
 	if (!r) {
-		r = map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_EXEC, fd);
+		r = map_executed(fd);
 		if (r)
-			map_over(&tramp_labels_other, LABELS_CODE_AT, PROT_READ | PROT_WRITE, -1);
+			map_over(&tramp_labels_other, LABELS_CODE_AT, 0, -1);
 	}
 	/* What was filled takes memory. */
 	if (r)
-		map_over(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_WRITE, -1);
+		map_over(tramp_labels_file, LABELS_MAPPED, 0, -1);
 	/* Release: pairs with labels_are_mapped(). */
 	__atomic_store_n(&mapped, !r, __ATOMIC_RELEASE);
 	return r;

@@ -220,6 +220,56 @@ static uint64_t shared(void)
 	return end;
 }
 
+/* What a worker may do that was taken over: it makes its shared mapping longer, and writes all of the file. */
+static int spoiler(void *argument)
+{
+	uint64_t table = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[5000], protection[5];
+	unsigned long from;
+
+	(void)argument;
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%*x %4s", &from, protection) == 2 && !strcmp(protection, "rw-s") &&
+			strstr(line, "/labels\n"))
+			table = from;
+	if (!table)
+		return 1;
+	uint8_t *file = mremap((void *)(uintptr_t)table, LABELS_CODE_AT, LABELS_MAPPED, MREMAP_MAYMOVE);
+	if (file == MAP_FAILED)
+		return 2;
+	memset(file, 0xcc, LABELS_MAPPED);
+	/* Addresses, each in an entry where it does not belong. */
+	for (unsigned i = 0; i < LABELS_ENTRIES; i++)
+		((struct labels_entry *)(file + LABELS_AT))[i].address = address_of(0, i % 100);
+	return 0;
+}
+
+static int is_entry(const struct labels_entry *entry)
+{
+	return entry >= tramp_labels && entry < tramp_labels + LABELS_ENTRIES &&
+	       ((uintptr_t)entry - (uintptr_t)tramp_labels) % LABELS_ENTRY == 0;
+}
+
+static void check_spoiled(int fd)
+{
+	static const uint8_t stop[] = { 0xcc, 0xcc, 0xcc, 0xcc };
+	uint8_t there[sizeof(stop)];
+	unsigned wrong = 0;
+
+	is_int(core_child(spoiler, NULL, 20), 0, "a forked child can write all of the file");
+	ok(pread(fd, there, sizeof(there), LABELS_CODE_AT) == sizeof(there) && !memcmp(there, stop, sizeof(stop)),
+		"and has written it");
+	is_int(wrong_code(), 0, "nothing that its parent executes has changed");
+	for (unsigned n = 0; n < SHARED; n++) {
+		const struct labels_entry *entry = labels_make(address_of(0, n));
+		uint64_t label = labels_find(address_of(0, n));
+		wrong += (entry && !is_entry(entry)) || (label && !labels_has(label)) ||
+			 (label && (label - (uint64_t)(uintptr_t)tramp_labels_code) % LABELS_ENTRY != 4);
+	}
+	is_int(wrong, 0, "and whatever stands in the table, each address has a label of the table's, or none");
+}
+
 int main(void)
 {
 	int fd = open_new("wrong", O_RDONLY);
@@ -253,5 +303,6 @@ int main(void)
 	check_full(fd);
 	check_zero();
 	check_copied_page();
+	check_spoiled(fd);
 	return done_testing();
 }

@@ -158,7 +158,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 		>out 2>err
 	is "$(cat out)" "$(printf '0\nmeta')" 'where no file may be executed, the program runs, and is traced'
 	why="profilers will not find callers of traced functions: can't make $tmp/noexec/d/p[0-9]*/labels: "
-	like "$(cat err)" "^xaudit: ${why}Operation not permitted$" 'and it is said'
+	like "$(cat err)" "^xaudit: ${why}Permission denied$" 'and it is said'
 else
 	skip 2 'no mounts here'
 fi
