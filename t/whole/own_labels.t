@@ -47,6 +47,25 @@ record e -c conf --pack ./own_labels vfork
 why='xaudit record: --perf, or perf = yes, makes a file for perf in the trace folder, which --pack removes'
 is "$status/$err/$(ls -d e e.pack 2>/dev/null)" "125/$why/" 'a packed trace is not for perf'
 
+# Another user's file is copied before it is looked through, as far as it has a size to be copied.
+names() {
+	bounded 60 "$XAUDIT" perf d && nm d/p*/labels | sed 's/.* //' | sort -u
+}
+if [ "$(id -u)" -eq 0 ]; then
+	program "$CC" foreign own_labels.c -L. -lcounted -Wl,-z,lazy
+	record d --perf -k plt -l libcounted.so ./foreign vfork
+	expected=$(names)
+	like "$expected" '^[a-z_]*$' 'labels have names of functions'
+	chown 65534 foreign
+	is "$(names)" "$expected" "and so they have of another user's file"
+	truncate -s 2G foreign
+	like "$(names)" '^foreign[+]0x[0-9a-f]+$' 'but not of one that is too large to be copied'
+	chown 0 foreign
+	is "$(names)" "$expected" 'which, if it is our own, is read where it is'
+else
+	skip 4 'files of other users are made by root alone'
+fi
+
 # Names of a program without a symbol table.
 strip own_labels
 rm -rf d

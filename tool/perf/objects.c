@@ -82,10 +82,19 @@ static bool has_build_id(Dwfl_Module *module, const char *build_id)
 	return *build_id ? build_id_is(bytes, size, build_id) : size <= 0;
 }
 
-/* The path comes from a trace: it may name anything. */
+/* The path comes from a trace: it may name anything, and the file may be anybody's. */
+static int open_own(const char *path)
+{
+	int fd = own_open(path), own = fd < 0 ? -1 : own_copy(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return own;
+}
+
 static void open_module(struct perf_load *load)
 {
-	int fd = own_open(load->path);
+	int fd = open_own(load->path);
 
 	load->tried = true;
 	if (fd < 0)
