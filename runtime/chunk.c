@@ -19,7 +19,7 @@
 #define SCARCE	      8u  /* from so large a share of the family's places on no thread takes more than FEW */
 #define SCARCE_FEW    2u  /* and from this on more than one */
 
-/* No event is longer, whatever its word says; so none that is passed over leads further than to the next chunk's place. */
+/* No event is longer, whatever its word says: so none that is passed over leads into another place's chunk. */
 #define EVENT_MOST (8 + 8 * (1 + TRACE_CUSTOM_MAX / 8))
 _Static_assert(EVENT_MOST < TRACE_CHUNK_MIN, "behind a chunk there is no room for so long");
 
@@ -253,7 +253,7 @@ static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 		if (at->handed)
 			take_back(thread, place);
 		number_chunk(thread, place);
-		r = chunk_file_write(thread, chunk_in(thread, place), at);
+		r = chunk_file_write(thread, chunk_in(thread, place), at, size);
 		thread->save_failed = r ? now : 0;
 		thread->save_error = (int32_t)r;
 	}
@@ -269,7 +269,7 @@ static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 static void count_written(const struct thread *thread, uint32_t place)
 {
 	if (known(thread, place)->handed && is_written(thread, place))
-		chunk_file_count(known(thread, place), chunk_in(thread, place)->dense);
+		chunk_file_count(known(thread, place), size, chunk_in(thread, place)->dense);
 }
 
 /*

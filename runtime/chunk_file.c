@@ -5,7 +5,6 @@
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/uio.h>  /* struct iovec */
 
-#include "runtime/chunk.h"
 #include "runtime/dense.h"
 #include "runtime/output.h"
 #include "runtime/process.h"
@@ -112,19 +111,20 @@ static long write_plain(const struct chunk_out *out, const struct trace_chunk *c
 	return write_parts(out, part, 2, at);
 }
 
-void chunk_file_count(const struct thread_place *known, uint64_t dense)
+void chunk_file_count(const struct thread_place *known, uint64_t size, uint64_t dense)
 {
 	/* In mode stream it was counted whole when it was begun; by a flight recorder not at all. */
-	uint64_t size = chunk_size(), counted = known->mode == TRACE_MODE_STREAM ? size : 0;
+	uint64_t counted = known->mode == TRACE_MODE_STREAM ? size : 0;
 	uint64_t head = sizeof(struct trace_chunk), written = dense && dense < size - head ? head + dense : size;
 
 	if (written != counted)
 		process_count_stream(written - counted);
 }
 
-static long write_once(struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known)
+static long write_once(
+	struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known, uint64_t size)
 {
-	uint64_t at = (known->copied - 1) * chunk_size();
+	uint64_t at = (known->copied - 1) * size;
 	struct trace_chunk head;
 	struct iovec part = { &head, sizeof(head) };
 	struct chunk_out out;
@@ -146,15 +146,16 @@ static long write_once(struct thread *thread, const struct trace_chunk *chunk, c
 		r = write_parts(&out, &part, 1, at);
 	output_close(out.fd, &out.place);
 	if (!r)
-		chunk_file_count(known, (uint64_t)dense);
+		chunk_file_count(known, size, (uint64_t)dense);
 	return r;
 }
 
-long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known)
+long chunk_file_write(
+	struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known, uint64_t size)
 {
 	long r = -EBADF;
 
 	for (int i = 0; i < TRIES && r == -EBADF; i++)
-		r = write_once(thread, chunk, known);
+		r = write_once(thread, chunk, known, size);
 	return r;
 }

@@ -14,11 +14,12 @@
 /*
  * Writes it to its place, which known->copied tells and nobody else writes to: the head last, so that a reader
  * meanwhile sees a whole chunk or none. Returns 0 or -errno; then what is in the place is no chunk. Where the chunk's
- * own head contradicts what is known of it, it is as known.
+ * own head contradicts what is known of it, it is as known. size: of chunks.
  */
-long chunk_file_write(struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known);
+long chunk_file_write(
+	struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known, uint64_t size);
 
 /* The chunk is in its place; dense: so many bytes of dense words, or 0. Counts it as bytes of the stream. */
-void chunk_file_count(const struct thread_place *known, uint64_t dense);
+void chunk_file_count(const struct thread_place *known, uint64_t size, uint64_t dense);
 
 #endif

@@ -8,7 +8,7 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/count.h runtime/custom.c runtime/custom.h runtime/dispatch.c runtime/dispatch.h runtime/epoch.c \
 	runtime/epoch.h runtime/family.c runtime/family.h runtime/filter.c runtime/filter.h runtime/filter_calls.c \
 	runtime/lock.c runtime/lock.h runtime/maps.c runtime/maps.h runtime/own_labels.c runtime/own_labels.h \
-	runtime/pool.c runtime/pool.h \
+	runtime/pool.c runtime/pool.h runtime/pool_make.c runtime/pool_parts.h \
 	runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/records.c \
 	runtime/records.h runtime/start.c runtime/start.h \
 	runtime/search.h runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \

@@ -11,55 +11,26 @@
 
 #include "runtime/family.h"
 #include "runtime/output.h"
+#include "runtime/pool_parts.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
 #define PAGE	     4096ul
-#define FILE_SIZE    (4ull << 30) /* at first, if it may be */
-#define ADDRESSES \
-	(1ull << 38) /* mapped, if they may be: what ThreadSanitizer leaves between its own ranges, and ASLR */
-#define FAR	     (1ull << 36) /* below the module: what is mapped later comes in between, stubs too (stub.h) */
-#define APART	     (1ull << 30) /* the kernel wants some room for its alignment, though the address is given */
-#define LARGE_PAGE   (2ul << 20) /* the file's are mapped as such where its place is a multiple, too */
-#define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
-#define PLACES_LEAST 8
-#define PLACES_FEW   32		  /* that there should be where files may not become large */
-#define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
-#define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 #define STEP	     (16ull << 20) /* so much becomes accessible at a time */
 #define SPARE	     STEP	   /* that stays when the rest is given back */
 #define TRIES	     1000	  /* while another process has the file grow */
 #define TAKES	     10000	  /* while others take places */
 
-/* Written before `base`; each member has its own, and acts on nothing else. */
-static struct {
-	uint64_t place_size;
-	uint64_t addresses; /* that are mapped */
-	uint64_t accessible; /* of these, from the first on. Only grows; relaxed: a late reader repeats it */
-	uint64_t directory, handover; /* where they begin */
-	uint32_t places_max; /* that these have words for */
-	uint32_t first;	     /* place that may be taken: others are before it */
-	uint32_t end;	     /* places that the file has, as far as is known. As accessible */
-	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
-	struct output_place place;
-	uint8_t *mapped; /* what base will be */
-} pool;
-
-static uint8_t *base;
-
-static struct trace_head *first_head(void)
-{
-	return (struct trace_head *)(void *)pool.mapped;
-}
+struct pool_private pool;
 
 int pool_is_open(void)
 {
-	return __atomic_load_n(&base, __ATOMIC_ACQUIRE) != NULL; /* pairs with the release in pool_open() */
+	return __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE) != NULL; /* pairs with the release in pool_open() */
 }
 
 void pool_open(void)
 {
-	__atomic_store_n(&base, pool.mapped, __ATOMIC_RELEASE); /* pairs with the acquire in pool_is_open() */
+	__atomic_store_n(&pool.base, pool.mapped, __ATOMIC_RELEASE); /* pairs with the acquire in pool_is_open() */
 }
 
 void *pool_address(uint32_t place)
@@ -78,12 +49,12 @@ void pool_handed(void)
 	 * Release: a reader that sees it sees what was handed over. Pairs with nothing but system calls of the other
 	 * side.
 	 */
-	__atomic_fetch_add(&first_head()->handed, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&pool_head()->handed, 1, __ATOMIC_RELEASE);
 }
 
 uint64_t pool_drain_beat(void)
 {
-	return __atomic_load_n(&first_head()->drain_beat, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
+	return __atomic_load_n(&pool_head()->drain_beat, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
 }
 
 uint64_t pool_place_size(void)
@@ -91,7 +62,7 @@ uint64_t pool_place_size(void)
 	return pool.place_size;
 }
 
-static uint64_t limit_of(int resource)
+uint64_t pool_limit_of(int resource)
 {
 	struct rlimit limit;
 
@@ -102,7 +73,7 @@ static uint64_t limit_of(int resource)
 
 int pool_may_reach(uint64_t size)
 {
-	uint64_t limit = limit_of(RLIMIT_FSIZE);
+	uint64_t limit = pool_limit_of(RLIMIT_FSIZE);
 
 	return limit == RLIM_INFINITY || size <= limit;
 }
@@ -142,7 +113,7 @@ static long touch_new(uint64_t at, uint64_t end)
 }
 
 /* Maps pages, and gives them blocks, without a descriptor. */
-static long populate(uint64_t at, uint64_t end)
+long pool_populate(uint64_t at, uint64_t end)
 {
 	static int unknown; /* to the kernel, before 5.14. Relaxed: a thread that sees it late asks once more */
 	uint64_t start = at & -PAGE;
@@ -263,7 +234,7 @@ long pool_reserve(void *at, uint64_t size, enum pool_pages how)
 		if (r == -ENOSPC || r == -EDQUOT || (!r && how == POOL_LATER))
 			return r;
 	}
-	return populate(start, start + size);
+	return pool_populate(start, start + size);
 }
 
 void pool_forget(void *at, uint64_t size)
@@ -295,7 +266,7 @@ static uint64_t most_places(void)
 }
 
 /* What is taken becomes accessible, with some of what will be next: seldom a system call. */
-static long make_accessible(uint64_t end)
+long pool_make_accessible(uint64_t end)
 {
 	/* Relaxed: it only grows, and doing it twice is no harm. */
 	if (end <= __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED))
@@ -326,7 +297,7 @@ static uint64_t *words(uint32_t place)
 static long look_for_end(uint64_t places)
 {
 	uint64_t end = (uint64_t)(uintptr_t)pool.mapped + places * pool.place_size;
-	long r = populate(end - PAGE, end);
+	long r = pool_populate(end - PAGE, end);
 
 	if (!r)
 		raise_to(&pool.end, (uint32_t)places);
@@ -361,7 +332,7 @@ static long grow_locked(int fd, uint64_t places, uint64_t wanted)
 	}
 	if (!r)
 		/* Release; pairs with the acquire in reach(). */
-		__atomic_store_n(&first_head()->places_end, __atomic_load_n(&pool.end, __ATOMIC_RELAXED),
+		__atomic_store_n(&pool_head()->places_end, __atomic_load_n(&pool.end, __ATOMIC_RELAXED),
 			__ATOMIC_RELEASE); /* relaxed: as accessible */
 	/* A child that is forked just now has the descriptor, too. */
 	sys_call(__NR_flock, fd, LOCK_UN, 0, 0, 0, 0);
@@ -388,14 +359,14 @@ static long grow(uint64_t places)
 /* Has so many places be there, and accessible. */
 static long reach(uint64_t places)
 {
-	long r = make_accessible(places * pool.place_size);
+	long r = pool_make_accessible(places * pool.place_size);
 
 	if (r || reaches(places))
 		return r;
 	if (confined())
 		return -EPERM;
-	/* Acquire; pairs with the release in grow_locked(). It is a hint: another process may have had the file grow. */
-	if (places <= __atomic_load_n(&first_head()->places_end, __ATOMIC_ACQUIRE) && !look_for_end(places))
+	/* Acquire; pairs with the release in grow_locked(). A hint: another process may have had the file grow. */
+	if (places <= __atomic_load_n(&pool_head()->places_end, __ATOMIC_ACQUIRE) && !look_for_end(places))
 		return 0;
 	return grow(places);
 }
@@ -407,26 +378,26 @@ static long make_words(uint32_t first, uint64_t end)
 		return 0;
 	if (confined())
 		return -EPERM;
-	long r = populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
+	long r = pool_populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
 	return r ? r
-		 : populate((uint64_t)(uintptr_t)pool_handover(first),
+		 : pool_populate((uint64_t)(uintptr_t)pool_handover(first),
 			   (uint64_t)(uintptr_t)pool_handover((uint32_t)end));
 }
 
 void pool_prepare(void)
 {
-	uint32_t hint = __atomic_load_n(&first_head()->places_end, __ATOMIC_RELAXED); /* relaxed: a hint */
+	uint32_t hint = __atomic_load_n(&pool_head()->places_end, __ATOMIC_RELAXED); /* relaxed: a hint */
 
-	if (hint <= most_places() && !reaches(hint) && !make_accessible(hint * pool.place_size))
+	if (hint <= most_places() && !reaches(hint) && !pool_make_accessible(hint * pool.place_size))
 		look_for_end(hint);
 	uint32_t end = __atomic_load_n(&pool.end, __ATOMIC_RELAXED); /* relaxed, as accessible */
-	if (!make_accessible(end * pool.place_size) && !make_words(0, end))
+	if (!pool_make_accessible(end * pool.place_size) && !make_words(0, end))
 		__atomic_store_n(&pool.worded, end, __ATOMIC_RELAXED); /* relaxed, as accessible */
 }
 
 long pool_take(uint32_t places)
 {
-	struct trace_head *head = first_head();
+	struct trace_head *head = pool_head();
 	/* Relaxed: nothing is there yet that this would order. Any member can have written it: see pool.h. */
 	uint32_t first = __atomic_load_n(&head->places, __ATOMIC_RELAXED);
 	long r;
@@ -435,7 +406,7 @@ long pool_take(uint32_t places)
 		uint64_t last = (uint64_t)first + places;
 		if (first < pool.first || first > pool.places_max)
 			return -EBADMSG;
-		/* It is mapped no further: what memory the process may have was little when it started, or is used up. */
+		/* It is mapped no further: the process might have little memory when it started, or all is used. */
 		if (last > most_places())
 			return -ENOMEM;
 		if ((r = reach(last)) || (r = make_words(first, last)))
@@ -450,11 +421,11 @@ long pool_take(uint32_t places)
 
 int pool_is_scarce(uint32_t share)
 {
-	uint64_t most = most_places(), limit = confined() ? RLIM_INFINITY : limit_of(RLIMIT_FSIZE);
+	uint64_t most = most_places(), limit = confined() ? RLIM_INFINITY : pool_limit_of(RLIMIT_FSIZE);
 
 	most = most < limit / pool.place_size ? most : limit / pool.place_size;
 	/* Relaxed: a hint. */
-	return __atomic_load_n(&first_head()->places, __ATOMIC_RELAXED) > most / share;
+	return __atomic_load_n(&pool_head()->places, __ATOMIC_RELAXED) > most / share;
 }
 
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)
@@ -462,153 +433,4 @@ void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t 
 	for (uint32_t i = places; i-- > 0;)
 		/* Release; pairs with the acquire in the reader: one that sees the word sees what is in the place. */
 		__atomic_store_n(words(first + i), TRACE_PLACE(what, process, number), __ATOMIC_RELEASE);
-}
-
-/* ---- making ---- */
-
-static uint64_t at_most(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/*
- * Maps it where it is in nobody's way; NULL: that is taken. We lie among the libraries, since ld.so maps us as one.
- * Whether the kernel maps downwards from there or, in the old layout, upwards: below is what it reaches last, or never.
- */
-static uint8_t *map_far(int fd, uint64_t place_size, uint64_t size, int flags)
-{
-	uint64_t here = (uint64_t)(uintptr_t)&pool, each = size + APART;
-	uint64_t alignment = place_size > LARGE_PAGE ? place_size : LARGE_PAGE;
-
-	/* A child that makes a family of its own has inherited the first place. */
-	for (uint64_t i = 0; i < 3 && here / 2 > FAR + i * each + size; i++) {
-		uint8_t *at = (uint8_t *)(uintptr_t)((here - FAR - i * each - size) & -alignment);
-		uint8_t *p = sys_mmap(at, size, PROT_NONE, flags, fd, 0);
-		if (p == at)
-			return p;
-		if (!sys_is_error(p))
-			sys_munmap(p, size);
-	}
-	return NULL;
-}
-
-/*
- * Maps the file without access, so that place 0 lies at a multiple of the size. Newer kernels find such an address by
- * themselves.
- */
-static long map(int fd, uint64_t place_size, uint64_t size)
-{
-	const int flags = MAP_SHARED | MAP_NORESERVE;
-	uint8_t *p = map_far(fd, place_size, size, flags);
-
-	if (!p)
-		p = sys_mmap(NULL, size, PROT_NONE, flags, fd, 0);
-	if (!sys_is_error(p) && (uint64_t)(uintptr_t)p & (place_size - 1)) {
-		sys_munmap(p, size);
-		uint8_t *room = sys_mmap(
-			NULL, size + place_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (sys_is_error(room))
-			return (long)(intptr_t)room;
-		uint64_t low = (uint64_t)(uintptr_t)room, start = (low + place_size - 1) & -place_size;
-		p = sys_mmap((void *)(uintptr_t)start, size, PROT_NONE, flags | MAP_FIXED, fd, 0);
-		if (sys_is_error(p)) {
-			sys_munmap(room, size + place_size);
-		} else {
-			if (start > low)
-				sys_munmap(room, start - low);
-			if (start < low + place_size)
-				sys_munmap((void *)(uintptr_t)(start + size), low + place_size - start);
-		}
-	}
-	if (sys_is_error(p))
-		return (long)(intptr_t)p;
-	pool.mapped = p;
-	pool.addresses = size;
-	pool.accessible = 0;
-	return 0;
-}
-
-/* As many addresses as there are, down to `least`. */
-static long map_most(int fd, uint64_t place_size, uint64_t least)
-{
-	uint64_t size = ADDRESSES, limit = limit_of(RLIMIT_AS);
-	long r;
-
-	while (limit != RLIM_INFINITY && size > least && size > limit / LIMIT_SHARE)
-		size /= 2;
-	size = size > least ? size : least;
-	while ((r = map(fd, place_size, size)) && size > least)
-		size /= 2;
-	return r;
-}
-
-/* As large as the file may be, down to `least`. */
-static long size_most(int fd, uint64_t size, uint64_t least, uint64_t *got)
-{
-	long r = -EFBIG;
-
-	for (; size >= least; size /= 2) {
-		r = pool_may_reach(size) ? sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0) : -EFBIG;
-		if (!r)
-			break;
-	}
-	*got = size;
-	return r;
-}
-
-uint64_t pool_chunk_size(uint64_t wanted)
-{
-	return at_most(wanted, limit_of(RLIMIT_FSIZE) / (2 * PLACES_FEW));
-}
-
-_Static_assert(TRACE_META_MIN == PLACES_LEAST * 2 * TRACE_CHUNK_MIN, "as the format says");
-
-long pool_map(int fd, uint64_t chunk_size)
-{
-	uint64_t place_size = 2 * chunk_size, least = PLACES_LEAST * place_size, size = 0;
-	struct stat st;
-	long r = sys_fstat(fd, &st);
-
-	__atomic_store_n(&base, NULL, __ATOMIC_RELAXED); /* relaxed: of a child alone, which can't be a member */
-	if (r || (r = map_most(fd, place_size, least)))
-		return r;
-	pool.place_size = place_size;
-	pool.place = output_of(&st);
-	r = size_most(fd, at_most(FILE_SIZE > least ? FILE_SIZE : least, pool.addresses), least, &size);
-	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */
-	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);
-	sys_madvise(pool.mapped, pool.addresses, MADV_DONTDUMP);
-	uint64_t places = pool.addresses / place_size;
-	uint64_t directory = (at_most(places * EACH_PLACE, size / FILE_SHARE) + place_size - 1) / place_size;
-	places = at_most(at_most(places, directory * place_size / EACH_PLACE), TRACE_PLACE_MAX) & ~1ull;
-	uint64_t handover = place_size + places * 8; /* no entry lies in two pages */
-	if (!r)
-		r = make_accessible((1 + directory) * place_size);
-	uint64_t start = (uint64_t)(uintptr_t)pool.mapped;
-	if (!r)
-		r = populate(start, start + TRACE_HEAD_SIZE);
-	if (!r)
-		r = populate(start + place_size, start + place_size + (1 + directory) * 8);
-	if (!r)
-		r = populate(start + handover, start + handover + (1 + directory) * sizeof(struct trace_handover));
-	if (r) {
-		sys_munmap(pool.mapped, pool.addresses);
-		return r;
-	}
-	pool.directory = place_size;
-	pool.handover = handover;
-	pool.places_max = (uint32_t)places;
-	pool.first = (uint32_t)(1 + directory);
-	pool.end = (uint32_t)at_most(size / place_size, places);
-	pool.worded = 0;
-	struct trace_head *head = first_head();
-	head->place_size = place_size;
-	head->directory = pool.directory;
-	head->handover = pool.handover;
-	head->places_max = pool.places_max;
-	head->places_end = pool.end;
-	head->size = TRACE_SIZE_PLACES;
-	head->places = pool.first;
-	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);
-	return 0;
 }

@@ -14,9 +14,9 @@
  * No store into a hole of the file is safe: if the disk is full it raises SIGBUS. So code that will store to a place
  * calls pool_reserve() before, once.
  *
- * What is believed. A member may store anything to the mapping, and so may have a defect of its own. So each process acts
- * on what it has in private memory, inherited from the first: where directory and handovers lie, how many places there
- * may be, and how large the file is, as the kernel said. Of what is shared, `places` is compared with these bounds at
+ * What is believed. A member may store anything to the mapping, if it has a defect, say. So each process acts on what
+ * it has in private memory, inherited from the first: where directory and handovers lie, how many places there may be,
+ * and how large the file is, as the kernel said. Of what is shared, `places` is compared with these bounds at
  * each use: what a member stored there can have others take a place that is somebody's, or none, which costs events;
  * but a place that is taken lies behind the directory, and within the file and the mapping. `places_end` and
  * `drain_beat` are hints: a wrong one costs a system call, or events.

@@ -9,7 +9,8 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
-	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/position.t t/unit/read_memory.t \
+	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/pool_spoiled.t \
+	t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
@@ -129,8 +130,11 @@ t_unit_patch_t_LDADD = t/lib/libcore.la
 t_unit_patch_live_t_SOURCES = t/unit/patch_live.c
 t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
 
-t_unit_pool_t_SOURCES = t/unit/pool.c
+t_unit_pool_t_SOURCES = t/unit/pool.c t/lib/pool.h
 t_unit_pool_t_LDADD = runtime/libbase.la
+
+t_unit_pool_spoiled_t_SOURCES = t/unit/pool_spoiled.c t/lib/pool.h
+t_unit_pool_spoiled_t_LDADD = runtime/libbase.la
 
 t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/ctl/call.c tool/ctl/position.c \
 	tool/ctl/process.c tool/ctl/stop.c tool/memory.c
