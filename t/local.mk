@@ -29,7 +29,7 @@ AM_TESTS_ENVIRONMENT = $(test_environment)
 soak_tests = t/unit/displace.t t/unit/epoch_torture.t t/unit/handlers_safe.t t/whole/host.t t/whole/trees.t \
 	t/whole/inject.t t/whole/inject_entry.t \
 	t/whole/ctl_kill.t t/whole/ctl_soak.t t/unit/live_soak.t t/whole/ring.t t/whole/guard_live.t \
-	t/whole/xray_events.t
+	t/whole/scribbler.t t/whole/xray_events.t
 soak: all
 	XAUDIT_ALL=1 XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
