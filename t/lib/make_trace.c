@@ -10,7 +10,7 @@
  *	child PID [KEY=VALUE]...	the process is finished; the forked one with this pid is next
  *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq
  *					threads ring_chunk ring_size mode recording taken_back lost_error
- *	pair first|last TICKS MONO REAL, or now
+ *	pair first|last TICKS MONO REAL, or now, or +TICKS: so many ticks and ns after the first
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
  *	function OBJECT KIND ID OFFSET [NAME]
@@ -543,8 +543,9 @@ static void command(const char *line)
 	else if (!strcmp(word[0], "head"))
 		set_head(word + 1, words - 1);
 	else if (!strcmp(word[0], "pair") && (words == 5 || words == 3))
-		*(!strcmp(word[1], "first") ? &head.first : &head.last) = words == 3 ? pair_now() :
-			(struct trace_pair){ number(word[2]), number(word[3]), number(word[4]) };
+		*(!strcmp(word[1], "first") ? &head.first : &head.last) =
+			words == 5 ? (struct trace_pair){ number(word[2]), number(word[3]), number(word[4]) } :
+			*word[2] == '+' ? pair_after(&head.first, number(word[2] + 1)) : pair_now();
 	else if (!strcmp(word[0], "thread") && words > 1)
 		begin_thread(word, words);
 	else if (!meta_command(word, words, rest) && !thread_command(word, words))

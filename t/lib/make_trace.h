@@ -80,6 +80,7 @@ void head_loses(enum trace_lost cause, uint64_t n);
 
 /* This moment on all clocks. */
 struct trace_pair pair_now(void);
+struct trace_pair pair_after(const struct trace_pair *first, uint64_t ticks);
 
 /*
  * Takes a command that makes a record, or counters. Returns false if it is another one. rest: the text after the first

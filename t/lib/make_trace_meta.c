@@ -221,6 +221,11 @@ struct trace_pair pair_now(void)
 		(uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec };
 }
 
+struct trace_pair pair_after(const struct trace_pair *first, uint64_t ticks)
+{
+	return (struct trace_pair){ first->ticks + ticks, first->mono + ticks, first->real + ticks };
+}
+
 /* ---- commands ---- */
 
 bool meta_command(char **word, int words, const char *rest)

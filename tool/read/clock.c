@@ -80,6 +80,33 @@ static double estimate(const struct trace_pair *pair, unsigned n)
 	return off / all * 1e6;
 }
 
+#define OFF_NS 1000000.0 /* how far a pair may lie off the line; time namespaces differ by seconds */
+#define OFF_RATE 1e-3	 /* and for each ns of distance: CLOCK_MONOTONIC is slewed by less */
+
+unsigned read_clock_of_one_line(const struct trace_pair *line, struct trace_pair *pair, unsigned n)
+{
+	double span = (double)(line[1].mono - line[0].mono), slope = rate(&line[0], &line[1]);
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		double ticks = (double)(int64_t)(pair[i].ticks - line[0].ticks);
+		double distance = (double)(int64_t)(pair[i].mono - line[0].mono), off = ticks * slope - distance;
+		double length = ticks < 0 ? -ticks * slope : ticks * slope;
+		if ((off < 0 ? -off : off) <= OFF_NS + length * (OFF_RATE + 10 * READING_NS / span))
+			pair[kept++] = pair[i];
+	}
+	return kept;
+}
+
+bool read_clock_is_span(const struct trace_pair *first, const struct trace_pair *last)
+{
+	if (!first->ticks || !first->mono || last->mono >> 62 || last->ticks <= first->ticks ||
+		last->mono <= first->mono)
+		return false;
+	double ns = rate(first, last);
+	return ns >= RATE_LOW && ns <= RATE_HIGH;
+}
+
 void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pair *pair, unsigned n, bool fresh)
 {
 	struct trace_pair with[2];
@@ -97,7 +124,7 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 		with[1] = pair[n - 1];
 		if (fresh) {
 			struct trace_pair now = pair_now();
-			if (now.ticks > with[1].ticks && now.mono > with[1].mono) {
+			if (now.mono > with[1].mono && read_clock_is_span(&with[0], &now)) {
 				with[1] = now;
 				clock->fresh = true;
 			}
@@ -105,10 +132,7 @@ void read_clock_setup(struct read_clock *clock, uint32_t source, struct trace_pa
 		clock->ticks = with[0].ticks;
 		clock->mono = with[0].mono;
 	}
-	if (!n || with[1].ticks == with[0].ticks)
-		return;
-	double ns = rate(&with[0], &with[1]);
-	if (ns < RATE_LOW || ns > RATE_HIGH)
+	if (!n || !read_clock_is_span(&with[0], &with[1]))
 		return;
 	clock->valid = true;
 	clock->mult = (uint64_t)(((unsigned __int128)(with[1].mono - with[0].mono) << READ_CLOCK_SHIFT) /

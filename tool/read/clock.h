@@ -8,6 +8,8 @@
  * pair may lie a few ns apart; the longer the time between pairs, the less that matters. Where all processes ended by
  * exit(), nothing happened outside of their pairs: no time is off by more than the readings then, however short the
  * processes were. Others have events up to 2^31 ticks behind their last pair, where the threads renew it.
+ * The line is that of the longest time between two pairs of one process, or of `xaudit record`. Pairs of other time
+ * namespaces lie off it and are left out, so all times of a trace are on the clock of one namespace.
  */
 #ifndef XAUDIT_TOOL_READ_CLOCK_H
 #define XAUDIT_TOOL_READ_CLOCK_H
@@ -21,6 +23,7 @@
 /* Pairs that lie closer together give too bad a rate: for what may lie behind the last one, and if nothing does. */
 #define READ_CLOCK_SHORTEST_NS 1000000
 #define READ_CLOCK_INSIDE_NS   10000
+#define READ_CLOCK_BAD_PPM     10000.0 /* what is worse than this is told as damage */
 
 struct read_clock {
 	uint32_t source;   /* enum trace_clock */
@@ -70,6 +73,18 @@ static inline bool read_clock_same_rate(const struct read_clock *a, const struct
 {
 	return a->mult == b->mult;
 }
+
+/*
+ * May the two be pairs of one process? Not if a writer was killed in one, or the rate is none that processors have.
+ */
+bool read_clock_is_span(const struct trace_pair *first, const struct trace_pair *last);
+
+/*
+ * In a time namespace CLOCK_MONOTONIC has an offset, but the TSC has not. So a pair of another namespace lies on
+ * another line. Of n pairs those are kept that lie on the line through the two, as far as that line is known. Returns
+ * how many.
+ */
+unsigned read_clock_of_one_line(const struct trace_pair *line, struct trace_pair *pair, unsigned n);
 
 /*
  * Sets up the clock from n pairs (which are sorted in place; pairs that can't be true are left out). fresh: they give

@@ -26,12 +26,44 @@ static bool share_clock(const struct read_process *a, const struct read_process 
 	return a->head.clock == b->head.clock && !strcmp(a->head.boot_id, b->head.boot_id);
 }
 
+/* The longest time between two pairs of one process that shares the clock, or of `record`. False: there is none. */
+static bool longest_span(
+	const struct read_folder *folder, const struct read_process *process, struct trace_pair line[2])
+{
+	bool found = false;
+
+	for (unsigned i = 0; i <= folder->processes; i++) {
+		bool own = i < folder->processes;
+		if (own ? !share_clock(process, folder->process[i]) : folder->pairs < 2)
+			continue;
+		const struct trace_pair *first = own ? &folder->process[i]->head.first : &folder->pair[0];
+		const struct trace_pair *last = own ? &folder->process[i]->head.last : &folder->pair[folder->pairs - 1];
+		if (!read_clock_is_span(first, last) ||
+			(found && last->ticks - first->ticks < line[1].ticks - line[0].ticks))
+			continue;
+		line[0] = *first;
+		line[1] = *last;
+		found = true;
+	}
+	return found;
+}
+
+/* The start of a process of another time namespace is where the line has it. line[0].ticks 0: there is no line. */
+static void move_to_line(struct read_process *process, const struct trace_pair *line)
+{
+	struct trace_pair *first = &process->head.first, pair = *first;
+
+	if (line[0].ticks && process->clock.valid && first->ticks && !read_clock_of_one_line(line, &pair, 1))
+		first->mono = read_clock_time(&process->clock, first->ticks);
+}
+
 /* Sets the clock of processes[first] and of all after it that share it. */
 static void set_clock(struct read_folder *folder, unsigned first)
 {
 	struct read_process *process = folder->process[first];
 	struct trace_pair *pair =
 		read_memory_zeroed(&folder->damage, 2 * folder->processes + folder->pairs, sizeof(*pair));
+	struct trace_pair line[2];
 	uint64_t low = UINT64_MAX, high = 0;
 	unsigned n = 0;
 	bool inside = true, fresh;
@@ -49,6 +81,10 @@ static void set_clock(struct read_folder *folder, unsigned first)
 	if (process->head.clock == TRACE_CLOCK_TSC)
 		for (unsigned i = 0; i < folder->pairs; i++)
 			pair[n++] = folder->pair[i];
+	if (process->head.clock == TRACE_CLOCK_TSC && longest_span(folder, process, line))
+		n = read_clock_of_one_line(line, pair, n);
+	else
+		line[0].ticks = 0;
 	for (unsigned i = 0; i < n; i++) {
 		low = pair[i].mono && pair[i].mono < low ? pair[i].mono : low;
 		high = pair[i].mono > high ? pair[i].mono : high;
@@ -59,9 +95,14 @@ static void set_clock(struct read_folder *folder, unsigned first)
 	if (!process->clock.valid)
 		read_process_damage(process, NULL, read_process_offset(process) + offsetof(struct trace_head, first),
 			"the clock's pairs give no rate, so a tick is shown as 1 ns");
-	for (unsigned i = first + 1; i < folder->processes; i++)
-		if (share_clock(process, folder->process[i]))
+	else if (process->clock.ppm > READ_CLOCK_BAD_PPM)
+		read_process_damage(process, NULL, read_process_offset(process) + offsetof(struct trace_head, first),
+			"the clock's pairs give a rate that may be wrong by more than 1 %");
+	for (unsigned i = first; i < folder->processes; i++)
+		if (share_clock(process, folder->process[i])) {
 			folder->process[i]->clock = process->clock;
+			move_to_line(folder->process[i], line);
+		}
 	free(pair);
 }
 
@@ -242,9 +283,12 @@ static bool open_families(struct read_folder *folder, const struct read_wanted *
 
 static void finish(struct read_folder *folder)
 {
-	if (folder->processes)
-		qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
+	if (!folder->processes)
+		return;
+	qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
 	set_clocks(folder);
+	/* That may have moved those of other time namespaces. */
+	qsort(folder->process, folder->processes, sizeof(*folder->process), by_start);
 }
 
 /* Frees what was opened of it, and returns NULL; damage, if that is the reason, goes into the error. */
