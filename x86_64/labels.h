@@ -20,12 +20,13 @@
  * vfork's) share the entries: an entry knows an address, not what lies there. Where no entry is to be had a call gets
  * the label of tramp.h, and is counted.
  *
- * The file is mapped twice, both times over .bss of this module: to be read and executed, privately; and, shared, head
- * and addresses alone, to be written. A forked child that gave up rights may make its shared mapping longer (mremap), and
- * so write all of the file. So the code that is executed is no page of the file: each process's pages of it were written
- * to when they were mapped, which made them its own, or its parent's at the fork; the code in the file is for perf alone.
- * The addresses are the file's, and never believed: one that is wrong there has profilers show a wrong caller, for where
- * a label lies follows from the entry's number, which is checked, and the call itself returns by the mirror.
+ * The file is mapped twice, both times over .bss of this module: to be read and executed, privately; and, shared,
+ * head and addresses alone, to be written. A forked child that gave up rights may make its shared mapping longer
+ * (mremap), and so write all of the file. So the code that is executed is no page of the file: each process's pages
+ * of it were written to when they were mapped, which made them its own, or its parent's at the fork; the code in the
+ * file is for perf alone. The addresses are the file's, and never believed: one that is wrong there has profilers
+ * show a wrong caller, for where a label lies follows from the entry's number, which is checked, and the call itself
+ * returns by the mirror.
  * Unwinders of the program and gdb find the module's unwind information for tramp_labels[], and go by the mirror as
  * ever. perf takes the first address where a file is mapped for the place of its ELF image, so the mapping that is
  * executed comes first, goes on over the sections behind the table, and nothing of the file is mapped below.
