@@ -146,12 +146,19 @@ tramp_syscall:
 	cmp	$NR_SECCOMP, %edi
 	jne	.Lgo_on
 	cmp	$SET_MODE_STRICT, %esi
-	je	.Lstrict
+	je	.Lmode_strict
 	cmp	$SET_MODE_FILTER, %esi
 	jne	.Lgo_on
 	test	%rcx, %rcx			/* the filter */
 	jnz	.Lconfined
 	jmp	.Lgo_on
+/* With flags (edx) or a filter (rcx) it is a question, which the kernel answers by an error: libseccomp asks so. */
+.Lmode_strict:
+	test	%edx, %edx
+	jnz	.Lgo_on
+	test	%rcx, %rcx
+	jnz	.Lgo_on
+	jmp	.Lstrict
 .Lprctl:
 	cmp	$SET_SECCOMP, %esi
 	jne	.Lgo_on
