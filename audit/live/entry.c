@@ -8,6 +8,7 @@
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_copy.h"
 #include "audit/live/load_code.h"
+#include "audit/live/unwinder.h"
 #include "runtime/search.h"
 #include "runtime/thread.h"
 #include "x86_64/sys.h"
@@ -95,7 +96,6 @@ static int is_covered(const struct object *object, uint64_t from, uint64_t end)
 /* Can a jump stand at its entry? end: up to here, others took the bytes before. */
 static enum trace_reason judge(const struct object *object, const struct index_function *f, uint64_t taken)
 {
-	static int shadow_stack = -1; /* the lock guards it */
 	uint64_t site, from, end;
 
 	if (f->reason >= INDEX_REASON_COUNT)
@@ -104,9 +104,7 @@ static enum trace_reason judge(const struct object *object, const struct index_f
 		return (enum trace_reason)reason_in_trace[f->reason];
 	if (!bytes_of(object, f, &site, &from, &end) || from < taken || !index_template(&object->index, f))
 		return TRACE_REASON_INDEX_DAMAGED;
-	if (shadow_stack < 0)
-		shadow_stack = sys_has_shadow_stack();
-	if (shadow_stack && f->flags & INDEX_DISPLACES_CALL)
+	if (unwinder_shadow_stack && f->flags & INDEX_DISPLACES_CALL)
 		return TRACE_REASON_SHADOW_STACK;
 	return is_covered(object, from, end) ? TRACE_REASON_OTHER_SITE : TRACE_REASON_TRACED;
 }

@@ -13,3 +13,4 @@ uint32_t object_count;
 const struct rules *object_rules;
 int unwinder_blind;
 int unwinder_begun;
+int unwinder_shadow_stack;

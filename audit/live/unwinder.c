@@ -11,7 +11,9 @@
 
 void unwinder_init(void)
 {
-	unwinder_blind = sys_has_shadow_stack(); /* a shadow stack would refuse our returns */
+	/* Now: later a filter of the program's might end it for the question. */
+	unwinder_shadow_stack = sys_has_shadow_stack();
+	unwinder_blind = unwinder_shadow_stack; /* it would refuse our returns */
 }
 
 static void to_entries_only(const struct stub_pages *pages)

@@ -22,6 +22,9 @@
 /* la_version. One thread. */
 void unwinder_init(void);
 
+/* Does the processor check returns against a shadow stack? Asked by unwinder_init(); defined in audit/live/lists.c. */
+extern int unwinder_shadow_stack;
+
 /* Only unwinder.c writes it; defined in audit/live/lists.c. */
 extern int unwinder_blind;
 
