@@ -112,7 +112,8 @@ static void find_loader(void)
 EXPORT unsigned la_version(unsigned version)
 {
 	struct process_options options = {
-		.version = PACKAGE_VERSION, .program = program, .describe = announce_all, .begin = control_permit};
+		.version = PACKAGE_VERSION, .program = program, .describe = announce_all, .begin = control_permit,
+		.confine = check_confine};
 
 	/* The program has more rights than its caller, whose environment this is: read, create and print nothing. */
 	if (getauxval(AT_SECURE))
@@ -248,7 +249,7 @@ static void open_object(void *argument)
 		prepare_for_interface();
 	load->unbound = !binds();
 	load->object->unbound |= (uint8_t)load->unbound;
-	words_open(load, !load->unbound);
+	words_open(load, &imports, !load->unbound);
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);

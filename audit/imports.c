@@ -20,6 +20,8 @@ static const char *const names[IMPORTS] = {
 	[IMPORT_CYG_LEAVE] = "__cyg_profile_func_exit",
 	[IMPORT_GMON_START] = "__monstartup",
 	[IMPORT_GMON_END] = "_mcleanup",
+	[IMPORT_PRCTL] = "prctl",
+	[IMPORT_SYSCALL] = "syscall",
 	[IMPORT_TSAN] = "__tsan_init",
 	[IMPORT_MSAN] = "__msan_init",
 	[IMPORT_DFSAN] = "__dfsan_arg_tls",
@@ -33,7 +35,9 @@ static inline int may_concern(const char *name)
 						      (name[2] == 'c' && name[3] == 'y'))) ||
 		       (name[1] == 'm' && name[2] == 'c') ||
 		       (name[1] == 'Z' && name[2] == 'N' && name[3] == '6' && name[4] == '_');
-	return name[0] == 'd' && name[1] == 'l' && name[2] == 'c';
+	return (name[0] == 'd' && name[1] == 'l' && name[2] == 'c') ||
+	       (name[0] == 'p' && name[1] == 'r' && name[2] == 'c') ||
+	       (name[0] == 's' && name[1] == 'y' && name[2] == 's' && name[3] == 'c');
 }
 
 static void note(struct imports *imports, const struct symbol_tables *t, int i, const Elf64_Sym *symbol)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an object imports that concerns us: XRay's runtime symbols, dlclose, and symbols that reveal a sanitizer. One
- * pass over the undefined symbols of its dynamic symbol table, in la_objopen, under ld.so's lock; also whether an
- * object defines such a symbol. Only reads; if a table is damaged, nothing outside of the object is read.
+ * What an object imports that concerns us: XRay's runtime symbols, dlclose, prctl and syscall, and symbols that reveal
+ * a sanitizer. One pass over the undefined symbols of its dynamic symbol table, in la_objopen, under ld.so's lock; also
+ * whether an object defines such a symbol. Only reads; if a table is damaged, nothing outside of the object is read.
  *
  * The number of symbols to look at comes from the first of these that the object has: DT_GNU_HASH, since undefined
  * symbols come before the symbols that it lists; DT_HASH, which holds the number; relocations, which name symbols.
@@ -30,6 +30,8 @@ enum import {
 	IMPORT_CYG_LEAVE,
 	IMPORT_GMON_START, /* of programs built with -pg: the profiler whose result is gmon.out */
 	IMPORT_GMON_END,
+	IMPORT_PRCTL, /* by which a program puts itself under a filter of system calls */
+	IMPORT_SYSCALL,
 	IMPORT_TSAN, /* of sanitizers, defined in the program itself or in their library (sanitizer.h) */
 	IMPORT_MSAN,
 	IMPORT_DFSAN,

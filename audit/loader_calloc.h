@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calloc that ld.so itself calls at the start of a program, before anything has run that the program's allocator may
- * need.
+ * The calloc that ld.so itself calls at the start of a program, before anything has run that the program's allocator
+ * may need.
  *
- * ld.so looks up its allocator once libc is relocated. If a module has la_symbind64, ld.so then allocates a table of its
- * own bindings, which it never frees, and only then initializes libc, and runs constructors. An allocator that the
+ * ld.so looks up its allocator once libc is relocated. If a module has la_symbind64, ld.so then allocates a table of
+ * its own bindings, which it never frees, and only then initializes libc, and runs constructors. An allocator that the
  * program or a preloaded library defines may not work so early: a jemalloc with a background thread starts that
  * thread, whose stack can't be made yet; a TSan that is linked into the program has no state of the thread; GCL's has
  * not executed itself again without randomized addresses. Without modules no calloc is called that early. So our

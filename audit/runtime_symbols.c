@@ -12,7 +12,7 @@
 struct supplied {
 	struct supplied *next;
 	struct load *load; /* NULL: closed */
-	uint64_t address;  /* of the symbol */
+	const Elf64_Sym *symbol;
 	Elf64_Sym before;
 	enum import import;
 };
@@ -50,12 +50,12 @@ static unsigned defined_elsewhere(const struct load *load, unsigned mask)
 	return defined;
 }
 
-/* Writes the symbol's fields after name and type, up to its size. Returns 0 or what object_write() returns. */
-static int write_symbol(const struct load *load, uint64_t address, const Elf64_Sym *symbol)
+/* The symbol's fields after name and type, up to its size. */
+int runtime_symbols_write(const struct load *load, const Elf64_Sym *symbol, const Elf64_Sym *before)
 {
 	const size_t from = offsetof(Elf64_Sym, st_other), to = offsetof(Elf64_Sym, st_size);
 
-	return object_write(load, (const char *)(uintptr_t)address + from, (const char *)symbol + from, to - from);
+	return object_write(load, (const char *)symbol + from, (const char *)before + from, to - from);
 }
 
 /* Lock held. */
@@ -79,7 +79,7 @@ int runtime_symbols_set(const struct load *load, const Elf64_Sym *symbol, uint64
 	after.st_other = (unsigned char)((after.st_other & ~3) | STV_HIDDEN);
 	after.st_shndx = SHN_ABS;
 	after.st_value = address;
-	return write_symbol(load, (uint64_t)(uintptr_t)symbol, &after);
+	return runtime_symbols_write(load, symbol, &after);
 }
 
 /* Lock held. */
@@ -89,7 +89,7 @@ static void supply(struct load *load, enum import import, const Elf64_Sym *symbo
 
 	if (!s)
 		return;
-	*s = (struct supplied){ recent, load, (uint64_t)(uintptr_t)symbol, *symbol, import };
+	*s = (struct supplied){ recent, load, symbol, *symbol, import };
 	if (runtime_symbols_set(load, symbol, target(import)))
 		refused(load);
 	else
@@ -106,7 +106,7 @@ static void give_back(const struct load *load)
 	mask = mask ? imports_defined(load, mask) : 0;
 	for (struct supplied *s = recent; s && mask; s = s->next)
 		if (s->load && s->load->namespace == load->namespace && mask & 1u << s->import &&
-			!write_symbol(s->load, s->address, &s->before))
+			!runtime_symbols_write(s->load, s->symbol, &s->before))
 			s->load = NULL;
 }
 

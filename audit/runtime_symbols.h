@@ -30,6 +30,9 @@ void runtime_symbols_give(struct load *load, const struct imports *imports);
 /* Gives an undefined symbol of the load this address, for good. Returns 0 or -errno. Lock held. */
 int runtime_symbols_set(const struct load *load, const Elf64_Sym *symbol, uint64_t address);
 
+/* Writes an undefined symbol of the load's as it was before runtime_symbols_set(). Returns 0 or -errno. Lock held. */
+int runtime_symbols_write(const struct load *load, const Elf64_Sym *symbol, const Elf64_Sym *before);
+
 /* LA_ACT_CONSISTENT: the opened objects are relocated now, or before any other object is opened. */
 void runtime_symbols_settled(void);
 

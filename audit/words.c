@@ -8,16 +8,19 @@
 #include "audit/iterate.h"
 #include "audit/live/dladdr.h"
 #include "audit/nointercept.h"
+#include "audit/runtime_symbols.h"
 #include "audit/symbol.h"
 #include "runtime/process.h"
 #include "x86_64/elf.h"
 
-/* A relocation that is, or may be, changed. In the arena of its load. */
+/* A relocation, or an undefined symbol, that is, or may be, changed. In the arena of its load. */
 struct word {
 	struct word *next;
 	struct load *load; /* NULL: closed */
-	const Elf64_Rela *at;
+	const Elf64_Rela *at; /* NULL: the symbol */
 	Elf64_Rela before;
+	const Elf64_Sym *symbol;
+	Elf64_Sym symbol_before;
 	const char *name;
 	enum { WAITS, BOUND, LEFT } state; /* LEFT: another object may define the function, or it can't be changed */
 };
@@ -96,19 +99,35 @@ static uint64_t ours(struct load *libc, const char *name)
 	return address == real ? 0 : address;
 }
 
+/* Has it hold the address. Returns 0 or -errno. Lock held. */
+static int change(const struct word *word, uint64_t address)
+{
+	Elf64_Rela after = word->before;
+
+	if (!word->at)
+		return runtime_symbols_set(word->load, word->symbol, address);
+	after.r_info = ELF64_R_INFO(0, MACHINE_RELOCATION_RELATIVE);
+	after.r_addend = (int64_t)(address - word->load->base);
+	return write_relocation(word, &after);
+}
+
+/* Lock held. */
+static int change_back(const struct word *word)
+{
+	return word->at ? write_relocation(word, &word->before)
+			: runtime_symbols_write(word->load, word->symbol, &word->symbol_before);
+}
+
 /* If its libc is there already. Lock held. */
 static void bind_word(struct word *word)
 {
 	struct load *libc = libc_of(word->load, word->name);
 	uint64_t address = libc ? ours(libc, word->name) : 0;
-	Elf64_Rela after = word->before;
 
 	if (!libc)
 		return;
 	word->load->waiting--;
-	after.r_info = ELF64_R_INFO(0, MACHINE_RELOCATION_RELATIVE);
-	after.r_addend = (int64_t)(address - word->load->base);
-	word->state = address && !write_relocation(word, &after) ? BOUND : LEFT;
+	word->state = address && !change(word, address) ? BOUND : LEFT;
 }
 
 /* Another object may be meant. Lock held. */
@@ -116,7 +135,7 @@ static void leave(struct word *word)
 {
 	if (word->state == WAITS)
 		word->load->waiting--;
-	else if (!write_relocation(word, &word->before))
+	else if (!change_back(word))
 		word->load->unwinder_checked = 0; /* it may hold an unwinder that won't see us */
 	word->state = LEFT;
 }
@@ -136,15 +155,19 @@ static void look_again(const struct load *load)
 	}
 }
 
-/* Lock held. */
-static void add(struct load *load, const Elf64_Rela *relocation, const char *name)
+/* Of a relocation, or a symbol; the other one is NULL. Lock held. */
+static void add(struct load *load, const Elf64_Rela *relocation, const Elf64_Sym *symbol, const char *name)
 {
 	struct word *word = arena_alloc(&load->arena, sizeof(*word));
 
 	if (!word)
 		return;
-	*word = (struct word){ recent, load, relocation, *relocation, name,
-		is_defined_beside(load, name) ? LEFT : WAITS };
+	*word = (struct word){ .next = recent, .load = load, .at = relocation, .symbol = symbol, .name = name,
+		.state = is_defined_beside(load, name) ? LEFT : WAITS };
+	if (relocation)
+		word->before = *relocation;
+	else
+		word->symbol_before = *symbol;
 	recent = word;
 	if (word->state == LEFT)
 		return;
@@ -166,22 +189,43 @@ static const char *wanted(const struct symbol_tables *t, const Elf64_Rela *reloc
 	return concerns(name) ? name : NULL;
 }
 
-void words_open(struct load *load, int watch)
+/* prctl() or syscall(), if the object imports it as most do: with no address that others take for the function's. */
+static const Elf64_Sym *filtering(const struct imports *imports, enum import import)
 {
+	const Elf64_Sym *symbol = imports->symbol[import];
+
+	return symbol && !symbol->st_value ? symbol : NULL;
+}
+
+static void add_words(struct load *load, const struct symbol_tables *t)
+{
+	/* The relative ones come first, and name nothing. */
+	for (uint64_t i = t->relative; i < t->rela_count; i++) {
+		const char *name = wanted(t, &t->rela[i]);
+		if (name)
+			add(load, &t->rela[i], NULL, name);
+	}
+}
+
+void words_open(struct load *load, const struct imports *imports, int watch)
+{
+	const Elf64_Sym *prctl = watch ? NULL : filtering(imports, IMPORT_PRCTL);
+	const Elf64_Sym *syscall = watch ? NULL : filtering(imports, IMPORT_SYSCALL);
 	struct symbol_tables t;
 	struct process_held held;
-	int has = watch && !symbol_is_libc(load) && symbol_tables(&t, load) && t.rela;
+	int is_user = !symbol_is_libc(load), has = watch && is_user && symbol_tables(&t, load) && t.rela;
 
-	if (!has && !recent) /* without the lock: threads that add to it also hold ld.so's */
+	/* Without the lock: threads that add to it also hold ld.so's. */
+	if (!has && !recent && !(is_user && (prctl || syscall)))
 		return;
 	process_lock(&held);
 	look_again(load);
-	/* The relative ones come first, and name nothing. */
-	for (uint64_t i = has ? t.relative : t.rela_count; has && i < t.rela_count; i++) {
-		const char *name = wanted(&t, &t.rela[i]);
-		if (name)
-			add(load, &t.rela[i], name);
-	}
+	if (has)
+		add_words(load, &t);
+	if (is_user && prctl)
+		add(load, NULL, prctl, "prctl");
+	if (is_user && syscall)
+		add(load, NULL, syscall, "syscall");
 	process_unlock(&held);
 }
 

@@ -14,7 +14,6 @@
 #include "x86_64/labels.h"
 #include "x86_64/sys.h"
 
-static const uint64_t all_signals = ~0ull;
 
 int calls_is_intercepted(uint64_t slot)
 {
@@ -144,7 +143,7 @@ struct stack *calls_part(
 	uint32_t kept = 0, around = 0;
 	uint64_t before;
 
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	process_lock(&held);
 	/* A handler, or another thread, may have parted them in between. */
 	if (stack_has(stack, here) && stack->hot.top <= limit) {
@@ -196,7 +195,7 @@ static struct stack *part_from(
 	uint32_t kept = 0, around = 0;
 	uint64_t before, last = 0;
 
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	process_lock(&held);
 	if (stack_has(stack, slot) && stack_has(stack, sp) && stack->hot.top >= slot && calls_is_on(other, stack)) {
 		/* Between the slot and sp, calls are this thread's. */
@@ -246,7 +245,7 @@ static struct stack *take(struct thread *thread, struct stack *stack, uint64_t s
 	uint32_t kept, around;
 	uint64_t before;
 
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	process_lock(&held);
 	if (mirror_find(slot) == stack && calls_is_on(other, stack)) {
 		set_runner(stack, thread);
@@ -280,7 +279,7 @@ struct stack *calls_go_on(struct thread *thread, struct stack *stack, uint64_t s
 	struct process_held held;
 	uint64_t before;
 
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	process_lock(&held);
 	struct stack *own = own_struct(thread, stack);
 	if (own && mirror_find(slot) == stack && calls_runner(stack) == thread && mirror_replace(stack, own)) {

@@ -280,6 +280,10 @@ struct stack *calls_find(struct thread *thread, uint64_t slot, enum thread_calle
 	from = (struct stack *)thread->hot.stack; /* it may have been another one's, who is gone */
 	if (from && known)
 		return come(thread, from, stack, slot);
+	if (!stack && process_is_inside()) {
+		*caller = THREAD_GUEST;
+		return NULL;
+	}
 	if (!stack) {
 		process_lock(&held);
 		stack = mirror_claim(slot, from, thread);

@@ -94,7 +94,6 @@ void count_thread_changed(struct thread *thread)
 
 enum tramp_answer tramp_slow_count(uint64_t id)
 {
-	static const uint64_t all = ~0ull;
 	struct process_held held;
 	struct thread *thread = thread_get();
 	uint64_t before;
@@ -107,7 +106,7 @@ enum tramp_answer tramp_slow_count(uint64_t id)
 		recorder_lose(thread, (enum trace_lost)thread->count_cause);
 		return TRAMP_PASS;
 	}
-	sys_set_signals(&all, &before);
+	sys_block_signals(&before);
 	/* Wiped: a handler has forked, and this is the child. It comes again with a record. */
 	if (!thread_is_wiped(thread) && id >= thread->hot.count_limit) {
 		process_lock(&held);

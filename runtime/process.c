@@ -14,11 +14,13 @@
 #include "runtime/surroundings.h"
 #include "runtime/text.h"
 #include "x86_64/confined.h"
+#include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
 /* The state of one process. Wiped by fork. */
 struct process {
 	uint32_t lock; /* see lock.h */
+	uint64_t owner; /* cpu_thread() of the lock's holder. Relaxed: a thread looks for its own alone */
 	uint32_t state;
 	uint32_t pid;
 	uint32_t clock_busy; /* as lock; who finds it held does not wait */
@@ -113,11 +115,9 @@ void process_quiet(int is)
 /* While ld.so starts a program it binds hundreds of functions, and each lock would cost two system calls. */
 static void block_signals(struct process_held *held)
 {
-	static const uint64_t all = ~0ull;
-
 	held->blocked = !quiet;
 	if (held->blocked)
-		sys_set_signals(&all, &held->signals);
+		sys_block_signals(&held->signals);
 }
 
 static void restore_signals(const struct process_held *held)
@@ -138,6 +138,7 @@ static void note_held(void)
 	}
 	/* Relaxed: the child is no partner thread; the fence is for the compiler. */
 	__atomic_store_n(&kept.busy, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&process->owner, cpu_thread(), __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -146,6 +147,24 @@ static void begin_held(struct process_held *held)
 	block_signals(held);
 	/* While there is one thread nobody asks for its number. */
 	held->number = held->blocked ? lock_number() : LOCK_SOMEONE;
+}
+
+/*
+ * By number where the kernel may be asked: a task that shares our memory may share our thread's %fs base, too. A number
+ * that is not known says nothing.
+ */
+static int is_inside(uint32_t number)
+{
+	/* Relaxed: its own store. */
+	return lock_is_held(&process->lock, number) &&
+	       (number != LOCK_SOMEONE || __atomic_load_n(&process->owner, __ATOMIC_RELAXED) == cpu_thread());
+}
+
+int process_is_inside(void)
+{
+	/* Relaxed: its own stores. Else nobody asks for the number, which takes a system call. */
+	return __atomic_load_n(&process->owner, __ATOMIC_RELAXED) == cpu_thread() &&
+	       __atomic_load_n(&process->lock, __ATOMIC_RELAXED) && is_inside(lock_number());
 }
 
 static const char left_line[] = "a task that shares the program's memory was killed while it held xaudit's lock; names "
@@ -162,6 +181,10 @@ static void say_left(void)
 void process_lock(struct process_held *held)
 {
 	begin_held(held);
+	if (process_is_inside()) {
+		held->number = 0;
+		return;
+	}
 	int left = lock_take(&process->lock, held->number);
 	note_held();
 	if (left)
@@ -181,9 +204,10 @@ int process_trylock(struct process_held *held)
 
 void process_unlock(const struct process_held *held)
 {
-	if (lock_is_held(&process->lock, held->number)) {
+	if (held->number && lock_is_held(&process->lock, held->number)) {
 		/* Relaxed, as in note_held(). */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		__atomic_store_n(&process->owner, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&kept.busy, 0, __ATOMIC_RELAXED);
 		lock_release(&process->lock);
 	}
@@ -194,6 +218,8 @@ void process_confine(int strictly)
 {
 	struct process_held held;
 
+	if (options.confine)
+		options.confine();
 	begin_held(&held);
 	/* Strictly, it is for this thread alone. */
 	if (!strictly)
@@ -412,13 +438,12 @@ const uint32_t *process_state_place(void)
 
 void process_clock(void)
 {
-	static const uint64_t all = ~0ull;
 	uint64_t before;
 	struct trace_pair pair;
 
 	clock_pair(&pair);
 	/* A handler that jumps away would leave it busy. */
-	sys_set_signals(&all, &before);
+	sys_block_signals(&before);
 	/* Here: a handler may have forked before, and this be the child, which has no head yet. */
 	struct trace_head *head = process->head;
 	/* One writer at a time. No waiting: the other writer does the same. */

@@ -12,6 +12,13 @@
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
  * thread can leave it held; from a task that is killed alone it is taken over (lock.h). Before any code of the program
  * has run there are no handlers, and signals stay as they are.
+ *
+ * SIGSYS alone stays open: a filter of system calls that answers by a trap (SECCOMP_RET_TRAP) ends a thread that blocks
+ * it. So a handler of SIGSYS may run on the holder's thread, within a system call of ours. Should that handler need the
+ * lock, process_lock() takes it for held: what the holder was changing is as in a child that was forked at that moment.
+ * Where less will do, callers ask process_is_inside() and do without: events are lost and counted, or are entries
+ * alone. A handler that jumps away from there leaves the lock to its thread.
+ *
  * It is the innermost of all locks: a holder calls nothing that takes a lock of ld.so or libc. Code that traverses or
  * extends the lists of audit/ or of stacks and threads holds it, unless a comment there says otherwise.
  *
@@ -38,6 +45,7 @@ struct process_options {
 	const char *version, *source; /* texts for meta */
 	const char *program; /* its path, read when a family is made; NULL or "": what /proc/self/exe names */
 	void (*begin)(void); /* called when a process gets its head, before it; lock held. NULL: nothing to do */
+	void (*confine)(void); /* called before the process is under a filter; lock not held. NULL: nothing to do */
 	void (*made)(void); /* called when there is a new folder, of this process; lock held. NULL: nothing to do */
 	/*
 	 * Called with the lock held when a process has its head, and does not inherit its parent's records: writes
@@ -56,11 +64,14 @@ void process_quiet(int is);
 struct process_held {
 	uint64_t signals; /* the mask of blocked ones */
 	int blocked; /* 0: signals were left as they are */
-	uint32_t number; /* of the holder (runtime/lock.h) */
+	uint32_t number; /* of the holder (runtime/lock.h); 0: the thread held it already */
 };
 
 void process_lock(struct process_held *held);
 void process_unlock(const struct process_held *held);
+
+/* Does the calling thread hold the lock? Then this is a handler of SIGSYS, or what it has called. */
+int process_is_inside(void);
 
 /* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
 int process_trylock(struct process_held *held);

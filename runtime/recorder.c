@@ -19,8 +19,6 @@ static struct recorder_options options; /* mode and recording: process lock, or 
 static int recording = 1;
 static uint32_t takes_events = 1; /* what these two come to. Relaxed */
 
-static const uint64_t all_signals = ~0ull;
-
 /* ---- writing from C ---- */
 
 /* As the trampolines do it: by one instruction, because of our own signal handlers. */
@@ -224,9 +222,15 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 		recorder_lose(thread, (enum trace_lost)thread->lost_cause);
 		return 0;
 	}
-	sys_set_signals(&all_signals, &before);
+	/* A handler of SIGSYS, in the middle of this. */
+	if (thread->is_slow) {
+		recorder_lose(thread, TRACE_LOST_FILTER);
+		return 0;
+	}
+	sys_block_signals(&before);
 	if (thread_is_wiped(thread))
 		at = WIPED;
+	thread->is_slow = at != WIPED;
 	while (!at && !make_room(thread, words)) {
 		if (on && !say_stack(thread, on))
 			continue;
@@ -243,6 +247,7 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 	}
 	if (on && at != WIPED)
 		stay_away(thread);
+	thread->is_slow = 0;
 	sys_set_signals(&before, NULL);
 	if (at != WIPED && (span != hot->span || !at))
 		process_clock();
@@ -311,7 +316,7 @@ static void say_slowly(struct thread *thread, struct stack *stack)
 	struct tramp_state *hot = &thread->hot;
 	uint64_t before;
 
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	while (!thread_is_wiped(thread) && chunk_pass_taken(thread) && chunk_has_room(hot, hot->cursor) &&
 		write_sync(thread) && !say_stack(thread, stack))
 		;
@@ -473,7 +478,7 @@ static int note(struct thread *thread, enum trace_control subtype, uint64_t payl
 	uint64_t now = clock_now(), before;
 	int noted = 0;
 
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	if (thread->chunk && write_control(thread, TRACE_SYNC, now, now)) {
 		set_span(&thread->hot, now);
 		noted = write_control(thread, subtype, now, payload);

@@ -166,7 +166,6 @@ static void watch_end(struct thread *thread)
 
 void thread_ended(void *record)
 {
-	static const uint64_t all = ~0ull;
 	struct process_held held;
 	struct thread *thread = record;
 	uint64_t before;
@@ -174,7 +173,7 @@ void thread_ended(void *record)
 	/* A forked child inherits the value, not the record. */
 	if (thread_self() != thread)
 		return;
-	sys_set_signals(&all, &before);
+	sys_block_signals(&before);
 	struct stack *stack = hooks.ends(thread);
 	process_lock(&held);
 	if (stack)
@@ -283,6 +282,10 @@ struct thread *thread_get(void)
 	 * thread's. Under a filter the kernel can't be asked. */
 	if (!confined() && !identity_is_ours()) {
 		process_lose(TRACE_LOST_STRANGER);
+		return NULL;
+	}
+	if (process_is_inside()) {
+		process_lose(TRACE_LOST_FILTER);
 		return NULL;
 	}
 	process_lock(&held);

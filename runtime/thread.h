@@ -67,6 +67,7 @@ struct thread {
 	uint64_t counts_size;	/* its bytes */
 	uint64_t count_failed;	/* as failed, for counters */
 	int32_t save_error;	/* the error of that failure */
+	uint32_t is_slow; /* in try_slowly(); a handler of SIGSYS finds it so */
 	uint32_t count_spare;	/* as spare: the first place of a run of counters of the least size */
 	uint64_t failed;	/* clock of the last failed attempt to get a chunk; 0: none */
 	const struct handlers_range *range; /* of the function ids that a handler was last told of, or NULL */
@@ -154,7 +155,11 @@ uint32_t thread_number(void);
  */
 enum thread_caller {
 	THREAD_OWN,	 /* the record's thread; also, if that is gone, another one of the process, whose it is now */
-	THREAD_GUEST,	 /* a task that the thread waits for, on another stack: nobody else uses the record now */
+	/*
+	 * a task that the thread waits for, on another stack: nobody else uses the record now; so is a handler in a
+	 * thread that holds the process lock, on a new stack
+	 */
+	THREAD_GUEST,
 	THREAD_STRANGER, /* any other task: the thread may run beside it */
 };
 

@@ -131,13 +131,12 @@ static uint64_t hexadecimal(const char *text, long n)
 
 uint64_t waits_where(uint32_t tid)
 {
-	static const uint64_t all_signals = ~0ull;
 	char part[PART];
 	uint64_t before;
 	long begin[2] = { 0, 0 };
 
 	/* A handler that jumps away would leave the file open. */
-	sys_set_signals(&all_signals, &before);
+	sys_block_signals(&before);
 	/* The call's number, its arguments, the stack pointer and the address, with spaces between; or "running". */
 	long n = is_own_proc((uint32_t)sys_getpid()) ? read_proc(tid, "syscall", part) : 0;
 	sys_set_signals(&before, NULL);

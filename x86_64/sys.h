@@ -155,6 +155,17 @@ static inline void sys_set_signals(const uint64_t *wanted, uint64_t *before)
 }
 
 /*
+ * Blocks all signals but SIGSYS for the calling thread, and returns the old mask in *before. The kernel ends a thread
+ * that blocks SIGSYS where a filter of system calls answers by a trap (x86_64/confined.h).
+ */
+static inline void sys_block_signals(uint64_t *before)
+{
+	static const uint64_t most = ~(1ull << (31 - 1)); /* SIGSYS */
+
+	sys_set_signals(&most, before);
+}
+
+/*
  * memcpy and memset under names that the compiler does not turn into calls of libc's. Few bytes go by four words at a
  * time: the instruction takes longer to begin.
  */

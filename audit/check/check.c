@@ -10,6 +10,7 @@
 #include "audit/check/dlclose.h"
 #include "audit/image.h"
 #include "runtime/process.h"
+#include "x86_64/confined.h"
 #include "x86_64/remote.h"
 #include "x86_64/sys.h"
 
@@ -197,7 +198,7 @@ void check_closing(struct load *load)
 	/*
 	 * At exit, ld.so closes the other namespaces before it announces the program's end; nothing is unmapped then.
 	 */
-	if (!started || (load->namespace != LM_ID_BASE && !check_dlclose_active()))
+	if (!started || confined() || (load->namespace != LM_ID_BASE && !check_dlclose_active()))
 		return;
 	check_dlclose_forget(load);
 	found.path = load->object->path;
@@ -289,8 +290,18 @@ void check_tell_unloaded(int locked)
 	}
 }
 
+void check_confine(void)
+{
+	struct check_message message = {.event = CHECK_CONFINED};
+
+	if (started && !confined())
+		check_speak(&message);
+}
+
 void check_consistent(void)
 {
+	if (confined())
+		return;
 	if (started)
 		check_tell_unloaded(1);
 	else

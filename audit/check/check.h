@@ -7,6 +7,9 @@
  * the tracer suppresses the SIGTRAP, and may examine and change the process before it resumes it. Before each message
  * the module makes sure that the tracer is still there: nothing is sent by a process that the tracer has let go.
  *
+ * A process under a filter of system calls (x86_64/confined.h) could be killed for the question who traces it: from
+ * then on its unloads go unchecked, and nothing here makes a system call.
+ *
  * Nothing here traces calls: under `xaudit check` the rules select nothing. Addresses that dlclose unmaps stay
  * reserved, so that a late call faults.
  *
@@ -36,6 +39,7 @@ enum check_event {
 	CHECK_CLOSING,	   /* destructors ran, text is still there */
 	CHECK_UNLOADED,	   /* text is gone */
 	CHECK_KEPT,	   /* the last dlclose of it has returned, and it is still there */
+	CHECK_CONFINED,	   /* the process puts itself under a filter of system calls: no more messages come from it */
 };
 
 enum check_flags {
@@ -78,6 +82,9 @@ int check_mode(void);
 /* la_symbind64: the address to bind. */
 uintptr_t check_bind(
 	const Elf64_Sym *symbol, const struct load *from, const struct load *to, unsigned flags, const char *name);
+
+/* The process is about to be under a filter of system calls. Any thread; the process lock is not held. */
+void check_confine(void);
 
 /* la_objclose, not at exit, before object_close(). */
 void check_closing(struct load *load);

@@ -13,6 +13,7 @@
 #include "audit/symbol.h"
 #include "runtime/maps.h"
 #include "runtime/process.h"
+#include "x86_64/confined.h"
 #include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
@@ -163,8 +164,9 @@ static int (*real_dlclose)(void *handle);
 /* The dlclose that programs are bound to. Unlike dlopen, it does not look at its caller: our frame does no harm. */
 static int check_dlclose(void *handle)
 {
+	if (confined())
+		return real_dlclose(handle);
 	uint32_t number = last_close(handle);
-
 	depth++;
 	int r = real_dlclose(handle);
 	depth--;
@@ -340,7 +342,7 @@ uintptr_t check_bind(
 	const char *soname = to->object->soname;
 
 	/* Newly opened objects are relocated now. */
-	if (flags & LA_SYMB_DLSYM && last_at_start)
+	if (flags & LA_SYMB_DLSYM && last_at_start && !confined())
 		check_dlclose_bind();
 	/* Each namespace has a libc of its own; only the program's counts. */
 	if (!strcmp(name, "dlclose") && to->namespace == LM_ID_BASE && soname &&

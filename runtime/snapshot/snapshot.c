@@ -35,7 +35,6 @@ static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, S
 
 #define CRASH_SIGNALS (sizeof(crash_signals) / sizeof(*crash_signals))
 
-static const uint64_t all = ~0ull; /* signals */
 
 static struct snapshot_options options;
 static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
@@ -172,7 +171,7 @@ static int may_take(int wanted, uint64_t *before)
 	if (confined_strictly())
 		return 0;
 	/* Before the looks: a handler may fork, and the child come back to here without a head. */
-	sys_set_signals(&all, before);
+	sys_block_signals(before);
 	if (process_head() && !confined())
 		return 1;
 	if (process_head() && wanted)

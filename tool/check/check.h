@@ -72,6 +72,7 @@ struct check_process {
 	pid_t pid;
 	char name[16];
 	bool started;		      /* the module has sent a message */
+	bool confined;		      /* it sends no more */
 	int memory;		      /* /proc/PID/mem; -1: not open */
 	struct check_unload **unload; /* in order of time */
 	size_t unloads;
@@ -272,7 +273,7 @@ void check_found(struct check_finding *finding);
 struct check_counts {
 	unsigned unloads, processes;
 	unsigned unstopped; /* threads that did not stop in time */
-	unsigned missed, blind, listless, unreserved;
+	unsigned missed, blind, listless, unreserved, confined;
 	unsigned suppressed;   /* times */
 	unsigned unsuppressed; /* the file of default suppressions is missing */
 };

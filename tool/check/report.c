@@ -202,7 +202,7 @@ int check_report_open(const struct check_form *as)
 	return out ? 0 : -1;
 }
 
-#define NOTES_MAX 8
+#define NOTES_MAX 9
 
 static size_t make_notes(const char **note)
 {
@@ -218,6 +218,9 @@ static size_t make_notes(const char **note)
 			    "keeps them in an unknown place";
 	if (check_counts.missed)
 		note[n++] = "not all unloads were checked: too many libraries were closed at once";
+	if (check_counts.confined)
+		note[n++] = "a process put itself under a filter of system calls (seccomp): its later unloads were not "
+			    "checked";
 	if (check_counts.unstopped)
 		note[n++] = "some threads did not stop in time and were not looked at";
 	if (check_counts.unreserved)

@@ -64,6 +64,10 @@ static void on_message(struct check_task *task, const struct check_message *mess
 	case CHECK_KEPT:
 		check_kept(task, message);
 		break;
+	case CHECK_CONFINED:
+		check_counts.confined += !process->confined;
+		process->confined = true;
+		break;
 	}
 	process->last_event = message->event;
 }
