@@ -30,7 +30,7 @@ struct stack *mirror_find(uint64_t slot)
 	 * Acquire; pairs with the release in mirror_put_above(). A few share a page; more steps come only when the list
 	 * changed under us.
 	 */
-	for (int steps = 0; stack && steps < 256; steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
+	for (int steps = 0; stack && steps < MOST_ABOVE; steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
 		if (slot < __atomic_load_n(&stack->high, __ATOMIC_RELAXED)) /* relaxed, both: trampolines look at hot */
 			return slot >= __atomic_load_n(&stack->low, __ATOMIC_RELAXED) ? stack : NULL;
 	return NULL;
@@ -134,7 +134,7 @@ static void leave_page(struct stack *stack, uint64_t page)
 		stack_pages_set(page, next && next->low < page + PAGE && next->high > page ? next : NULL);
 		return;
 	}
-	for (int steps = 0; first && steps < 256; steps++, first = first->above)
+	for (int steps = 0; first && steps < MOST_ABOVE; steps++, first = first->above)
 		if (first->above == stack) {
 			mirror_put_above(first, stack->above);
 			return;

@@ -8,7 +8,11 @@ uint64_t mirror_border(uint64_t slot, uint64_t here)
 	return slot < (here & ~(PAGE - 1)) ? (slot & ~(PAGE - 1)) + PAGE : slot + 8;
 }
 
-/* A stack takes the place of another one in the table, from low up to high, and as the one above what is below. */
+/*
+ * A stack takes the place of another one in the table, from low up to high, and as the one above what is below. One that
+ * lies on two pages is met twice: the second time it leads to the stack already, whose own `above` may be the old one,
+ * rightly so.
+ */
 static void take_place(struct stack *old, struct stack *stack, uint64_t low, uint64_t high)
 {
 	for (uint64_t page = (low & ~(PAGE - 1)) - PAGE; page < high; page += PAGE) {
@@ -17,9 +21,11 @@ static void take_place(struct stack *old, struct stack *stack, uint64_t low, uin
 			stack_pages_set(page, stack);
 			continue;
 		}
-		for (int steps = 0; first && steps < 256; steps++, first = first->above)
-			if (first->above == old)
+		for (int steps = 0; first && first != stack && steps < MOST_ABOVE; steps++, first = first->above)
+			if (first->above == old) {
 				mirror_put_above(first, stack);
+				break;
+			}
 	}
 }
 
@@ -165,8 +171,10 @@ void mirror_leave(struct stack *stack)
 	/* And what was parted from it, was a stack in one of its frames, or lies beyond a large frame. */
 	for (uint64_t down = at - PAGE; (other = stack_pages_owner(down)) && other->native == end; down -= PAGE)
 		leave(other);
-	for (; at < end; at += PAGE)
-		for (other = stack_pages_owner(at); other && other->low < at + PAGE && other->native == end;
-			other = other->above)
+	for (; at < end; at += PAGE) {
+		other = stack_pages_owner(at);
+		for (int steps = 0; other && other->low < at + PAGE && other->native == end && steps < MOST_ABOVE;
+			steps++, other = other->above)
 			leave(other);
+	}
 }

@@ -8,7 +8,8 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/handlers.t \
 	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
 	t/unit/labels.t t/unit/lock.t \
-	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t t/unit/mirror_stacks.t t/unit/names.t \
+	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t \
+	t/unit/mirror_parts.t t/unit/mirror_stacks.t t/unit/names.t \
 	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/pool_spoiled.t \
 	t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
@@ -114,6 +115,8 @@ t_unit_lock_t_LDADD = t/lib/libcore.la
 t_unit_mirror_t_SOURCES = t/unit/mirror.c t/lib/flow.h t/lib/flow_xray.h
 t_unit_mirror_t_LDADD = t/lib/libcore.la
 
+t_unit_mirror_parts_t_SOURCES = t/unit/mirror_parts.c
+t_unit_mirror_parts_t_LDADD = t/lib/libcore.la
 t_unit_mirror_stacks_t_SOURCES = t/unit/mirror_stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_unit_mirror_stacks_t_LDADD = t/lib/libcore.la
 

@@ -1,0 +1,170 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/* Stacks that are parted within a page, and joined: each is found, and the walk from one to the next comes to an end. */
+#include "t/lib/tap.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "x86_64/mirror.h"
+#include "x86_64/stack_pages.h"
+
+#define PAGES 4
+#define PARTS 24
+
+static void *memory(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static uint64_t low;
+
+#define MOST (8 * PARTS) /* all structs that there are: a walk that takes more steps goes round */
+
+/* How many walks, from the owner of a page upwards, do not end. */
+static int wrong_walks(void)
+{
+	int wrong = 0;
+
+	for (uint64_t page = low; page < low + PAGES * STACK_PAGE; page += STACK_PAGE) {
+		const struct stack *stack = stack_pages_owner(page);
+		int steps = 0;
+		while (stack && stack->low < page + STACK_PAGE && steps++ < MOST)
+			stack = stack->above;
+		wrong += steps > MOST;
+	}
+	return wrong;
+}
+
+/* How many slots are not found on the stack whose range has them. */
+static int not_found(struct stack *const *part, int parts)
+{
+	int wrong = 0;
+
+	for (uint64_t slot = low; slot < low + PAGES * STACK_PAGE; slot += 8) {
+		const struct stack *found = mirror_find(slot), *has = NULL;
+		for (int i = 0; i < parts; i++)
+			if (stack_has(part[i], slot))
+				has = part[i];
+		wrong += found != has;
+	}
+	return wrong;
+}
+
+/* A stack of several pages, empty; its struct is the first of `part`. */
+static struct stack *begin(void)
+{
+	uint8_t *p = mmap(NULL, (PAGES + 2) * STACK_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED || mprotect(p + STACK_PAGE, PAGES * STACK_PAGE, PROT_READ | PROT_WRITE))
+		exit(98);
+	low = (uint64_t)(uintptr_t)p + STACK_PAGE;
+	/* From its top downwards, as a stack grows. */
+	struct stack *stack = NULL;
+	for (int page = PAGES; page-- > 0;)
+		stack = mirror_claim(low + page * STACK_PAGE + STACK_PAGE - 16, stack, NULL);
+	if (!stack || !stack_has(stack, low + 8) || !stack_has(stack, low + PAGES * STACK_PAGE - 16))
+		exit(97);
+	return stack;
+}
+
+/* Parts are taken off the lower end, each above the one before: all within two pages. */
+static void upwards(int is_lower)
+{
+	struct stack *part[PARTS + 1] = { begin() }, *rest = part[0];
+	uint64_t from = low + STACK_PAGE - 512;
+	int wrong = 0, lost = 0;
+
+	for (int i = 0; i < PARTS; i++, from += 128) {
+		struct stack *other = mirror_split(rest, 0, from, is_lower, NULL);
+		if (!other)
+			exit(96);
+		part[i + 1] = other;
+		rest = is_lower ? rest : other;
+		wrong += wrong_walks();
+		lost += not_found(part, i + 2);
+	}
+	is_int(wrong, 0, is_lower ? "lower parts, each above the one before: walks end" :
+				    "upper parts, each above the one before: walks end");
+	is_int(lost, 0, "and each slot is found where it is");
+	/* The thread ends: all its stacks have no calls, and this comes back. */
+	for (int i = 0; i <= PARTS; i++)
+		mirror_leave(part[i]);
+	int open = 0;
+	for (int i = 0; i <= PARTS; i++)
+		open += stack_has_calls(part[i]);
+	is_int(open, 0, "and no call is open when the thread has ended");
+}
+
+/* Each part is taken off the one before. */
+static void downwards(int is_lower)
+{
+	struct stack *part[PARTS + 1] = { begin() }, *rest = part[0];
+	uint64_t from = low + 3 * STACK_PAGE - 512;
+	int wrong = 0, lost = 0;
+
+	for (int i = 0; i < PARTS; i++, from -= 128) {
+		struct stack *other = mirror_split(rest, 0, from, is_lower, NULL);
+		if (!other)
+			exit(96);
+		part[i + 1] = other;
+		rest = is_lower ? other : rest;
+		wrong += wrong_walks();
+		lost += not_found(part, i + 2);
+	}
+	is_int(wrong, 0, is_lower ? "lower parts, each below the one before: walks end" :
+				    "upper parts, each below the one before: walks end");
+	is_int(lost, 0, "and each slot is found where it is");
+}
+
+/* As a random program would: parts come, and are joined again, or go to another struct. */
+static void at_random(void)
+{
+	struct stack *part[PARTS + 1] = { begin() };
+	int parts = 1, wrong = 0, lost = 0;
+	unsigned seed = 1;
+
+	for (int turn = 0; turn < 2000; turn++) {
+		unsigned r = (seed = seed * 1103515245 + 12345) >> 8;
+		int i = (int)(r % (unsigned)parts);
+		struct stack *stack = part[i];
+		uint64_t from = stack->low + 64 + (r >> 6) % (stack->high - stack->low) / 16 * 16;
+		if (r & 32 && parts <= PARTS && from + 64 < stack->high) {
+			part[parts] = mirror_split(stack, 0, from, r & 16, NULL);
+			parts += part[parts] != NULL;
+		} else if (r & 64 && !stack->aside) {
+			struct stack *other = mirror_replace(stack, NULL);
+			if (other) {
+				mirror_drop(stack);
+				part[i] = other;
+			}
+		} else {
+			struct stack *upper = mirror_find(stack->high);
+			if (upper)
+				mirror_join(stack, upper);
+			if (!stack->high)
+				part[i] = part[--parts];
+		}
+		wrong += wrong_walks();
+		lost += not_found(part, parts);
+	}
+	is_int(wrong, 0, "in any order: walks end");
+	is_int(lost, 0, "and each slot is found where it is");
+}
+
+int main(void)
+{
+#if defined(__SANITIZE_THREAD__)
+	skip_all("ThreadSanitizer keeps the addresses of mirrors for itself");
+#endif
+	mirror_init(memory);
+	mirror_main((uint64_t)(uintptr_t)__builtin_frame_address(0));
+	upwards(1);
+	upwards(0);
+	downwards(1);
+	downwards(0);
+	at_random();
+	return done_testing();
+}
