@@ -7,8 +7,9 @@
  * its own bindings, which it never frees, and only then initializes libc, and runs constructors. An allocator that the
  * program or a preloaded library defines may not work so early: a jemalloc with a background thread starts that
  * thread, whose stack can't be made yet; a TSan that is linked into the program has no state of the thread; GCL's has
- * not executed itself again without randomized addresses. Without modules no calloc is called that early. So our
- * own answers until relocation is over; from then on it calls the real one.
+ * not executed itself again without randomized addresses. Without modules no calloc is called that early. So the memory
+ * of that one table is ours. All other calls go to the real one, also those of libraries that another module opens in
+ * its callbacks meanwhile: ld.so will free what these get.
  */
 #ifndef XAUDIT_LOADER_CALLOC_H
 #define XAUDIT_LOADER_CALLOC_H
@@ -21,7 +22,7 @@
  */
 uintptr_t loader_calloc_bind(uintptr_t real);
 
-/* The first LA_ACT_CONSISTENT: relocation is over. Again: nothing happens. */
+/* The first LA_ACT_CONSISTENT: relocation is over, and no table will come. Again: nothing happens. */
 void loader_calloc_settled(void);
 
 #endif
