@@ -111,6 +111,29 @@ for id in sha1 none; do
 	objcopy --only-keep-debug other.so .debug/whole.debug
 	is "$(names)" 0 "build-id $id: but none of another file"
 	rm .debug/whole.debug
+	# Who names a file in another way says nothing about its debug file.
+	objcopy --only-keep-debug whole.so whole.debug
+	mkdir -p named/.debug && cp whole.debug named/.debug && ln -sf ../stripped.so named/linked.so
+	mv whole.debug kept.debug
+	is "$(bounded 60 "$XAUDIT" index -nv named/linked.so | grep -c ' hidden$')" 0 \
+		"build-id $id: nor one beside a link to the file"
+	mv kept.debug whole.debug
+	chmod 666 whole.debug
+	is "$(names)" 0 "build-id $id: nor one that others may change"
+	chmod 644 whole.debug
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 1234 whole.debug
+		is "$(names)" 0 "build-id $id: nor another user's"
+		chown 0 whole.debug
+	else
+		skip 1 'only root can give files away'
+	fi
+	mv whole.debug .debug
+	chmod 777 .debug
+	is "$(names)" 0 "build-id $id: nor one in a folder that others may write to"
+	chmod 755 .debug
+	is "$(names)" 1 "build-id $id: (it is the right one)"
+	rm .debug/whole.debug
 done
 
 # ---- files that are cut off while they are looked at ----
@@ -203,8 +226,8 @@ if [ "$(id -u)" -eq 0 ] && unshare -m sh -c 'mount -t tmpfs none /var/cache' 2>/
 		ls /var/cache/xaudit' >indexed 2>err
 	is "$(tr '\n' ' ' <indexed)$(cat err)" '1 7 0 0123456789abcdef.index ' \
 		"none of another user's file comes into the folder for all, by index or record; of root's it does"
-	is "$(cat refused)" "xaudit index: theirs/libcounted.so: can't be kept in /var/cache/xaudit: it is for all \
-users, and one of them may change the file, and give it any other's build-id" 'index says why'
+	is "$(cat refused)" "xaudit index: theirs/libcounted.so: can't be kept in /var/cache/xaudit: another user \
+may change the file, and give it any other's build-id" 'index says why'
 	is "$(cat told)/$(ls aside/index)" "xaudit record: indexes of 1 file that other users may change are made for \
 this trace alone/0123456789abcdef.index" 'record makes one for the trace, and says so'
 	report aside

@@ -189,11 +189,20 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	as_user -u HOME "$XAUDIT" index forms.so >out 2>err
 	is "$? $(cat err)" '1 xaudit index: no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache' \
 		'or nowhere'
+	# Its build-id may be that of any other file.
+	mkdir -m 755 theirs && cp forms.so theirs && chown -R 1234 theirs
+	rm -rf home/.cache
+	as_user HOME="$tmp/home" "$XAUDIT" index theirs/forms.so >out 2>err
+	is "$? $(cat err) $(ls home/.cache/xaudit 2>&1 | grep -c index$)" "1 xaudit index: theirs/forms.so: can't be kept in \
+$tmp/home/.cache/xaudit: another user may change the file, and give it any other's build-id 0" \
+		"nor of another user's file"
+	as_user HOME="$tmp/home" "$XAUDIT" index --cache=home/mine theirs/forms.so >out 2>err
+	is "$? $(ls home/mine 2>&1 | grep -c index$)" '1 0' 'into whatever folder'
 	mkdir -m 755 home/others
 	as_user "$XAUDIT" index --cache=home/others forms.so >out 2>err
 	is "$?" 1 "but not in somebody else's folder"
 else
-	skip 4 'only root can be somebody else'
+	skip 6 'only root can be somebody else'
 fi
 
 # Text relocations, in the code and elsewhere.

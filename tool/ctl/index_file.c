@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/index/index.h"
@@ -35,7 +36,14 @@ static bool is_same(int fd, const struct index_identity *identity)
 	return same;
 }
 
-int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path)
+bool index_file_is_one(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path, bool own)
 {
 	char folder[PATH_MAX];
 	int shared, fd = own_open(path);
@@ -44,7 +52,8 @@ int index_file_make(struct index_made *to, const struct index_identity *identity
 		return fd;
 	int r = is_same(fd, identity) ? index_make(to, fd, path) : -ESTALE;
 	close(fd);
-	if (r == 0 && index_own_folder(folder, sizeof(folder), &shared))
+	/* A container's files have owners like ours, and its root is not ours. */
+	if (r == 0 && own && index_own_folder(folder, sizeof(folder), &shared))
 		index_put(to, folder, shared);
 	return r;
 }

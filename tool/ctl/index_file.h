@@ -11,9 +11,13 @@
 bool index_file_look(struct index_made *to, const struct index_identity *identity);
 
 /*
- * Looks through the file at path, and keeps the result where `xaudit index` would; where it can't be kept, the next one
- * makes it again. Returns 0 or -errno; -ESTALE: it is another file, which is found out first.
+ * Looks through the file at path; own: the path is one of our own root, not a process's. If so, the result is kept where
+ * `xaudit index` would; where it is not, the next one makes it again. Returns 0 or -errno; -ESTALE: it is another file,
+ * which is found out first.
  */
-int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path);
+int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path, bool own);
+
+/* Do both paths lead to one file now? */
+bool index_file_is_one(const char *a, const char *b);
 
 #endif

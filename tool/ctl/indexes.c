@@ -74,15 +74,18 @@ static int make_mapped(
 		memory_format("/proc/%d/exe", (int)process->pid),
 	};
 	int program = object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader, r = -ENOENT;
+	/* If our own root has the same file there, that is the one to look at, and to keep. */
+	bool own = index_file_is_one(name[0], name[1]);
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = own; i < 3; i++) {
 		if (r && (i < 2 || program)) {
-			int again = index_file_make(&kept->made, &kept->identity, name[i]);
+			int again = index_file_make(&kept->made, &kept->identity, name[i], own && i == 1);
 			/* The first that is not just missing tells why. */
 			r = !again || r == -ENOENT ? again : r;
 		}
-		free(name[i]);
 	}
+	for (int i = 0; i < 3; i++)
+		free(name[i]);
 	return r;
 }
 

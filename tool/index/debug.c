@@ -55,22 +55,31 @@ static bool has_build_id(int fd, const unsigned char *wanted, int size)
 	return has;
 }
 
+/* Closes what is not ours to believe. Returns fd, or -1. */
+static int believed(int fd, const char *path)
+{
+	char *real = fd < 0 ? NULL : realpath(path, NULL);
+	bool is = real && own_is(fd) && own_is_path(real);
+
+	free(real);
+	if (fd >= 0 && !is)
+		close(fd);
+	return is ? fd : -1;
+}
+
 /* Opens it if it belongs to the module. path is freed. Returns a descriptor, or -1. */
 static int try_file(Dwfl_Module *module, char *path, uint32_t crc, char **found)
 {
 	const unsigned char *bytes;
 	GElf_Addr at;
-	int size = dwfl_module_build_id(module, &bytes, &at), fd = own_open(path);
-	int own = fd < 0 ? -1 : own_copy(fd);
+	int size = dwfl_module_build_id(module, &bytes, &at), fd = believed(own_open(path), path);
 
+	if (fd >= 0 && (size > 0 ? has_build_id(fd, bytes, size) : has_crc(fd, crc))) {
+		*found = path;
+		return fd;
+	}
 	if (fd >= 0)
 		close(fd);
-	if (own >= 0 && (size > 0 ? has_build_id(own, bytes, size) : has_crc(own, crc))) {
-		*found = path;
-		return own;
-	}
-	if (own >= 0)
-		close(own);
 	free(path);
 	return -1;
 }
@@ -102,15 +111,17 @@ int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr ba
 {
 	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file, link, crc, found);
 
+	if (fd >= 0 && (fd = believed(fd, *found)) < 0) {
+		free(*found);
+		*found = NULL;
+	}
 	/* What a file says is a name, not a path. */
 	if (fd >= 0 || !file || !link || !*link || strchr(link, '/'))
 		return fd;
+	/* Whoever makes a link to a file, or names it in another way, says nothing about its debug file. */
 	char *real = realpath(file, NULL);
-	char *given = strchr(file, '/') ? memory_format("%s", file) : memory_format("./%s", file);
-	fd = try_folder(module, given, link, crc, found);
-	if (fd < 0 && real && strcmp(real, given))
+	if (real)
 		fd = try_folder(module, real, link, crc, found);
-	free(given);
 	free(real);
 	return fd;
 }

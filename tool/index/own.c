@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/memory.h"
 #include "tool/plain.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -61,6 +64,23 @@ bool own_is(int fd)
 	struct stat st;
 
 	return !fstat(fd, &st) && is_ours(&st);
+}
+
+bool own_is_path(const char *path)
+{
+	char *folder = memory_text(path, strlen(path));
+	bool ours = *path == '/';
+	struct stat st;
+
+	for (char *slash; ours && (slash = strrchr(folder, '/'));) {
+		slash[slash == folder] = '\0';
+		ours = !lstat(folder, &st) && S_ISDIR(st.st_mode) && has_owner(&st) &&
+		       (!(st.st_mode & (S_IWGRP | S_IWOTH)) || st.st_mode & S_ISVTX);
+		if (slash == folder)
+			break;
+	}
+	free(folder);
+	return ours;
 }
 
 int own_copy(int fd)

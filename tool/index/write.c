@@ -282,7 +282,7 @@ int index_own_folder(char *to, size_t room, int *shared)
 /* Returns a descriptor, or as index_put(). */
 static int open_folder(const char *folder, int shared)
 {
-	int r = make_folder(folder, shared ? 0755 : 0700);
+	int r = make_folder(folder, shared == INDEX_FOR_ALL ? 0755 : 0700);
 	struct stat st;
 
 	if (r)
@@ -302,7 +302,7 @@ static int open_folder(const char *folder, int shared)
 const char *index_why_not_put(int r)
 {
 	if (r == INDEX_FOREIGN)
-		return "it is for all users, and one of them may change the file, and give it any other's build-id";
+		return "another user may change the file, and give it any other's build-id";
 	return r == -EPERM   ? "it is not yours, or others may write to it" :
 	       r == -ENOTDIR ? "it is no folder, or a link to one" :
 			       strerror(-r);
@@ -324,8 +324,8 @@ int index_put(const struct index_made *made, const char *folder, int shared)
 {
 	const struct index_head *head = made->bytes;
 	char name[INDEX_NAME_MAX], next[INDEX_NAME_MAX + 32];
-	mode_t mode = shared ? 0644 : 0600;
-	int fd, r, at = shared && made->foreign ? INDEX_FOREIGN : open_folder(folder, shared);
+	mode_t mode = shared == INDEX_FOR_ALL ? 0644 : 0600;
+	int fd, r, at = made->foreign && shared != INDEX_FOR_TRACE ? INDEX_FOREIGN : open_folder(folder, shared);
 
 	if (at < 0)
 		return at;

@@ -19,13 +19,17 @@ struct index_made {
 /* Analyses the file. path: for debug files beside it. Returns 0 or -errno; -ENOEXEC: no x86-64 program or library. */
 int index_make(struct index_made *made, int fd, const char *path);
 
-#define INDEX_FOREIGN (-4000) /* what all users believe can't be of a file that one of them may change */
+#define INDEX_FOREIGN (-4000) /* what is believed of other files can't be of one that another user may change */
+
+/* Whom a folder of indexes is for. */
+enum { INDEX_FOR_USER, INDEX_FOR_ALL, INDEX_FOR_TRACE };
 
 /*
  * Puts it into a folder, under its name, by rename. The folder is made, with those above it, if it is missing. Modes
- * are those of audit/index/index.h: shared or the user's own. Returns 0, or -errno; -EPERM: the folder is
+ * are those of audit/index/index.h: for all users, or the user's own. Only a folder for one trace takes what was made of
+ * a foreign file, since later traces would take it for another file's. Returns 0, or -errno; -EPERM: the folder is
  * somebody else's, or others may write to it, so nobody would believe what lies there; -ENOTDIR: it is no folder, or
- * a symbolic link; INDEX_FOREIGN: it is shared.
+ * a symbolic link; INDEX_FOREIGN: made->foreign.
  */
 int index_put(const struct index_made *made, const char *folder, int shared);
 

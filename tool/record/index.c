@@ -245,7 +245,7 @@ static void forget(struct record_indexes *indexes)
 	*indexes = (struct record_indexes){ 0 };
 }
 
-/* Moves files that other users may change to `theirs`: what all users believe can't be of those. */
+/* Moves files that other users may change to `theirs`: what later traces believe can't be of those. */
 static void part(struct record_indexes *indexes, struct record_indexes *theirs)
 {
 	size_t kept = 0;
@@ -289,8 +289,7 @@ void record_indexes_make(struct record_indexes *left, const struct rules *rules,
 	} else {
 		struct record_indexes theirs = { 0 };
 
-		if (shared)
-			part(left, &theirs);
+		part(left, &theirs);
 		make_all(left, folder, shared);
 		forget(left);
 		*left = theirs;
@@ -302,7 +301,7 @@ void record_indexes_aside(struct record_indexes *left, const struct record_folde
 	if (!left->count)
 		return;
 	char *path = memory_format("%s/" RECORD_INDEXES, folder->path);
-	make_all(left, path, 0);
+	make_all(left, path, INDEX_FOR_TRACE);
 	if (setenv(INDEX_FOLDER_VARIABLE, path, 1))
 		memory_failed();
 	free(path);
