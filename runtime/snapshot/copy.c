@@ -61,6 +61,11 @@ static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint6
 	uint64_t pos = c->chunk.head_size, to = way->slot * c->chunk_size;
 
 	while (pos < end) {
+		/* What is a hole there stays one here, whatever the head says. */
+		uint64_t data = snapshot_data(way->from, at + pos);
+		if (data >= at + end)
+			break;
+		pos += (data - at - pos) & ~7ul;
 		uint64_t size = end - pos < PIECE ? end - pos : PIECE;
 		long n = snapshot_read(way->from, c->first, size, at + pos);
 		if (n < 0)

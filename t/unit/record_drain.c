@@ -313,6 +313,49 @@ static void takes_turns(void)
 	unmake(&other, "p2");
 }
 
+static bool asked;
+
+static bool stops(void)
+{
+	return asked;
+}
+
+/* Chunks that would cost more than their writers have spent. */
+static void is_bounded(void)
+{
+	struct family family = make("p1", 9, TRACE_OVERFLOW_WAIT, getpid());
+
+	drain_begin(trace);
+	drain_bound(SIZE / 2, NULL);
+	drain_add("p1", now);
+	fill(&family, FIRST, 1, 1, SIZE);
+	hand_over(&family, FIRST);
+	run(9);
+	is_int((long long)drain_chunks(), 0, "no chunk is written that is larger than chunks may be");
+	drain_begin(trace);
+	drain_bound(SIZE, stops);
+	drain_add("p1", now);
+	asked = true;
+	run(9);
+	is_int((long long)drain_chunks(), 0, "none when the end was asked for");
+	asked = false;
+	run(9);
+	is_int((long long)drain_chunks(), 1, "else it is");
+	/* A head, nothing behind it, and all is said to be used. */
+	int meta = openat(family.folder, "meta", O_RDWR | O_CLOEXEC);
+	fill(&family, FIRST + 1, 2, 2, SIZE);
+	if (fallocate(meta, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (FIRST + 1) * PLACE + SIZE + 4096, SIZE - 4096)) {
+		skip(1, "this file system makes no holes");
+	} else {
+		hand_over(&family, FIRST + 1);
+		run(9);
+		is_int((long long)drain_chunks(), 1, "and no chunk with a hole in it");
+	}
+	close(meta);
+	drain_end();
+	unmake(&family, "p1");
+}
+
 static void ends(void)
 {
 	pid_t pid = fork();
@@ -359,6 +402,7 @@ int main(void)
 	is_told_late();
 	many();
 	takes_turns();
+	is_bounded();
 	ends();
 	ok(rmdir(path) == 0, "the test cleans up");
 	return done_testing();

@@ -237,7 +237,7 @@ static int run(const struct record_options *options)
 	record_broker_start(&folder);
 	record_named_begin(options);
 	record_early_start(&folder);
-	record_drain_start(&folder);
+	record_drain_start(&folder, rules.buffer);
 	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
 	record_sched_stop();
 	record_drain_stop();

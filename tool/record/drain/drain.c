@@ -41,6 +41,7 @@
 #define ENTRIES	     4096	/* of struct trace_handover, read at a time */
 #define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
 #define CHUNKS_TURN  64
+#define BYTES_TURN   (64ull << 20) /* of chunks that a family hands over; one more chunk may begin */
 #define PLACES_ALIVE (1u << 20) /* where heads are looked for */
 #define PLACES_FEW   (1u << 16) /* drain_tell() */
 #define AHEAD	     65536 /* chunks by which a number may lie after the end of t<n> */
@@ -79,6 +80,8 @@ static struct {
 	uint32_t numbers;
 	uint64_t uses, made, chunks;
 	void (*ended)(const char *name);
+	uint64_t most; /* bytes of a chunk */
+	bool (*stops)(void);
 } drain;
 
 static uint64_t entry[ENTRIES * 2];
@@ -201,6 +204,17 @@ static bool is_sane(const struct trace_chunk *head, uint64_t size)
 	       head->thread < THREADS && head->process < TRACE_PLACE_MAX;
 }
 
+/*
+ * Is there a hole of the file? Not in a chunk that a thread has filled. So what is written for a family is no more than
+ * its processes have stored, whatever their limits are and ours are not.
+ */
+static bool has_hole(int meta, uint64_t from, uint64_t to)
+{
+	off_t hole = lseek(meta, (off_t)from, SEEK_HOLE);
+
+	return hole >= 0 ? (uint64_t)hole < to : errno == ENXIO;
+}
+
 /* Is that chunk handed over? It was a moment ago. */
 static bool is_handed(const struct family *fam, int meta, uint32_t place, uint64_t full)
 {
@@ -226,7 +240,7 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 		return -EINVAL;
 	if (way.head.magic != TRACE_CHUNK_MAGIC || way.head.seq != full - 1)
 		return DRAIN_OVER;
-	if (!is_sane(&way.head, size))
+	if (!is_sane(&way.head, size) || has_hole(meta->fd, way.at, way.at + way.head.used))
 		return -EINVAL;
 	/* If its thread took it back meanwhile, the number that was read may be the one to which it writes itself. */
 	if (!is_handed(fam, meta->fd, place, full))
@@ -267,7 +281,7 @@ static bool learn(struct family *fam)
 		head.handover % 8)
 		return false;
 	if (head.place_size & (head.place_size - 1) || head.place_size < 2 * TRACE_CHUNK_MIN ||
-		head.place_size > 2 * TRACE_CHUNK_MAX)
+		head.place_size > 2 * drain.most)
 		return false;
 	fam->place_size = head.place_size;
 	fam->handover = head.handover;
@@ -365,7 +379,8 @@ static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 			if (!full || full == entry[2 * i + 1])
 				continue;
 			fam->resume = first + i;
-			if (found++ == CHUNKS_TURN)
+			if (found++ == CHUNKS_TURN || (found - 1) * (fam->place_size / 2) >= BYTES_TURN ||
+				(drain.stops && drain.stops()))
 				return found;
 			if (look_at(fam, first + i, full)) {
 				note_failure(fam, now);
@@ -471,6 +486,14 @@ void drain_begin(int folder)
 	drain.folder = folder;
 	drain.families = drain.count = 0;
 	drain.made = drain.chunks = 0;
+	drain.most = TRACE_CHUNK_MAX;
+	drain.stops = NULL;
+}
+
+void drain_bound(uint64_t most, bool (*stops)(void))
+{
+	drain.most = most;
+	drain.stops = stops;
 }
 
 void drain_add(const char *name, uint64_t now)
@@ -514,7 +537,7 @@ uint64_t drain_run(uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (unsigned i = 0; i < drain.count; i++) {
+	for (unsigned i = 0; i < drain.count && !(drain.stops && drain.stops()); i++) {
 		if (family[i].number && family[i].due <= now)
 			visit(&family[i], now);
 		if (family[i].number && family[i].due < next)

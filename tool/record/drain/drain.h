@@ -5,7 +5,7 @@
  *
  * What stands in a file of the trace was written by a program that an attacker may have taken over. So each number in
  * it is checked against bounds before it is used, and nothing is mapped: a file that shrinks is a short read here, no
- * SIGBUS. Folders and files must be this user's, plain, with one name, the same ones as before, and reached through no
+ * SIGBUS. A chunk with a hole of the file in it is none. Folders and files must be this user's, plain, with one name, the same ones as before, and reached through no
  * link; names of files have one form.
  *
  * A chunk may be filled anew while it is read here: its thread does not wait. So it is copied piece by piece, and each
@@ -19,12 +19,19 @@
 #ifndef XAUDIT_TOOL_RECORD_DRAIN_H
 #define XAUDIT_TOOL_RECORD_DRAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DRAIN_FAMILIES 4096 /* at a time; the one that was idle longest gives way */
 
 /* folder: a descriptor of the trace folder, which must stay. */
 void drain_begin(int folder);
+
+/*
+ * Until the next drain_begin(): families whose chunks are larger are not looked after, and drain_run() returns early
+ * when stops() says so, which is called before each chunk; NULL: it goes on.
+ */
+void drain_bound(uint64_t most, bool (*stops)(void));
 
 /* Adds the family whose folder has this name. */
 void drain_add(const char *name, uint64_t now);

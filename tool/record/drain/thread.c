@@ -131,7 +131,14 @@ static int watch(int folder)
 	return -1;
 }
 
-void record_drain_start(const struct record_folder *folder)
+static bool is_ending(void)
+{
+	struct pollfd file = { .fd = drainer.end, .events = POLLIN };
+
+	return poll(&file, 1, 0) > 0;
+}
+
+void record_drain_start(const struct record_folder *folder, uint64_t chunk)
 {
 	int error;
 
@@ -139,6 +146,7 @@ void record_drain_start(const struct record_folder *folder)
 	drainer.news = watch(folder->fd);
 	drainer.end = eventfd(0, EFD_CLOEXEC);
 	drain_begin(folder->fd);
+	drain_bound(chunk, is_ending);
 	drain_tell(record_early_add);
 	error = drainer.end < 0 ? errno : tool_thread(&drainer.thread, serve, NULL);
 	drainer.beating = !error && !tool_thread(&drainer.beater, beat, NULL);
