@@ -18,7 +18,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/entry_ends.t \
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \
 	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/file_size.t t/whole/files.t \
-	t/whole/filters.t \
+	t/whole/filters.t t/whole/holes.t \
 	t/whole/follow.t t/whole/foreign.t \
 	t/whole/format.t t/whole/full_disk.t \
 	t/whole/graph.t t/whole/guard_live.t t/whole/handlers_api.t t/whole/handlers_close.t \

@@ -169,10 +169,13 @@ static size_t settled(struct read_stream *stream, size_t at, size_t n)
 	return n;
 }
 
-/* A chunk that is not finished is mostly a hole in the file: jump over it. */
+/*
+ * A chunk that is not finished is mostly a hole in the file, and one that was forged may be, whatever it says: jump over
+ * it. There are no events in zeros; where words of an event wait for more, these are read.
+ */
 static void skip_hole(struct read_stream *stream)
 {
-	if (stream->chunk.head.used || stream->at != stream->have)
+	if (read_chunk_is_dense(&stream->chunk.head) || stream->at != stream->have)
 		return;
 	uint64_t data = read_file_data(stream->chunk.file, stream->pos);
 	if (data > stream->pos)
