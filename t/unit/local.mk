@@ -10,7 +10,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t \
 	t/unit/mirror_parts.t t/unit/mirror_stacks.t t/unit/names.t \
-	t/unit/pack.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/pool_spoiled.t \
+	t/unit/pack.t t/unit/peer.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/pool_spoiled.t \
 	t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
 	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
@@ -115,6 +115,8 @@ t_unit_lock_t_LDADD = t/lib/libcore.la
 t_unit_mirror_t_SOURCES = t/unit/mirror.c t/lib/flow.h t/lib/flow_xray.h
 t_unit_mirror_t_LDADD = t/lib/libcore.la
 
+t_unit_peer_t_SOURCES = t/unit/peer.c tool/record/peer.c tool/record/peer.h
+t_unit_peer_t_LDADD =
 t_unit_mirror_parts_t_SOURCES = t/unit/mirror_parts.c
 t_unit_mirror_parts_t_LDADD = t/lib/libcore.la
 t_unit_mirror_stacks_t_SOURCES = t/unit/mirror_stacks.c t/lib/flow.h t/lib/flow_coroutines.h

@@ -16,10 +16,13 @@
  *    form; no link is followed.
  *  - The number of files is bounded. What a process writes into its own files is not, as for every process that has
  *    descriptors of a trace: RLIMIT_FSIZE or a quota bounds that.
- * A process that connects and says nothing does not hold up others: when there are many of those, the oldest is closed.
+ * Who asks is known when it connects (peer.h), and must live when it is answered: another process may have its number
+ * later. A process that connects and says nothing does not hold up others: it is closed after a second, and before that
+ * when there are many, the oldest first.
  *
  * The thread shares with the main thread what is in `broker` below; the main thread writes before the thread begins,
- * and reads after it has ended. All its signals are blocked. It never frees memory, and uses no stdio.
+ * and reads after it has ended. All its signals are blocked. It frees no memory but what peer.h needs before Linux 6.5,
+ * and uses no stdio.
  */
 #define _GNU_SOURCE
 #include "tool/record/record.h"
@@ -44,6 +47,7 @@
 #include "tool/now.h"
 #include "tool/proc.h"
 #include "tool/record/own.h"
+#include "tool/record/peer.h"
 #include "tool/thread.h"
 #include "tool/tool.h"
 
@@ -55,12 +59,7 @@
 #define THREADS_MAX   (1u << 24)
 #define PLACES_MAX    (1u << 20) /* where a head is looked for */
 #define REFUSED_NAMES 1000
-
-/* The process that asks. */
-struct peer {
-	pid_t pid;
-	uint64_t start; /* ns, CLOCK_BOOTTIME: with pid it is one process */
-};
+#define PATIENCE      1000000000ull /* ns, until a connection that says nothing is closed */
 
 /* A folder that was made here. */
 struct grant {
@@ -74,7 +73,8 @@ static struct {
 	uint8_t secret[BROKER_SECRET];
 	struct {
 		int fd;
-		struct ucred who;
+		struct peer peer;
+		uint64_t since;
 	} connection[CONNECTIONS]; /* the oldest first */
 	unsigned connections;
 	struct grant *grant;
@@ -88,18 +88,6 @@ static struct {
 } broker;
 
 /* ---- the process that asks ---- */
-
-/* When it started. 0 or -errno; a process of another namespace has no number here. */
-static int look_at(struct peer *peer, pid_t pid)
-{
-	char text[1024];
-
-	*peer = (struct peer){ .pid = pid };
-	if (pid <= 0 || proc_read(text, sizeof(text), "/proc/%d/stat", (int)pid) <= 0)
-		return -ESRCH;
-	peer->start = proc_began(text);
-	return peer->start ? 0 : -ESRCH;
-}
 
 static bool is_same(const struct peer *a, const struct peer *b)
 {
@@ -314,24 +302,22 @@ static bool is_secret(const uint8_t *secret)
 }
 
 /* One question of a connection, which is closed then. */
-static void answer(int fd, const struct ucred *who)
+static void answer(int fd, const struct peer *peer)
 {
 	struct broker_request request;
 	struct broker_answer answer = { .magic = BROKER_MAGIC, .version = BROKER_VERSION };
-	struct peer peer;
 	/* Descriptors that come along are closed by the kernel: there is no room for them. */
 	ssize_t n = recv(fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n != sizeof(request) || request.magic != BROKER_MAGIC || request.version != BROKER_VERSION ||
 		!is_secret(request.secret))
 		return;
-	long given = look_at(&peer, who->pid);
-	if (!given)
-		given = request.what == BROKER_NEW    ? make_folder(&peer, &answer)
-			: request.what == BROKER_OPEN ? open_file(&peer, &request)
-						      : -EINVAL;
+	long given = !peer_lives(peer)		   ? -ESRCH
+		     : request.what == BROKER_NEW  ? make_folder(peer, &answer)
+		     : request.what == BROKER_OPEN ? open_file(peer, &request)
+						   : -EINVAL;
 	if (given < 0) {
-		note_refused(&peer, given);
+		note_refused(peer, given);
 		answer.error = (int32_t)given;
 	}
 	send_answer(fd, &answer, (int)given);
@@ -342,6 +328,7 @@ static void answer(int fd, const struct ucred *who)
 static void drop(unsigned i)
 {
 	close(broker.connection[i].fd);
+	peer_close(&broker.connection[i].peer);
 	broker.connections--;
 	memmove(broker.connection + i, broker.connection + i + 1,
 		(broker.connections - i) * sizeof(broker.connection[0]));
@@ -349,8 +336,7 @@ static void drop(unsigned i)
 
 static void take_connection(void)
 {
-	struct ucred who;
-	socklen_t size = sizeof(who);
+	struct peer peer;
 	int fd = accept4(broker.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0) {
@@ -359,15 +345,19 @@ static void take_connection(void)
 			poll(NULL, 0, 20);
 		return;
 	}
+	/* Now: when it asks, its number may be another process's. */
+	int unknown = peer_of(&peer, fd, true);
 	/* If we are not root, no descendant of ours runs as another user. */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || (geteuid() != 0 && who.uid != geteuid())) {
+	if (unknown || (geteuid() != 0 && peer.uid != geteuid())) {
+		peer_close(&peer);
 		close(fd);
 		return;
 	}
 	if (broker.connections == CONNECTIONS)
 		drop(0);
 	broker.connection[broker.connections].fd = fd;
-	broker.connection[broker.connections++].who = who;
+	broker.connection[broker.connections].since = tool_now();
+	broker.connection[broker.connections++].peer = peer;
 }
 
 static void *serve(void *unused)
@@ -381,14 +371,16 @@ static void *serve(void *unused)
 		file[1] = (struct pollfd){ .fd = broker.listener, .events = POLLIN };
 		for (unsigned i = 0; i < n; i++)
 			file[2 + i] = (struct pollfd){ .fd = broker.connection[i].fd, .events = POLLIN };
-		if (poll(file, n + 2, -1) < 0 && errno != EINTR && errno != ENOMEM)
+		if (poll(file, n + 2, n ? (int)(PATIENCE / 1000000) : -1) < 0 && errno != EINTR && errno != ENOMEM)
 			break;
 		/* From the end, since closing one moves only those after it. */
 		for (unsigned i = n; i-- > 0;)
 			if (file[2 + i].revents) {
-				answer(broker.connection[i].fd, &broker.connection[i].who);
+				answer(broker.connection[i].fd, &broker.connection[i].peer);
 				drop(i);
 			}
+		while (broker.connections && tool_now() - broker.connection[0].since > PATIENCE)
+			drop(0);
 		if (file[1].revents)
 			take_connection();
 		else if (file[0].revents)
