@@ -30,7 +30,8 @@ struct stack *mirror_find(uint64_t slot)
 	 * Acquire; pairs with the release in mirror_put_above(). A few share a page; more steps come only when the list
 	 * changed under us.
 	 */
-	for (int steps = 0; stack && steps < MOST_ABOVE; steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
+	for (int steps = 0; stack && steps < MOST_ABOVE;
+		steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
 		if (slot < __atomic_load_n(&stack->high, __ATOMIC_RELAXED)) /* relaxed, both: trampolines look at hot */
 			return slot >= __atomic_load_n(&stack->low, __ATOMIC_RELAXED) ? stack : NULL;
 	return NULL;

@@ -9,9 +9,9 @@ uint64_t mirror_border(uint64_t slot, uint64_t here)
 }
 
 /*
- * A stack takes the place of another one in the table, from low up to high, and as the one above what is below. One that
- * lies on two pages is met twice: the second time it leads to the stack already, whose own `above` may be the old one,
- * rightly so.
+ * A stack takes the place of another one in the table, from low up to high, and as the one above what is below. One
+ * that lies on two pages is met twice: the second time it leads to the stack already, whose own `above` may be the old
+ * one, rightly so.
  */
 static void take_place(struct stack *old, struct stack *stack, uint64_t low, uint64_t high)
 {

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* Stacks that are parted within a page, and joined: each is found, and the walk from one to the next comes to an end. */
+/* Stacks that are parted within a page, and joined: each is found, and walks from one to the next come to an end. */
 #include "t/lib/tap.h"
 
 #include <stdlib.h>

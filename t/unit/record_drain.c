@@ -344,7 +344,8 @@ static void is_bounded(void)
 	/* A head, nothing behind it, and all is said to be used. */
 	int meta = openat(family.folder, "meta", O_RDWR | O_CLOEXEC);
 	fill(&family, FIRST + 1, 2, 2, SIZE);
-	if (fallocate(meta, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (FIRST + 1) * PLACE + SIZE + 4096, SIZE - 4096)) {
+	if (fallocate(meta, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (FIRST + 1) * PLACE + SIZE + 4096,
+		    SIZE - 4096)) {
 		skip(1, "this file system makes no holes");
 	} else {
 		hand_over(&family, FIRST + 1);

@@ -193,7 +193,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir -m 755 theirs && cp forms.so theirs && chown -R 1234 theirs
 	rm -rf home/.cache
 	as_user HOME="$tmp/home" "$XAUDIT" index theirs/forms.so >out 2>err
-	is "$? $(cat err) $(ls home/.cache/xaudit 2>&1 | grep -c index$)" "1 xaudit index: theirs/forms.so: can't be kept in \
+	is "$? $(cat err) $(ls home/.cache/xaudit 2>&1 | grep -c index$)" \
+		"1 xaudit index: theirs/forms.so: can't be kept in \
 $tmp/home/.cache/xaudit: another user may change the file, and give it any other's build-id 0" \
 		"nor of another user's file"
 	as_user HOME="$tmp/home" "$XAUDIT" index --cache=home/mine theirs/forms.so >out 2>err

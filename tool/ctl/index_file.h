@@ -11,9 +11,9 @@
 bool index_file_look(struct index_made *to, const struct index_identity *identity);
 
 /*
- * Looks through the file at path; own: the path is one of our own root, not a process's. If so, the result is kept where
- * `xaudit index` would; where it is not, the next one makes it again. Returns 0 or -errno; -ESTALE: it is another file,
- * which is found out first.
+ * Looks through the file at path; own: the path is one of our own root, not a process's. If so, the result is kept
+ * where `xaudit index` would; where it is not, the next one makes it again. Returns 0 or -errno; -ESTALE: it is another
+ * file, which is found out first.
  */
 int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path, bool own);
 

@@ -22,8 +22,8 @@ int own_copy(int fd);
 bool own_is(int fd);
 
 /*
- * May nobody but this user and root change what lies at the path, which is a real one: absolute, without symbolic links?
- * Nobody else may write to a folder on the way there, but to one where names stay their owners' (as in /tmp).
+ * May nobody but this user and root change what lies at the path, which is a real one: absolute, without symbolic
+ * links? Nobody else may write to a folder on the way there, but to one where names stay their owners' (as in /tmp).
  */
 bool own_is_path(const char *path);
 

@@ -26,10 +26,10 @@ enum { INDEX_FOR_USER, INDEX_FOR_ALL, INDEX_FOR_TRACE };
 
 /*
  * Puts it into a folder, under its name, by rename. The folder is made, with those above it, if it is missing. Modes
- * are those of audit/index/index.h: for all users, or the user's own. Only a folder for one trace takes what was made of
- * a foreign file, since later traces would take it for another file's. Returns 0, or -errno; -EPERM: the folder is
- * somebody else's, or others may write to it, so nobody would believe what lies there; -ENOTDIR: it is no folder, or
- * a symbolic link; INDEX_FOREIGN: made->foreign.
+ * are those of audit/index/index.h: for all users, or the user's own. Only a folder for one trace takes what was made
+ * of a foreign file, since later traces would take it for another file's. Returns 0, or -errno; -EPERM: the folder is
+ * somebody else's, or others may write to it, so nobody would believe what lies there; -ENOTDIR: it is no folder, or a
+ * symbolic link; INDEX_FOREIGN: made->foreign.
  */
 int index_put(const struct index_made *made, const char *folder, int shared);
 

@@ -48,7 +48,8 @@ static uint64_t other_end(int connection)
 	int diag = fstat(connection, &st) ? -1 : socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 
 	question.request.udiag_ino = (uint32_t)st.st_ino;
-	ssize_t n = diag >= 0 && send(diag, &question, sizeof(question), 0) > 0 ? recv(diag, text, sizeof(text), 0) : -1;
+	bool asked = diag >= 0 && send(diag, &question, sizeof(question), 0) > 0;
+	ssize_t n = asked ? recv(diag, text, sizeof(text), 0) : -1;
 	if (diag >= 0)
 		close(diag);
 	if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct unix_diag_msg)) || !NLMSG_OK(answer, n) ||

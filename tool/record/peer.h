@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which process is at the other end of a connection. The kernel notes the number of the process that connected; but that
- * one may have ended, and another one have its number. So the number is believed only while the process that connected
- * is known to live: Linux 6.5 gives a descriptor of that very process (SO_PEERPIDFD); before, the process of that number
- * must hold the connection's other end among its descriptors. One thread.
+ * Which process is at the other end of a connection. The kernel notes the number of the process that connected; but
+ * that one may have ended, and another one have its number. So the number is believed only while the process that
+ * connected is known to live: Linux 6.5 gives a descriptor of that very process (SO_PEERPIDFD); before, the process of
+ * that number must hold the connection's other end among its descriptors. One thread.
  */
 #ifndef XAUDIT_TOOL_RECORD_PEER_H
 #define XAUDIT_TOOL_RECORD_PEER_H

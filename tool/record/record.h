@@ -186,7 +186,8 @@ void record_broker_say(const struct record_folder *folder);
 
 /*
  * Starts a thread that does so for all families in the folder, until record_drain_stop(). If that fails it says so in
- * one line: then threads write their own chunks. chunk: their size, at most. The folder must stay. Called once in a process.
+ * one line: then threads write their own chunks. chunk: their size, at most. The folder must stay. Called once in a
+ * process.
  */
 void record_drain_start(const struct record_folder *folder, uint64_t chunk);
 

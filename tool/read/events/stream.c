@@ -170,8 +170,8 @@ static size_t settled(struct read_stream *stream, size_t at, size_t n)
 }
 
 /*
- * A chunk that is not finished is mostly a hole in the file, and one that was forged may be, whatever it says: jump over
- * it. There are no events in zeros; where words of an event wait for more, these are read.
+ * A chunk that is not finished is mostly a hole in the file, and one that was forged may be, whatever it says: jump
+ * over it. There are no events in zeros; where words of an event wait for more, these are read.
  */
 static void skip_hole(struct read_stream *stream)
 {

@@ -5,8 +5,8 @@
  *
  * What stands in a file of the trace was written by a program that an attacker may have taken over. So each number in
  * it is checked against bounds before it is used, and nothing is mapped: a file that shrinks is a short read here, no
- * SIGBUS. A chunk with a hole of the file in it is none. Folders and files must be this user's, plain, with one name, the same ones as before, and reached through no
- * link; names of files have one form.
+ * SIGBUS. A chunk with a hole of the file in it is none. Folders and files must be this user's, plain, with one name,
+ * the same ones as before, and reached through no link; names of files have one form.
  *
  * A chunk may be filled anew while it is read here: its thread does not wait. So it is copied piece by piece, and each
  * piece is written only if the chunk's head is still the same after the piece was read. A thread that fills a place
