@@ -123,7 +123,8 @@ EXPORT unsigned la_version(unsigned version)
 	if (rules_read(&rules, getenv))
 		return 0; /* the reason was printed; ld.so unloads us */
 	kinds = rules_kinds(&rules) & kinds_with(KIND_EVENTS); /* the other kinds need no bindings */
-	check_init(getenv);
+	if (check_init(getenv))
+		return 0; /* `xaudit check` says so */
 	index_find_init(getenv);
 	recorded = getenv("XAUDIT_RULES") != NULL && !check_mode();
 	if (recorded)

@@ -75,6 +75,21 @@ static inline int cpu_ticks_are_steady(void)
 	return (d & 1u << 8) != 0;
 }
 
+/*
+ * Does valgrind execute us? Instructions that change nothing are its own way to be asked; its answer replaces `answer`.
+ */
+static inline int cpu_is_valgrind(void)
+{
+	const uint64_t question[6] = { 0x1001 };
+	uint64_t answer = 0;
+
+	__asm__ volatile("rol $3, %%rdi; rol $13, %%rdi; rol $61, %%rdi; rol $51, %%rdi; xchg %%rbx, %%rbx"
+			 : "+d"(answer)
+			 : "a"(question)
+			 : "cc", "memory");
+	return answer != 0;
+}
+
 /* The calling thread's %fs base, which glibc keeps in its first word, too: it tells threads apart. */
 static inline uint64_t cpu_thread(void)
 {

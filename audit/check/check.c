@@ -11,6 +11,7 @@
 #include "audit/image.h"
 #include "runtime/process.h"
 #include "x86_64/confined.h"
+#include "x86_64/cpu.h"
 #include "x86_64/remote.h"
 #include "x86_64/sys.h"
 
@@ -103,15 +104,17 @@ static void add_signals(struct check_message *message)
 
 /* ---- start ---- */
 
-void check_init(char *(*environment)(const char *))
+int check_init(char *(*environment)(const char *))
 {
 	const char *text = environment(CHECK_VARIABLE);
 
 	tracer = 0;
 	for (; text && *text >= '0' && *text <= '9' && tracer < 1 << 30; text++)
 		tracer = tracer * 10 + (*text - '0');
-	if (tracer && !is_watched())
+	int refused = tracer && (cpu_is_valgrind() || !is_watched());
+	if (refused)
 		tracer = 0;
+	return refused;
 }
 
 static void start(void)

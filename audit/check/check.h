@@ -73,8 +73,12 @@ struct check_message {
 	int64_t thread_list;
 };
 
-/* la_version. environment: a function like getenv. One thread. */
-void check_init(char *(*environment)(const char *));
+/*
+ * la_version. environment: a function like getenv. One thread. Returns 0; or 1: the process is one of `xaudit check`'s,
+ * but can't be checked, and shall run without the module. The tracer is not its own, or not seen by it (a namespace of
+ * processes), or another program executes its instructions, to which a message would be a breakpoint (valgrind).
+ */
+int check_init(char *(*environment)(const char *));
 
 /* Is this process checked? Any context. */
 int check_mode(void);

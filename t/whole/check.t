@@ -337,4 +337,30 @@ done
 is "$wrong" '' 'nothing is found in 20 runs of a correct host with threads, signals and forks'
 check --scan --cycles -- ./host correct ./plugin.so 30
 is "$status $(kinds) $(ask '.notes | length')" '0  0' 'nor with --scan and --cycles'
+
+# ---- processes that can't be checked: they run, without a trace of us, and that is said ----
+unchecked() {
+	ask '[.notes[] | select(startswith("some processes ran unchecked: "))] | length'
+}
+cat >ends <<'END'
+#!/bin/sh
+cat /dev/null
+exit 5
+END
+chmod 755 ends
+check -- ./ends
+is "$status $(unchecked)" '5 0' '(a script and what it runs are checked)'
+if unshare -m -p -f --mount-proc true 2>/dev/null; then
+	check -- unshare -m -p -f --mount-proc ./ends
+	is "$status $(unchecked) $(ls -d xaudit.data 2>&1 | grep -c '^xaudit.data')" '5 1 0' \
+		'processes of another namespace run unchecked, leave no trace, and that is said'
+else
+	skip 1 'no namespaces of processes may be made here'
+fi
+if command -v valgrind >/dev/null; then
+	check -- valgrind -q --log-file=valgrind.log ./ends
+	is "$status $(unchecked)" '5 1' 'and so does what valgrind executes'
+else
+	skip 1 'no valgrind'
+fi
 done_testing

@@ -72,6 +72,7 @@ struct check_process {
 	pid_t pid;
 	char name[16];
 	bool started;		      /* the module has sent a message */
+	bool executed;		      /* it has executed a program since we know it, or is forked from one that has */
 	bool confined;		      /* it sends no more */
 	int memory;		      /* /proc/PID/mem; -1: not open */
 	struct check_unload **unload; /* in order of time */
@@ -273,7 +274,7 @@ void check_found(struct check_finding *finding);
 struct check_counts {
 	unsigned unloads, processes;
 	unsigned unstopped; /* threads that did not stop in time */
-	unsigned missed, blind, listless, unreserved, confined;
+	unsigned missed, blind, listless, unreserved, confined, unchecked;
 	unsigned suppressed;   /* times */
 	unsigned unsuppressed; /* the file of default suppressions is missing */
 };

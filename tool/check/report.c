@@ -202,7 +202,7 @@ int check_report_open(const struct check_form *as)
 	return out ? 0 : -1;
 }
 
-#define NOTES_MAX 9
+#define NOTES_MAX 10
 
 static size_t make_notes(const char **note)
 {
@@ -210,6 +210,9 @@ static size_t make_notes(const char **note)
 
 	if (!check_counts.processes)
 		note[n++] = "no process was checked: the module came up in none";
+	if (check_counts.processes && check_counts.unchecked)
+		note[n++] = "some processes ran unchecked: statically linked ones, those in another namespace of "
+			    "processes or under valgrind, or ones that ended at once";
 	if (check_counts.blind)
 		note[n++] = "libraries that stay after dlclose were not looked for: this C library keeps its counts in "
 			    "an unknown place";

@@ -77,6 +77,7 @@ static struct check_process *get_process(pid_t pid, const struct check_process *
 		judges->inherited(p, parent);
 		p->stack_end = parent->stack_end;
 		p->started = parent->started;
+		p->executed = parent->executed;
 		p->thread_list = parent->thread_list;
 		p->unloads = parent->unloads;
 		p->unload = memory_resize(NULL, p->unloads + 1, sizeof(*p->unload));
@@ -118,6 +119,7 @@ static void drop_process(struct check_process *process)
 	struct check_process **link = &check_processes;
 
 	drop_unloads(process);
+	check_counts.unchecked += process->executed && !process->started;
 	while (*link != process)
 		link = &(*link)->next;
 	*link = process->next;
@@ -166,6 +168,7 @@ void check_task_exec(struct check_task *task)
 	}
 	drop_unloads(process);
 	process->started = false;
+	process->executed = true;
 	proc_name(process->pid, process->name);
 }
 
