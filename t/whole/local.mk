@@ -3,7 +3,6 @@
 # Tests in shell, of everything together: executable, each sources t/lib/tap.sh.
 # Those that take long come first, lest one of them runs alone at the end.
 dist_check_SCRIPTS += t/whole/ctl_kill.t t/whole/xray_events.t t/whole/guard.t t/whole/loader.t t/whole/ctl.t \
-	t/whole/ctl_ends.t \
 	t/whole/entry_placed.t t/whole/entry_programs.t t/whole/gdb.t t/whole/check.t t/whole/record.t \
 	t/whole/untouched.t t/whole/fork.t t/whole/farm.t \
 	t/whole/xray_interface.t t/whole/inject.t t/whole/inject_entry.t t/whole/counts.t t/whole/signals.t \

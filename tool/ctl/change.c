@@ -188,7 +188,7 @@ static void change_rules(const struct ctl_targets *targets, pid_t pid, const str
 	uint64_t pause;
 
 	if (!ctl_open(&process, pid)) {
-		named->failed |= !ctl_targets_may_end(targets, pid);
+		named->failed = true;
 		return;
 	}
 	request = *wanted;
@@ -200,7 +200,7 @@ static void change_rules(const struct ctl_targets *targets, pid_t pid, const str
 		print_result(request.op == CONTROL_ENABLE ? "on" : "off", &request, &written, pause);
 		add(named, process.pid, &request.result);
 	} else {
-		named->failed |= !ctl_targets_may_end(targets, pid);
+		named->failed = true;
 	}
 	ctl_indexes_free(&indexes);
 	ctl_close(&process);
@@ -263,16 +263,15 @@ int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 			struct ctl_process process;
 			uint64_t pause;
 			request = wanted;
-			pid_t pid = targets->pid[at++];
-			if (!ctl_open(&process, pid)) {
-				failed |= !ctl_targets_may_end(targets, pid);
+			if (!ctl_open(&process, targets->pid[at++])) {
+				failed = true;
 				continue;
 			}
 			if (ctl_request(&process, &request, NULL, NULL, &pause)) {
 				ctl_targets_print(targets, process.pid);
 				print_pause(pause);
 			} else {
-				failed |= !ctl_targets_may_end(targets, pid);
+				failed = true;
 			}
 			ctl_close(&process);
 		}

@@ -193,20 +193,6 @@ bool ctl_targets_look(struct ctl_targets *targets)
 	return targets->count > before;
 }
 
-bool ctl_targets_may_end(const struct ctl_targets *targets, pid_t pid)
-{
-	char state;
-
-	for (size_t i = 0; i < targets->named; i++)
-		if (targets->pid[i] == pid)
-			return false;
-	for (size_t i = 0; i < targets->trees; i++)
-		if (targets->tree[i] == pid)
-			return false;
-	state = ctl_state(pid, 0);
-	return !state || state == 'Z' || state == 'X';
-}
-
 bool ctl_targets_several(const struct ctl_targets *targets)
 {
 	return targets->count > 1 || targets->trees || targets->names;

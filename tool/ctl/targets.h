@@ -34,9 +34,6 @@ void ctl_targets_add_name(struct ctl_targets *targets, const char *pattern);
  */
 bool ctl_targets_look(struct ctl_targets *targets);
 
-/* Is the process one that was found by a tree or name, and has ended? Then it is no failure that it was not changed. */
-bool ctl_targets_may_end(const struct ctl_targets *targets, pid_t pid);
-
 /* Are several processes asked for, or were several found? */
 bool ctl_targets_several(const struct ctl_targets *targets);
 
