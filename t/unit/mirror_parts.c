@@ -70,53 +70,48 @@ static struct stack *begin(void)
 	return stack;
 }
 
-/* Parts are taken off the lower end, each above the one before: all within two pages. */
-static void upwards(int is_lower)
+/*
+ * Parts the stack at one place after the other, each `step` behind the one before. The rest, which is parted next, is
+ * on the side of the step; its struct is the old one, or, where that stays with the other side, the new one.
+ */
+static void parts(struct stack *part[PARTS + 1], uint64_t from, int64_t step, int is_lower, const char *what)
 {
-	struct stack *part[PARTS + 1] = { begin() }, *rest = part[0];
-	uint64_t from = low + STACK_PAGE - 512;
+	struct stack *rest = part[0] = begin();
 	int wrong = 0, lost = 0;
 
-	for (int i = 0; i < PARTS; i++, from += 128) {
+	from += low;
+	for (int i = 0; i < PARTS; i++, from += (uint64_t)step) {
 		struct stack *other = mirror_split(rest, 0, from, is_lower, NULL);
 		if (!other)
 			exit(96);
 		part[i + 1] = other;
-		rest = is_lower ? rest : other;
+		rest = is_lower == (step > 0) ? rest : other;
 		wrong += wrong_walks();
 		lost += not_found(part, i + 2);
 	}
-	is_int(wrong, 0, is_lower ? "lower parts, each above the one before: walks end" :
-				    "upper parts, each above the one before: walks end");
+	is_int(wrong, 0, "%s: walks end", what);
 	is_int(lost, 0, "and each slot is found where it is");
-	/* The thread ends: all its stacks have no calls, and this comes back. */
+}
+
+/* All within two pages. Then the thread ends: all its stacks have no calls, and this comes back. */
+static void upwards(int is_lower, const char *what)
+{
+	struct stack *part[PARTS + 1];
+	int open = 0;
+
+	parts(part, STACK_PAGE - 512, 128, is_lower, what);
 	for (int i = 0; i <= PARTS; i++)
 		mirror_leave(part[i]);
-	int open = 0;
 	for (int i = 0; i <= PARTS; i++)
 		open += stack_has_calls(part[i]);
 	is_int(open, 0, "and no call is open when the thread has ended");
 }
 
-/* Each part is taken off the one before. */
-static void downwards(int is_lower)
+static void downwards(int is_lower, const char *what)
 {
-	struct stack *part[PARTS + 1] = { begin() }, *rest = part[0];
-	uint64_t from = low + 3 * STACK_PAGE - 512;
-	int wrong = 0, lost = 0;
+	struct stack *part[PARTS + 1];
 
-	for (int i = 0; i < PARTS; i++, from -= 128) {
-		struct stack *other = mirror_split(rest, 0, from, is_lower, NULL);
-		if (!other)
-			exit(96);
-		part[i + 1] = other;
-		rest = is_lower ? other : rest;
-		wrong += wrong_walks();
-		lost += not_found(part, i + 2);
-	}
-	is_int(wrong, 0, is_lower ? "lower parts, each below the one before: walks end" :
-				    "upper parts, each below the one before: walks end");
-	is_int(lost, 0, "and each slot is found where it is");
+	parts(part, 3 * STACK_PAGE - 512, -128, is_lower, what);
 }
 
 /* As a random program would: parts come, and are joined again, or go to another struct. */
@@ -161,10 +156,10 @@ int main(void)
 #endif
 	mirror_init(memory);
 	mirror_main((uint64_t)(uintptr_t)__builtin_frame_address(0));
-	upwards(1);
-	upwards(0);
-	downwards(1);
-	downwards(0);
+	upwards(1, "lower parts, each above the one before");
+	upwards(0, "upper parts, each above the one before");
+	downwards(1, "lower parts, each below the one before");
+	downwards(0, "upper parts, each below the one before");
 	at_random();
 	return done_testing();
 }

@@ -25,41 +25,47 @@ static int connected(void)
 	return fd >= 0 && !connect(fd, (struct sockaddr *)&address, length) ? fd : -1;
 }
 
-/* A child that connects; with `gives`, it gives its end to us and ends. Returns the accepted connection. */
+/* A message with room for a descriptor. */
+struct handing {
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part;
+	struct msghdr message;
+	char byte;
+};
+
+static struct msghdr *make(struct handing *handing)
+{
+	*handing = (struct handing){ .control.head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	handing->part = (struct iovec){ &handing->byte, 1 };
+	handing->message = (struct msghdr){ .msg_iov = &handing->part, .msg_iovlen = 1,
+		.msg_control = &handing->control, .msg_controllen = sizeof(handing->control) };
+	return &handing->message;
+}
+
+/* A child that connects, gives its end to us, too, and stays. Returns the accepted connection. */
 static int accept_from(pid_t *child, int *given)
 {
+	struct handing handing;
 	int pair[2];
-	char byte = 0;
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair))
 		bail("no pair");
 	*child = fork();
 	if (!*child) {
-		union {
-			struct cmsghdr head;
-			char room[CMSG_SPACE(sizeof(int))];
-		} control = { 0 };
-		struct iovec part = { &byte, 1 };
-		struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-			.msg_controllen = sizeof(control) };
-		int fd = connected();
-		control.head = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-		sendmsg(pair[1], &message, 0);
+		struct msghdr *message = make(&handing);
+		int own = connected();
+		memcpy(CMSG_DATA(&handing.control.head), &own, sizeof(own));
+		sendmsg(pair[1], message, 0);
 		for (;;)
 			pause();
 	}
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec part = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-		.msg_controllen = sizeof(control) };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	if (fd < 0 || recvmsg(pair[0], &message, MSG_CMSG_CLOEXEC) != 1)
+	if (fd < 0 || recvmsg(pair[0], make(&handing), MSG_CMSG_CLOEXEC) != 1)
 		bail("no connection");
-	memcpy(given, CMSG_DATA(&control.head), sizeof(*given));
+	memcpy(given, CMSG_DATA(&handing.control.head), sizeof(*given));
 	close(pair[0]);
 	close(pair[1]);
 	return fd;
@@ -102,19 +108,15 @@ static void with(bool descriptors, const char *way)
 /* Before Linux 6.5 a number alone is not enough: its process must hold the other end. */
 static void holder(void)
 {
-	int pair[2], fd = connected();
+	int fd = connected();
 	struct peer peer;
 	int here = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 	is_int(peer_of(&peer, here, false), 0, "the process that holds the other end");
 	peer_close(&peer);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		bail("no pair");
 	close(fd);
 	is_int(peer_of(&peer, here, false), -ESRCH, "is not known by its number when it has closed that end");
 	close(here);
-	close(pair[0]);
-	close(pair[1]);
 }
 
 int main(void)
