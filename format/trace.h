@@ -247,7 +247,8 @@ struct trace_handover {
 	X(7, OVERFLOW, "since the disk was too slow (overflow = drop)")                                                \
 	X(8, STRANGER, "since they were of processes that share another one's memory")                                 \
 	X(9, CUSTOM, "since custom events were too long, too many types, or too deep inside of each other")   \
-	X(10, FILTER, "since the program was under a filter of system calls (seccomp)")
+	X(10, FILTER, "since the program was under a filter of system calls (seccomp)")    \
+	X(11, PLACES, "since the file of their family of processes had no place left")
 
 enum trace_lost {
 #define X(number, NAME, phrase) TRACE_LOST_##NAME = number,
@@ -315,7 +316,7 @@ struct trace_head {
 	uint32_t places_max;  /* that the directory has words for */
 	uint32_t places_end;  /* that the file is large enough for; grows */
 	uint32_t places;      /* taken up to now, by all: where they end */
-	uint32_t reserved;
+	uint32_t refused;     /* processes that had found no place for a head; what they lost is counted here */
 	uint64_t handover;    /* where the array of struct trace_handover begins, in the file; 0: there is none */
 	uint64_t handed;      /* chunks that were handed over, by all; grows */
 	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at work then. It alone writes this */

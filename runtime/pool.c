@@ -406,9 +406,9 @@ long pool_take(uint32_t places)
 		uint64_t last = (uint64_t)first + places;
 		if (first < pool.first || first > pool.places_max)
 			return -EBADMSG;
-		/* It is mapped no further: the process might have little memory when it started, or all is used. */
+		/* The process might have little memory when it started, or has given back what it did not use. */
 		if (last > most_places())
-			return -ENOMEM;
+			return pool.is_short || last <= pool.places_max ? -ENOMEM : -ENOBUFS;
 		if ((r = reach(last)) || (r = make_words(first, last)))
 			return r;
 		/* Relaxed, as above. */

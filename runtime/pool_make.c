@@ -157,6 +157,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	pool.first = (uint32_t)(1 + directory);
 	pool.end = (uint32_t)at_most(size / place_size, places);
 	pool.worded = 0;
+	pool.is_short = pool.addresses < ADDRESSES;
 	struct trace_head *head = pool_head();
 	head->place_size = place_size;
 	head->directory = pool.directory;

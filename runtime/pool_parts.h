@@ -17,6 +17,7 @@ struct pool_private {
 	uint32_t places_max; /* that these have words for */
 	uint32_t first;	     /* place that may be taken: others are before it */
 	uint32_t end;	     /* places that the file has, as far as is known. As accessible */
+	uint32_t is_short;   /* there were fewer addresses than for a file of the usual size */
 	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
 	struct output_place place;
 	uint8_t *mapped; /* what base will be */

@@ -10,33 +10,12 @@
 #include "runtime/lock.h"
 #include "runtime/output.h"
 #include "runtime/pool.h"
-#include "runtime/records.h"
+#include "runtime/process_parts.h"
 #include "runtime/surroundings.h"
 #include "runtime/text.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
-
-/* The state of one process. Wiped by fork. */
-struct process {
-	uint32_t lock; /* see lock.h */
-	uint64_t owner; /* cpu_thread() of the lock's holder. Relaxed: a thread looks for its own alone */
-	uint32_t state;
-	uint32_t pid;
-	uint32_t clock_busy; /* as lock; who finds it held does not wait */
-	struct process_snapshots snapshots;
-	int known;		/* the two below were looked at */
-	int torn;		/* a thread was describing things when this process was forked */
-	int left;		/* left_line is to be noted, when there is a head */
-	struct trace_head *head;
-	uint32_t place; /* of the head */
-	uint32_t threads; /* that have a number */
-	uint64_t stream_bytes;
-	struct records records;
-	uint8_t identity[IDENTITY_SIZE] __attribute__((aligned(8)));
-	uint64_t lost[TRACE_LOST_COUNT]; /* events before there was a head to count them in */
-	char folder[FAMILY_PATH];
-};
 
 /* What a forked child finds of its parent. Lock. */
 static struct {
@@ -47,7 +26,6 @@ static struct {
 } kept;
 
 static struct process_options options;
-static struct process *process;
 static int quiet; /* see process_quiet(). Written by the only thread that there is */
 
 /* What fd 2 was at the start; nothing if it was closed. */
@@ -265,12 +243,6 @@ uint32_t process_pid(void)
 	return process->pid;
 }
 
-void process_count(uint64_t *counter, uint64_t n)
-{
-	/* Relaxed: a sum that orders nothing. */
-	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
-}
-
 uint32_t process_place(void)
 {
 	return process->place;
@@ -299,41 +271,6 @@ uint64_t process_stream_bytes(void)
 	return __atomic_load_n(&process->stream_bytes, __ATOMIC_RELAXED); /* relaxed, as above */
 }
 
-static void count_lost(struct trace_head *head, enum trace_lost cause, uint64_t n)
-{
-	process_count(&head->lost_by[cause], n);
-	process_count(&head->lost, n);
-}
-
-/* What was lost before there was a head goes into it, once. */
-static void count_earlier(struct trace_head *head)
-{
-	for (int i = 0; i < TRACE_LOST_COUNT; i++) {
-		/*
-		 * Sequentially consistent, with the store of head before it: pairs with the addition in process_lose().
-		 */
-		uint64_t n = __atomic_exchange_n(&process->lost[i], 0, __ATOMIC_SEQ_CST);
-		if (n)
-			count_lost(head, (enum trace_lost)i, n);
-	}
-}
-
-void process_lose(enum trace_lost cause)
-{
-	if (process->head) {
-		count_lost(process->head, cause, 1);
-		return;
-	}
-	/*
-	 * A head that comes meanwhile has taken the sum with this in it, or is seen here: this pairs with
-	 * count_earlier().
-	 */
-	__atomic_fetch_add(&process->lost[cause], 1, __ATOMIC_SEQ_CST);
-	struct trace_head *head = __atomic_load_n(&process->head, __ATOMIC_SEQ_CST); /* after the addition, as above */
-	if (head)
-		count_earlier(head);
-}
-
 /* ---- saying things ---- */
 
 static void append_text(uint32_t what, const char *string, size_t length)
@@ -343,7 +280,7 @@ static void append_text(uint32_t what, const char *string, size_t length)
 	process_append(&text.head, sizeof(text), string, length);
 }
 
-void process_say(const char *line)
+static void write_line(const char *line)
 {
 	char buffer[512];
 	struct text text = { buffer, sizeof(buffer), 0 };
@@ -353,7 +290,24 @@ void process_say(const char *line)
 	text.length = text_clean(buffer);
 	text_string(&text, "\n");
 	write_to_stderr(buffer, text.length);
+}
+
+void process_say(const char *line)
+{
+	write_line(line);
 	append_text(TRACE_TEXT_NOTE, line, sys_length(line));
+}
+
+static void say_refused(long error)
+{
+	char line[500];
+	struct text text = { line, sizeof(line), 0 };
+
+	text_string(&text, "the trace has no room for another process: ");
+	text_error(&text, error);
+	text_string(&text, "; what such processes do is lost, and counted: ");
+	text_string(&text, family_folder());
+	write_line(line);
 }
 
 void process_off(const char *what, const char *where, long error)
@@ -507,7 +461,7 @@ static void show_head(struct trace_head *head)
 {
 	pool_name(process->place, 1, TRACE_PLACE_HEAD, process->place, process->pid);
 	process->head = head;
-	count_earlier(head);
+	process_count_earlier(head);
 	kept.place = process->place;
 	kept.used = process->records.used;
 	kept.untold = 0;
@@ -525,13 +479,15 @@ static long join(int *inherits)
 	*inherits = !process->torn && !kept.untold;
 	if (confined() && !*inherits)
 		return -EPERM;
-	long place = pool_take(1);
+	long place = process->spare ? (long)process->spare : pool_take(1);
 	if (place < 0)
 		return place;
+	process->spare = (uint32_t)place;
 	struct trace_head *head = pool_address((uint32_t)place);
 	long r = pool_reserve(head, TRACE_HEAD_SIZE, POOL_FEW);
 	if (r)
 		return r;
+	process->refused = 0;
 	begin_head((uint32_t)place);
 	sys_copy(head->boot_id, parent->boot_id, sizeof(head->boot_id));
 	head->flags = TRACE_FORKED;
@@ -573,13 +529,19 @@ static long found(void)
 
 enum process_state process_start(void)
 {
-	if (process->state != PROCESS_NONE)
+	if (process->state != PROCESS_NONE || process_is_refused())
 		return process->state;
 	process->pid = identity_pid();
 	if (options.begin)
 		options.begin();
 	int inherits = 0;
-	long r = pool_is_open() ? join(&inherits) : found();
+	int member = pool_is_open();
+	long r = member ? join(&inherits) : found();
+	if (r && member) {
+		if (process_refuse(r))
+			say_refused(r);
+		return process->state;
+	}
 	if (r == OUTPUT_FOREIGN)
 		process_off("can't make the trace folder: another user made", family_folder(), 0);
 	else if (r == -ENOTDIR)

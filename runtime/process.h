@@ -5,7 +5,9 @@
  * Life: process_init() in la_version; process_start() at the first LA_ACT_CONSISTENT, or earlier by the first event (an
  * IFUNC resolver may be traced); in a forked child, by its first event or callback. All its state lies in memory that
  * fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place in the file
- * of its family (pool.h), without a system call that asks for rights, and inherits what its parent had described. If
+ * of its family (pool.h), without a system call that asks for rights, and inherits what its parent had described. Where
+ * the family has no place left it stays in state NONE, its events are lost, and counted in the family's first head; the
+ * first such process says so, and each looks for a place about once a second. If
  * the parent had no file yet, or a thread was just making it, the child makes a folder of its own; if the lock was held
  * at the fork, the child describes everything anew.
  *
@@ -85,7 +87,10 @@ void process_confine(int strictly);
 /* Any thread, no lock held or needed: just a look. */
 enum process_state process_state(void);
 
-/* Makes the process's head, if it has none. Lock held. Returns the state. */
+/*
+ * Makes the process's head, if it has none. Lock held. Returns the state: NONE, where the family has no place for
+ * another head.
+ */
 enum process_state process_start(void);
 
 /* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
@@ -157,8 +162,14 @@ void process_count(uint64_t *counter, uint64_t n);
 			process_count(&head_->counter, n);                                                             \
 	} while (0)
 
+/* Why events are lost by an error (-errno). */
+enum trace_lost process_cause(long error);
+
 /* Counts an event that is lost; also before there is a head. Any thread. */
 void process_lose(enum trace_lost cause);
+
+/* Did the process find no place for its head, a moment ago? Then this counts an event that is lost. Any thread. */
+int process_lose_refused(void);
 
 /*
  * Opens t<n> of this process, making it if need be, so that it may be written up to `end`: a write there raises no

@@ -271,7 +271,7 @@ struct thread *thread_get(void)
 
 	if (thread)
 		return thread;
-	if (process_state() == PROCESS_OFF)
+	if (process_state() == PROCESS_OFF || process_lose_refused())
 		return NULL;
 	/* A folder can't be made then, but a forked child has its place in its family's. */
 	if (confined() && process_state() != PROCESS_ON && !pool_is_open()) {
@@ -303,5 +303,7 @@ struct thread *thread_get(void)
 	process_unlock(&held);
 	if (thread)
 		watch_end(thread);
+	else
+		process_lose_refused();
 	return thread;
 }

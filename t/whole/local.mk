@@ -32,7 +32,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/module-exports.t t/whole/new_kind.t t/whole/no_memory.t t/whole/objects.t t/whole/outliers.t \
 	t/whole/overflow.t t/whole/own_calloc.t t/whole/own_labels.t \
 	t/whole/pack.t t/whole/pack_record.t \
-	t/whole/pack_traces.t t/whole/perf.t t/whole/personality.t t/whole/pg.t t/whole/programs.t \
+	t/whole/pack_traces.t t/whole/perf.t t/whole/personality.t t/whole/pg.t t/whole/places.t t/whole/programs.t \
 	t/whole/read-running.t t/whole/read_imports.t t/whole/reader-calls.t t/whole/reader-dense.t \
 	t/whole/reader-events.t t/whole/reader-facts.t \
 	t/whole/reader-memory.t t/whole/reader-timeline.t \
