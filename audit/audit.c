@@ -167,7 +167,8 @@ EXPORT unsigned la_version(unsigned version)
 		.objects = &objects,
 		.loads = &loads,
 		.any = rules.control_any && !check_mode(),
-		.change = switch_obey });
+		.change = switch_obey,
+		.calm = switch_calm_place() });
 	process_quiet(1);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }

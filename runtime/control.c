@@ -50,6 +50,8 @@ void control_init(const struct control_options *options)
 	block->epoch = &epoch_shared.count;
 	block->mode = recorder_mode_place();
 	block->recording = recorder_recording_place();
+	block->why = process_why_place();
+	block->calm = options->calm;
 	block->magic = CONTROL_MAGIC;
 	block->ready = 1;
 }

@@ -51,7 +51,8 @@ enum control_op {
 	CONTROL_ENABLE = 1,
 	CONTROL_DISABLE, /* as CONTROL_ENABLE, without indexes */
 	/*
-	 * the patches were written: frees the list; argument 1: gives back pages that are the file's own again
+	 * the patches were written: frees the list. argument: a sum of CONTROL_GIVE_BACK, pages that are the file's own
+	 * again; CONTROL_ALL_WRITTEN, no patch was left out
 	 */
 	CONTROL_WRITTEN,
 	CONTROL_START,
@@ -63,6 +64,8 @@ enum control_op {
 	 */
 	CONTROL_ROOM,
 };
+
+enum { CONTROL_GIVE_BACK = 1, CONTROL_ALL_WRITTEN = 2 };
 
 /*
  * At the beginning of the room, as many as the argument of CONTROL_ENABLE says: indexes of objects (format/index.h),
@@ -109,7 +112,8 @@ _Static_assert(TRACE_REASON_COUNT <= 64, "one place per reason");
 
 struct control_request {
 	uint32_t op;
-	int32_t error; /* answer: 0 or -errno; the tool sets -EINPROGRESS before */
+	/* answer: 0 or -errno; the tool sets -EINPROGRESS before. -ECANCELED: nothing is recorded, see `why` */
+	int32_t error;
 	uint64_t argument;
 	struct control_result result;
 	uint64_t patches;     /* answer: address of struct control_patch[patch_count] */
@@ -142,6 +146,8 @@ struct control_block {
 	const uint64_t *epoch;	 /* the count of runtime/epoch.h */
 	const enum trace_mode *mode;
 	const int *recording; /* 0: stopped */
+	const char *why; /* why nothing is recorded, as process_why() says; "": no such reason */
+	const uint32_t *calm; /* not 0: nothing is on, nor will be by itself; then CONTROL_DISABLE changes nothing */
 };
 
 _Static_assert(offsetof(struct control_block, running) == CONTROL_BLOCK_RUNNING, "where control_entry looks for it");
@@ -156,6 +162,7 @@ struct control_options {
 	int any;
 	/* the part of a request that concerns sites. Called by control_run() with the process lock held */
 	int (*change)(struct control_request *request);
+	const uint32_t *calm; /* as in the block */
 };
 
 /* la_version, when all is in order. */

@@ -94,12 +94,15 @@ int family_open(const char *name, int make, struct output_place *place)
 
 /* ---- making ---- */
 
-/* The path of the output folder: %p is replaced. */
+/* The path of the output folder: %p and %u are replaced. */
 static void put_output(struct text *text, uint32_t pid)
 {
 	for (const char *p = family.output; *p; p++) {
 		if (p[0] == '%' && p[1] == 'p') {
 			text_number(text, pid);
+			p++;
+		} else if (p[0] == '%' && p[1] == 'u') {
+			text_number(text, (uint64_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0));
 			p++;
 		} else {
 			text_char(text, *p);

@@ -20,8 +20,8 @@
 #define FAMILY_PATH 4160 /* longest, with its end */
 
 /*
- * output: absolute path of the trace, %p for the process id. head: address of the pointer to the process's head, which
- * is NULL as long as it has no head. Both must stay.
+ * output: absolute path of the trace, %p for the process id, %u for the effective user's. head: address of the pointer
+ * to the process's head, which is NULL as long as it has no head. Both must stay.
  */
 void family_init(const char *output, struct trace_head *const *head);
 

@@ -10,7 +10,7 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/lock.c runtime/lock.h runtime/maps.c runtime/maps.h runtime/own_labels.c runtime/own_labels.h \
 	runtime/pool.c runtime/pool.h runtime/pool_make.c runtime/pool_parts.h \
 	runtime/process.c runtime/process.h runtime/recorder.c runtime/recorder.h runtime/records.c \
-	runtime/records.h runtime/start.c runtime/start.h \
+	runtime/records.h runtime/start.c runtime/start.h runtime/stderr.c runtime/stderr.h \
 	runtime/search.h runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \
 	runtime/thread.h runtime/throttle.c runtime/throttle.h runtime/told.c runtime/told.h \
 	runtime/waits.c runtime/waits.h runtime/watched.c

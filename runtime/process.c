@@ -11,6 +11,7 @@
 #include "runtime/output.h"
 #include "runtime/pool.h"
 #include "runtime/process_parts.h"
+#include "runtime/stderr.h"
 #include "runtime/surroundings.h"
 #include "runtime/text.h"
 #include "x86_64/confined.h"
@@ -28,41 +29,6 @@ static struct {
 static struct process_options options;
 static int quiet; /* see process_quiet(). Written by the only thread that there is */
 
-/* What fd 2 was at the start; nothing if it was closed. */
-static struct {
-	struct output_place place;
-	int open;
-} at_start;
-
-static void look_at_stderr(void)
-{
-	struct stat st;
-
-	at_start.open = !sys_fstat(2, &st);
-	if (at_start.open)
-		at_start.place = output_of(&st);
-}
-
-/* Would a write to fd 2 raise SIGXFSZ? Its place there is its end, or where the last write came to. */
-static int is_too_large(const struct stat *st, size_t length)
-{
-	long place = sys_call(__NR_lseek, 2, 0, SEEK_CUR, 0, 0, 0);
-
-	place = place > st->st_size ? place : st->st_size;
-	return S_ISREG(st->st_mode) && !pool_may_reach((uint64_t)place + length);
-}
-
-/* The program may have made fd 2 a file of its own, such as a database; or fd 2 is a pipe that is not read. */
-static void write_to_stderr(const char *line, size_t length)
-{
-	struct stat st;
-
-	if (confined() || !at_start.open || sys_fstat(2, &st) || !output_is(&st, &at_start.place))
-		return;
-	if (!is_too_large(&st, length) && sys_may_write(2))
-		sys_write(2, line, length);
-}
-
 int process_init(const struct process_options *wanted)
 {
 	size_t size = (sizeof(struct process) + 4095) & ~4095ul;
@@ -79,7 +45,7 @@ int process_init(const struct process_options *wanted)
 	process = p;
 	process->clock_busy = 0; /* written before it is read: else its page would be made twice */
 	family_init(options.output, &process->head);
-	look_at_stderr();
+	stderr_init();
 	return identity_init(process->identity);
 }
 
@@ -289,7 +255,7 @@ static void write_line(const char *line)
 	text_string(&text, line);
 	text.length = text_clean(buffer);
 	text_string(&text, "\n");
-	write_to_stderr(buffer, text.length);
+	stderr_write(buffer, text.length);
 }
 
 void process_say(const char *line)
@@ -298,13 +264,30 @@ void process_say(const char *line)
 	append_text(TRACE_TEXT_NOTE, line, sys_length(line));
 }
 
-static void say_refused(long error)
+void process_why(const char *line)
+{
+	struct text text = { process->why, sizeof(process->why), 0 };
+
+	text_string(&text, line);
+	text_clean(process->why);
+}
+
+const char *process_why_place(void)
+{
+	return process->why;
+}
+
+/* say: in this process, as the first of its family. */
+static void refused(long error, int say)
 {
 	char line[500];
 	struct text text = { line, sizeof(line), 0 };
 
 	text_string(&text, "the trace has no room for another process: ");
 	text_error(&text, error);
+	process_why(line);
+	if (!say)
+		return;
 	text_string(&text, "; what such processes do is lost, and counted: ");
 	text_string(&text, family_folder());
 	write_line(line);
@@ -326,6 +309,7 @@ void process_off(const char *what, const char *where, long error)
 		text_string(&text, ": ");
 		text_error(&text, error);
 	}
+	process_why(buffer);
 	text_string(&text, "; the program runs on, untraced");
 	process_say(buffer);
 	if (process->head)
@@ -538,8 +522,7 @@ enum process_state process_start(void)
 	int member = pool_is_open();
 	long r = member ? join(&inherits) : found();
 	if (r && member) {
-		if (process_refuse(r))
-			say_refused(r);
+		refused(r, process_refuse(r));
 		return process->state;
 	}
 	if (r == OUTPUT_FOREIGN)
@@ -555,6 +538,8 @@ enum process_state process_start(void)
 	if (process->left)
 		append_text(TRACE_TEXT_NOTE, left_line, sizeof(left_line) - 1);
 	pool_open();
+	if (process->refused)
+		process_why("");
 	/* Relaxed: threads that see it take the lock before they use anything of it. */
 	__atomic_store_n(&process->state, PROCESS_ON, __ATOMIC_RELAXED);
 	return PROCESS_ON;

@@ -42,7 +42,7 @@ enum process_state {
 };
 
 struct process_options {
-	const char *output; /* absolute path, %p for the process id */
+	const char *output; /* absolute path, %p for the process id, %u for the user's */
 	uint64_t chunk_size; /* from chunk_init() */
 	const char *version, *source; /* texts for meta */
 	const char *program; /* its path, read when a family is made; NULL or "": what /proc/self/exe names */
@@ -95,6 +95,13 @@ enum process_state process_start(void);
 
 /* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
 void process_off(const char *what, const char *where, long error);
+
+/* Keeps for `xaudit ctl`, cut to its room, why nothing is recorded in this process. Lock held. */
+#define PROCESS_WHY 400
+void process_why(const char *line);
+
+/* Where that is kept: a string, "" if there is no such reason. It stays where it is, in memory that fork wipes. */
+const char *process_why_place(void);
 
 /*
  * Writes a line to fd 2 ("xaudit: " is put before it), if that is still the same file as at the start and takes the

@@ -34,6 +34,7 @@ struct process {
 	uint8_t identity[IDENTITY_SIZE] __attribute__((aligned(8)));
 	uint64_t lost[TRACE_LOST_COUNT]; /* events before there was a head to count them in */
 	char folder[FAMILY_PATH];
+	char why[PROCESS_WHY]; /* for ctl: why nothing is recorded, "" if it is */
 };
 
 extern struct process *process;

@@ -125,6 +125,7 @@ enum tramp_answer tramp_slow_strict(uint64_t unused)
 	if (is_recording && process_state() == PROCESS_ON)
 		process_say(
 			"the program allows itself no system calls (SECCOMP_MODE_STRICT); nothing more is recorded");
+	process_why("the program allows itself no system calls (SECCOMP_MODE_STRICT)");
 	recorder_set_recording(0);
 	if (thread)
 		mirror_each(let_return, thread);

@@ -7,6 +7,11 @@
 #include "audit/live/entry.h"
 #include "audit/live/load_code.h"
 #include "audit/live/room.h"
+#include "runtime/identity.h"
+#include "runtime/pool.h"
+#include "runtime/process.h"
+#include "runtime/recorder.h"
+#include "x86_64/confined.h"
 #include "x86_64/patch.h"
 #include "x86_64/sys.h"
 
@@ -48,6 +53,47 @@ static int patch_from_outside(struct batch *batch, struct control_patch **patche
 	return 0;
 }
 
+static uint32_t calm;	   /* see switch_calm_place(). Lock */
+static uint32_t will_be_calm; /* when the tool has written what it was asked to. Lock */
+
+const uint32_t *switch_calm_place(void)
+{
+	return &calm;
+}
+
+/* Does it leave nothing on, whatever is loaded later? */
+static uint32_t is_calming(const struct batch *batch)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; !batch->on && i < batch->rules; i++)
+		all |= batch->rule[i].kinds == REQUESTS_ALL_KINDS && !batch->rule[i].library &&
+		       sys_same(batch->rule[i].function, "*", 2);
+	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
+		all &= batch->result->refused[i] == 0;
+	return all;
+}
+
+/*
+ * Makes the trace before anything is on, so that the answer tells if nothing would be recorded. A task of its own that
+ * shares the program's memory makes none (runtime/thread.c).
+ */
+static int begin_trace(const struct batch *batch)
+{
+	if (!batch->on || !batch->selected || process_state() == PROCESS_ON)
+		return 0;
+	if (confined() && !pool_is_open()) {
+		process_why("the program is under a filter of system calls (seccomp), and had no trace before");
+		return -ECANCELED;
+	}
+	if (!confined() && !identity_is_ours())
+		return 0;
+	if (process_start() != PROCESS_ON)
+		return -ECANCELED;
+	recorder_describe();
+	return 0;
+}
+
 static int plan(int on, const struct requests_rule *rule, size_t rules, struct arena *arena,
 	struct control_patch **patch, size_t *count, struct control_result *result)
 {
@@ -59,10 +105,13 @@ static int plan(int on, const struct requests_rule *rule, size_t rules, struct a
 		return -ENOMEM;
 	int r = batch_make(&batch);
 	if (r == 0)
+		r = begin_trace(&batch);
+	if (r == 0)
 		r = patch_from_outside(&batch, patch);
 	if (r == 0) {
 		*count = batch.count;
 		batch_tell(&batch);
+		will_be_calm = is_calming(&batch);
 	}
 	return r;
 }
@@ -120,6 +169,7 @@ static int apply(struct batch *batch)
 
 	batch->arena = &memory;
 	batch->changed = &changed;
+	calm = will_be_calm = 0;
 	int r = batch_make(batch);
 	struct patch_site *site = r == 0 ? arena_alloc(&memory, (batch->count + 1) * sizeof(*site)) : NULL;
 	if (r == 0 && !site)
@@ -190,7 +240,11 @@ static int change(struct control_request *request)
 		return -EINVAL;
 	if (request->op == CONTROL_ENABLE)
 		room_take(request->argument);
+	calm = 0;
 	int r = plan(request->op == CONTROL_ENABLE, rule, rules, &outside, &patch, &count, &request->result);
+	/* Marks and bindings as they were; the text was not written yet. */
+	if (r == -ECANCELED)
+		plan(0, rule, rules, &outside, &patch, &count, &(struct control_result){ 0 });
 	request->patches = (uint64_t)(uintptr_t)patch;
 	request->patch_count = count;
 	return r;
@@ -208,7 +262,8 @@ int switch_obey(struct control_request *request)
 		return room_make(request->argument, &request->room);
 	case CONTROL_WRITTEN:
 		arena_free(&outside);
-		if (request->argument)
+		calm = request->argument & CONTROL_ALL_WRITTEN ? will_be_calm : 0;
+		if (request->argument & CONTROL_GIVE_BACK)
 			request->pages = switch_reclaim();
 		else
 			merge_all();

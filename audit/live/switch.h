@@ -60,9 +60,13 @@ size_t switch_reclaim(void);
 /*
  * The part of a request from outside that concerns sites (control_options.change): to switch, it remembers the rules
  * and answers the bytes that the tool shall write, in order of address, for every open load. Lock held. Returns as
- * switch_apply().
+ * switch_apply(),
+ * or -ECANCELED: nothing would be recorded, so nothing was switched on; process_why_place() has the reason.
  */
 int switch_obey(struct control_request *request);
+
+/* The address of a word that is not 0 when nothing is on, nor will be by itself, after a request to disable `*`. */
+const uint32_t *switch_calm_place(void);
 
 /* Switches a binding. */
 static inline void switch_switch(const struct binding *binding, int on)

@@ -61,7 +61,7 @@ enum rules_prepare {
 struct rules {
 	struct arena arena;
 	struct rules_section *sections;
-	const char *output; /* absolute; %p is not yet replaced */
+	const char *output; /* absolute; %p and %u are not yet replaced */
 	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
 	enum rules_clock clock;
 	int follow; /* trace the programs that this one executes */

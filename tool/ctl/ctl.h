@@ -83,6 +83,9 @@ char *ctl_text(const struct ctl_process *process, uint64_t address);
  */
 char *ctl_folder(const struct ctl_process *process, uint32_t *place);
 
+/* Why nothing is recorded in the process, for people; the caller frees it. NULL: no such reason is known. Silent. */
+char *ctl_why(const struct ctl_process *process);
+
 /* From /proc: the number after a key of PID's status ("TracerPid"), or -1; the state, 0 if it is gone. */
 long ctl_status_number(pid_t pid, pid_t tid, const char *key);
 char ctl_state(pid_t pid, pid_t tid);
@@ -167,8 +170,8 @@ int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t
 
 /*
  * Stops, calls, writes and lets go; repeats that for at most two seconds after -EAGAIN. Returns whether it was done; if
- * not, has said why. indexes: what the request brings along (tool/ctl/indexes.h), or NULL; written may be NULL for
- * requests without patches; pause: ns.
+ * not, has said why. What would change nothing is answered without a stop. indexes: what the request brings along
+ * (tool/ctl/indexes.h), or NULL; written may be NULL for requests without patches; pause: ns.
  */
 struct ctl_indexes;
 bool ctl_request(struct ctl_process *process, struct control_request *request, const struct ctl_indexes *indexes,

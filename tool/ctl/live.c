@@ -428,7 +428,8 @@ bool status_live(struct status *status, const struct ctl_process *process)
 	}
 	status->switched_off = state == PROCESS_OFF;
 	status->mode = mode;
-	status->recording = recording;
+	status->why = ctl_why(process);
+	status->recording = recording && !status->switched_off && !status->why;
 	status->folder = ctl_folder(process, &status->place);
 	read_usages(&all, process->pid);
 	read_loads(process, &loads, status);

@@ -217,6 +217,16 @@ char *ctl_text(const struct ctl_process *process, uint64_t address)
 	return NULL;
 }
 
+char *ctl_why(const struct ctl_process *process)
+{
+	char *why = ctl_text(process, (uint64_t)(uintptr_t)process->block.why);
+
+	if (!why || *why)
+		return why;
+	free(why);
+	return NULL;
+}
+
 char *ctl_folder(const struct ctl_process *process, uint32_t *place)
 {
 	char *path, *meta, *rooted;

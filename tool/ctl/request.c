@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/process.h" /* PROCESS_OFF */
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
 #include "tool/memory.h"
@@ -22,7 +23,7 @@
 /* Code bytes of an answer: writes them, and tells the module. */
 static int apply(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
 {
-	struct control_request done = { .op = CONTROL_WRITTEN, .argument = request->op == CONTROL_DISABLE };
+	struct control_request done = { .op = CONTROL_WRITTEN };
 	struct control_patch *patch;
 	size_t count = request->patch_count, size = count * sizeof(*patch);
 	int r;
@@ -43,6 +44,10 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 	free(patch);
 	if (r)
 		return -1;
+	if (request->op == CONTROL_DISABLE)
+		done.argument |= CONTROL_GIVE_BACK;
+	if (!written->refused_bytes && !written->refused_straddle && !written->refused_position)
+		done.argument |= CONTROL_ALL_WRITTEN;
 	r = ctl_call(world, &done);
 	/* If no thread can be asked now it does not matter: the next request does the rest. */
 	request->pages = r == 0 && done.error == 0 ? done.pages : 0;
@@ -99,6 +104,7 @@ static int try_again(struct ctl_world *world, struct control_request *request, s
 static bool say_error(const struct ctl_process *process, int error)
 {
 	int pid = (int)process->pid;
+	char *why;
 
 	if (error && process->denied) {
 		tool_error("ctl",
@@ -111,8 +117,10 @@ static bool say_error(const struct ctl_process *process, int error)
 	case 0:
 		return true;
 	case -ECANCELED:
-		tool_error("ctl",
-			"process %d: xaudit switched itself off there; the reason was said on its standard error", pid);
+		why = ctl_why(process);
+		tool_error("ctl", "process %d: nothing is recorded there: %s", pid,
+			why ? why : "the program allows itself no system calls (SECCOMP_MODE_STRICT)");
+		free(why);
 		break;
 	case -ENOMEM:
 		tool_error("ctl", "process %d has no memory for this", pid);
@@ -140,6 +148,40 @@ static void say_in_the_way(const struct ctl_world *world, pid_t stuck)
 			pid);
 }
 
+/*
+ * Is the answer known without a stop? Where xaudit is off it does nothing, and what is as it is asked to be does not
+ * change. A request that another tool makes at the same time may come before this one, or after it.
+ */
+static bool is_answered(const struct ctl_process *process, struct control_request *request)
+{
+	const struct control_block *b = &process->block;
+	uint32_t state, calm;
+	enum trace_mode mode;
+	int recording;
+
+	if (!ctl_read(process, (uintptr_t)b->state, &state, sizeof(state)) ||
+		!ctl_read(process, (uintptr_t)b->mode, &mode, sizeof(mode)) ||
+		!ctl_read(process, (uintptr_t)b->recording, &recording, sizeof(recording)) ||
+		!ctl_read(process, (uintptr_t)b->calm, &calm, sizeof(calm)))
+		return false;
+	request->error = state == PROCESS_OFF ? -ECANCELED : 0;
+	if (request->error)
+		return true;
+	switch (request->op) {
+	case CONTROL_START:
+		return recording;
+	case CONTROL_STOP:
+		return !recording;
+	case CONTROL_MODE:
+		return request->argument == mode;
+	case CONTROL_DISABLE:
+		/* Of another rule the module alone tells whether it names something. */
+		return calm && !memcmp(request->text, "*\0", 3);
+	default:
+		return false;
+	}
+}
+
 bool ctl_request(struct ctl_process *process, struct control_request *request, const struct ctl_indexes *indexes,
 	struct ctl_written *written, uint64_t *pause)
 {
@@ -149,6 +191,9 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, c
 	pid_t stuck = 0;
 	int r;
 
+	*pause = 0;
+	if (is_answered(process, request))
+		return say_error(process, request->error);
 	/* For ctl_wait(). */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&child);

@@ -64,8 +64,13 @@ static void print(const struct status *s)
 
 	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "",
 		s->switched_off ? ", xaudit has switched itself off" : "");
-	printf("Recording   %s, mode %s\n", s->recording ? "yes" : "stopped", xaudit_read_mode_word(s->mode));
-	printf("Trace       ");
+	printf("Recording   %s, mode %s", s->recording ? "yes" : s->switched_off || s->why ? "no" : "stopped",
+		xaudit_read_mode_word(s->mode));
+	if (s->why) {
+		printf(": ");
+		tool_text(stdout, s->why);
+	}
+	printf("\nTrace       ");
 	tool_text(stdout, s->folder ? s->folder : "none yet");
 	printf("\n");
 	if (s->has_events) {
@@ -129,8 +134,9 @@ static void json(const struct status *s)
 {
 	printf("{\"pid\":%" PRIu32 ",\"alive\":%s,\"folder\":", s->pid, s->alive ? "true" : "false");
 	json_string(stdout, s->folder);
-	printf(",\"off\":%s,\"recording\":%s,\"mode\":", s->switched_off ? "true" : "false",
-		s->recording ? "true" : "false");
+	printf(",\"off\":%s,\"reason\":", s->switched_off ? "true" : "false");
+	json_string(stdout, s->why);
+	printf(",\"recording\":%s,\"mode\":", s->recording ? "true" : "false");
 	json_string(stdout, xaudit_read_mode_word(s->mode));
 	number("threads", s->threads, s->has_events);
 	number("events", s->events, s->has_events);
@@ -179,6 +185,7 @@ static void forget(struct status *status, size_t count)
 			free(status[i].object[k].path);
 		free(status[i].object);
 		free(status[i].folder);
+		free(status[i].why);
 	}
 }
 

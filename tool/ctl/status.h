@@ -36,6 +36,7 @@ struct status {
 	uint32_t place;	  /* of the head, where that is a folder */
 	bool cut;	  /* the process's data had no end: only a part was read */
 	bool switched_off;
+	char *why;	  /* nothing is recorded; NULL: no such reason is known */
 	uint32_t mode;	  /* enum trace_mode */
 	bool recording;
 	uint64_t epoch, waiting; /* loads that are retired, not yet freed */

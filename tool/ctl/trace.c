@@ -28,7 +28,7 @@ static void take_amounts(struct status *status, struct xaudit_read_process *proc
 	status->lost = amounts.lost;
 	status->disk = amounts.disk;
 	status->mode = head->mode;
-	status->recording = head->recording;
+	status->recording = head->recording && !head->off && !status->why;
 	status->switched_off = head->off;
 }
 

@@ -247,19 +247,24 @@ static void put_sections(FILE *to, const struct record_options *options, const s
 	}
 }
 
-/* A copy with each %p replaced by the process id of this command: all traced processes share one folder. */
-static char *replace_pid(const char *path)
+/*
+ * A copy with each %p replaced by the process id of this command, and each %u by its user's: all traced processes share
+ * one folder.
+ */
+static char *replace_ids(const char *path)
 {
-	char *result = memory_format("%s", ""), *p;
+	char *result;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&result, &size));
 
-	for (const char *next; (next = strstr(path, "%p")); path = next + 2) {
-		p = memory_format("%s%.*s%d", result, (int)(next - path), path, (int)getpid());
-		free(result);
-		result = p;
+	for (; *path; path++) {
+		if (path[0] == '%' && (path[1] == 'p' || path[1] == 'u'))
+			fprintf(to, "%u", *++path == 'p' ? (unsigned)getpid() : (unsigned)geteuid());
+		else
+			fputc(*path, to);
 	}
-	p = memory_format("%s%s", result, path);
-	free(result);
-	return p;
+	fclose(to);
+	return memory_need(result);
 }
 
 /* ---- the environment ---- */
@@ -425,7 +430,7 @@ char *record_prepare(const struct record_options *options, const struct record_o
 		goto out;
 	for (size_t n = strlen(output); n > 1 && output[n - 1] == '/'; n--)
 		output[n - 1] = '\0';
-	char *with_pid = replace_pid(output);
+	char *with_pid = replace_ids(output);
 	free(output);
 	output = with_pid;
 	if (check("output", output) < 0)
