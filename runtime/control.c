@@ -39,6 +39,7 @@ void control_init(const struct control_options *options)
 		block->version[i] = version[i];
 	block->entry = control_entry;
 	block->entry_end = control_entry_end;
+	block->wait = remote_wait;
 	block->stack_top = stack + sizeof(stack);
 	block->stack_size = sizeof(stack);
 	block->request = &request;

@@ -147,6 +147,7 @@ struct control_block {
 	const enum trace_mode *mode;
 	const int *recording; /* 0: stopped */
 	const char *why; /* why nothing is recorded, as process_why() says; "": no such reason */
+	void (*wait)(void); /* remote_wait */
 	const uint32_t *calm; /* not 0: nothing is on, nor will be by itself; then CONTROL_DISABLE changes nothing */
 };
 

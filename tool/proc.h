@@ -40,8 +40,8 @@ static inline void proc_name(pid_t pid, char name[16])
 	name[strcspn(name, "\n")] = '\0';
 }
 
-/* Fields of /proc/PID/stat: a letter; the parent; the kernel's bits; when it began. */
-enum proc_field { PROC_STATE = 3, PROC_PARENT = 4, PROC_FLAGS = 9, PROC_BEGAN = 22 };
+/* Fields of /proc/PID/stat: a letter; the parent; the kernel's bits; when it began; the processor. */
+enum proc_field { PROC_STATE = 3, PROC_PARENT = 4, PROC_FLAGS = 9, PROC_BEGAN = 22, PROC_PROCESSOR = 39 };
 
 /* The text of such a file from that field on; "": it ends before. */
 static inline const char *proc_field(const char *stat, enum proc_field field)

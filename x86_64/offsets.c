@@ -126,4 +126,9 @@ void offsets(void)
 	NUMBER(FRAME_RAX, offsetof(struct control_frame, rax));
 	NUMBER(FRAME_RIP, offsetof(struct control_frame, rip));
 	NUMBER(FRAME_SIZE, sizeof(struct control_frame));
+	NUMBER(WAITING_PC, offsetof(struct remote_waiting, pc));
+	NUMBER(WAITING_RDX, offsetof(struct remote_waiting, rdx));
+	NUMBER(WAITING_R8, offsetof(struct remote_waiting, r8));
+	NUMBER(WAITING_R10, offsetof(struct remote_waiting, r10));
+	NUMBER(WAITING_SIZE, sizeof(struct remote_waiting));
 }

@@ -55,6 +55,19 @@ _Static_assert(offsetof(struct control_frame, flags) == 8 && offsetof(struct con
 void control_entry(void) __attribute__((visibility("hidden")));
 extern const char control_entry_end[] __attribute__((visibility("hidden")));
 
+/*
+ * What lies on a thread's stack while it makes a system call again in remote_wait. timeout: the time that is left,
+ * where the call takes the address of one.
+ */
+struct remote_waiting {
+	uint64_t pc; /* behind the thread's own system call */
+	uint64_t rdx, r8, r10; /* its own */
+	int64_t timeout[2]; /* s, ns */
+};
+
+/* Not a C function: wait.S says what it expects. */
+void remote_wait(void) __attribute__((visibility("hidden")));
+
 /* ---- in the other process: registers of a stopped thread, as the kernel tells them (PTRACE_GETREGS) ---- */
 
 #define REMOTE_RED_ZONE 128 /* bytes below its stack pointer that a thread may use */
@@ -163,6 +176,67 @@ static inline int remote_is_done(const struct user_regs_struct *r, uint64_t entr
 {
 	return r->orig_rax == __NR_rt_sigprocmask && r->r9 == CONTROL_MAGIC && r->rip >= entry && r->rip < entry_end &&
 	       remote_result(r) == -ENOSYS;
+}
+
+/* Timeouts of system calls that the kernel does not make again with the time that was left. */
+enum remote_timeout { REMOTE_NO_TIMEOUT, REMOTE_MS, REMOTE_TIMESPEC };
+
+/* Whether the system call has such a timeout, by its arguments, the third first. */
+static inline enum remote_timeout remote_has_timeout(long call, const uint64_t argument[3])
+{
+	switch (call) {
+	case __NR_epoll_wait:
+	case __NR_epoll_pwait:
+		return (int32_t)argument[1] > 0 ? REMOTE_MS : REMOTE_NO_TIMEOUT;
+	case __NR_epoll_pwait2:
+	case __NR_semtimedop:
+		return argument[1] ? REMOTE_TIMESPEC : REMOTE_NO_TIMEOUT;
+	case __NR_rt_sigtimedwait:
+		return argument[0] ? REMOTE_TIMESPEC : REMOTE_NO_TIMEOUT;
+	case __NR_io_getevents:
+	case __NR_io_pgetevents:
+		return argument[2] ? REMOTE_TIMESPEC : REMOTE_NO_TIMEOUT;
+	default:
+		return REMOTE_NO_TIMEOUT;
+	}
+}
+
+/* As above, of the system call that a stopped thread is in. *value: ms, or the address of s and ns. */
+static inline enum remote_timeout remote_timeout(const struct user_regs_struct *r, uint64_t *value)
+{
+	const uint64_t argument[3] = { r->rdx, r->r10, r->r8 };
+
+	*value = r->orig_rax == __NR_rt_sigtimedwait ? r->rdx
+		 : r->orig_rax == __NR_io_getevents || r->orig_rax == __NR_io_pgetevents ? r->r8 : r->r10;
+	return remote_has_timeout((long)r->orig_rax, argument);
+}
+
+/*
+ * Has a stopped thread, whose system call the kernel will make again, make it in remote_wait, which lies at `wait`,
+ * with that timeout. *at: where the frame is to lie.
+ */
+static inline void remote_wait_again(struct user_regs_struct *r, uint64_t wait, enum remote_timeout kind, uint64_t ms,
+	struct remote_waiting *frame, uint64_t *at)
+{
+	const uint64_t syscall_size = 2;
+	uint64_t value = ms;
+
+	if (r->rip == wait + syscall_size) { /* it is there already */
+		*at = r->rsp;
+	} else {
+		*at = r->rsp - REMOTE_RED_ZONE - sizeof(*frame);
+		*frame = (struct remote_waiting){ .pc = r->rip, .rdx = r->rdx, .r8 = r->r8, .r10 = r->r10 };
+		r->rsp = *at;
+		r->rip = wait + syscall_size;
+	}
+	if (kind == REMOTE_TIMESPEC)
+		value = *at + offsetof(struct remote_waiting, timeout);
+	if (r->orig_rax == __NR_rt_sigtimedwait)
+		r->rdx = value;
+	else if (r->orig_rax == __NR_io_getevents || r->orig_rax == __NR_io_pgetevents)
+		r->r8 = value;
+	else
+		r->r10 = value;
 }
 
 /* The registers in DWARF's order. */

@@ -14,7 +14,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/clock.t \
 	t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t t/whole/coroutines.t t/whole/cow.t \
 	t/whole/ctl_entry.t t/whole/cxx_names.t t/whole/cyg.t \
-	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/damaged.t t/whole/dladdr.t \
+	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/ctl_waits.t t/whole/damaged.t \
+	t/whole/dladdr.t \
 	t/whole/entry_ends.t \
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \
 	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/file_size.t t/whole/files.t \

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tool/ctl/ctl.h"
+#include "tool/ctl/left.h"
 #include "tool/memory.h"
 #include "tool/now.h"
 #include "tool/tool.h"
@@ -53,8 +54,8 @@ static void drop(struct ctl_world *world, struct ctl_thread *thread)
 
 /*
  * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): these are
- * made to wait again, as calls that restart by themselves; only their timeouts begin anew. If a handler will run, they
- * end as usual. No data was transferred when they end so.
+ * made to wait again, as calls that restart by themselves, for the time that was left (left.h). If a handler will run,
+ * they end as usual. No data was transferred when they end so.
  */
 static bool ends_needlessly(const struct user_regs_struct *r)
 {
@@ -82,6 +83,7 @@ static void note(struct ctl_world *world, struct ctl_thread *thread, int status)
 		thread->stopped = ptrace(PTRACE_GETREGS, thread->tid, 0, &thread->regs) == 0;
 		if (thread->stopped && ends_needlessly(&thread->regs)) {
 			remote_set_result(&thread->regs, -RESTART_NO_HAND);
+			left_take(world, thread);
 			ptrace(PTRACE_SETREGS, thread->tid, 0, &thread->regs);
 		}
 		return;
@@ -229,6 +231,17 @@ static int seize_new(struct ctl_world *world)
 	return found;
 }
 
+/* Right before they are stopped. */
+static void look_at_waits(struct ctl_world *world)
+{
+	for (size_t i = 0; i < world->threads; i++) {
+		if (world->thread[i].looked)
+			continue;
+		left_look(&world->thread[i]);
+		world->thread[i].looked = true;
+	}
+}
+
 static struct ctl_thread *running(struct ctl_world *world)
 {
 	for (size_t i = 0; i < world->threads; i++)
@@ -294,6 +307,7 @@ int ctl_stop(struct ctl_world *world)
 	while ((found = seize_new(world)) > 0 || running(world)) {
 		if (found < 0)
 			break;
+		look_at_waits(world);
 		if (!world->began)
 			world->began = tool_now();
 		for (size_t i = 0; i < world->threads; i++)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/ctl/left.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/now.h"
+#include "tool/proc.h"
+#include "x86_64/remote.h"
+
+#define MS 1000000ull
+#define S  1000000000ull
+
+/* The number behind a key of a text such as /proc/PID/sched: "se.exec_start  :  123.456789", as ns, or a count. */
+static bool number_of(const char *text, const char *key, uint64_t *number)
+{
+	const char *line = strstr(text, key), *colon = line ? strchr(line, ':') : NULL;
+	uint64_t ms, ns;
+	int n = colon ? sscanf(colon + 1, "%" SCNu64 ".%6" SCNu64, &ms, &ns) : 0;
+
+	*number = n == 2 ? ms * MS + ns : n == 1 ? ms : 0;
+	return n > 0;
+}
+
+/* What `sched` of a thread says: when it ran last, and how often it has gone to sleep. */
+static bool read_sched(const struct ctl_thread *thread, uint64_t *ran, uint64_t *sleeps)
+{
+	char text[4096];
+
+	return proc_read(text, sizeof(text), "/proc/%d/task/%d/sched", (int)thread->pid, (int)thread->tid) > 0 &&
+	       number_of(text, "\nse.exec_start", ran) && number_of(text, "\nnr_voluntary_switches", sleeps);
+}
+
+/*
+ * How far our clock is ahead of that of a processor. To go there and to run is to be told the time there. Kept for a
+ * second: such a clock may stand still while the processor does other work than that of threads.
+ */
+static bool ahead_of(unsigned processor, int64_t *ahead)
+{
+	static struct {
+		int64_t ahead;
+		uint64_t at; /* 0: not known */
+	} known[CPU_SETSIZE];
+	cpu_set_t before, there;
+	char text[4096];
+	uint64_t ran, now = tool_now();
+	bool done = false;
+
+	if (processor >= CPU_SETSIZE)
+		return false;
+	if (known[processor].at && now - known[processor].at < S) {
+		*ahead = known[processor].ahead;
+		return true;
+	}
+	CPU_ZERO(&there);
+	CPU_SET(processor, &there);
+	if (sched_getaffinity(0, sizeof(before), &before) || sched_setaffinity(0, sizeof(there), &there))
+		return false;
+	sched_yield();
+	now = tool_now();
+	if (proc_read(text, sizeof(text), "/proc/thread-self/sched") > 0 && number_of(text, "\nse.exec_start", &ran)) {
+		*ahead = known[processor].ahead = (int64_t)(now - ran);
+		known[processor].at = now;
+		done = true;
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	return done;
+}
+
+void left_look(struct ctl_thread *thread)
+{
+	char text[1024];
+	uint64_t argument[6], ran;
+	int64_t ahead;
+	long call;
+
+	thread->waits.since = 0;
+	if (proc_read(text, sizeof(text), "/proc/%d/task/%d/syscall", (int)thread->pid, (int)thread->tid) <= 0 ||
+		sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &call, &argument[0],
+			&argument[1], &argument[2], &argument[3], &argument[4]) != 6 ||
+		!remote_has_timeout(call, &argument[2]))
+		return;
+	proc_read(text, sizeof(text), "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
+	if (*proc_field(text, PROC_STATE) != 'S' ||
+		!ahead_of((unsigned)strtoul(proc_field(text, PROC_PROCESSOR), NULL, 10), &ahead) ||
+		!read_sched(thread, &ran, &thread->waits.sleeps))
+		return;
+	thread->waits.since = ran + (uint64_t)ahead;
+}
+
+void left_take(const struct ctl_world *world, struct ctl_thread *thread)
+{
+	uint64_t now = tool_now(), value, ran, sleeps, at, wait = (uint64_t)(uintptr_t)world->process->block.wait;
+	enum remote_timeout kind = remote_timeout(&thread->regs, &value);
+	struct user_regs_struct regs = thread->regs;
+	struct remote_waiting frame = { 0 };
+	int64_t asked[2];
+
+	/* The stop itself is one. */
+	if (!kind || !thread->waits.since || thread->waits.since > now || !read_sched(thread, &ran, &sleeps) ||
+		sleeps != thread->waits.sleeps + 1)
+		return;
+	uint64_t passed = now - thread->waits.since, left;
+	if (kind == REMOTE_MS) {
+		left = value * MS;
+	} else {
+		if (!ctl_read(world->process, value, asked, sizeof(asked)) || asked[0] < 0 || asked[1] < 0 ||
+			asked[1] >= (int64_t)S)
+			return;
+		left = asked[0] > INT32_MAX ? UINT64_MAX : (uint64_t)asked[0] * S + (uint64_t)asked[1];
+		if (left == UINT64_MAX)
+			return;
+	}
+	left = left > passed ? left - passed : 0;
+	remote_wait_again(&regs, wait, kind, (left + MS - 1) / MS, &frame, &at);
+	/* One that is there already has its frame. */
+	if (remote_sp(&regs) == remote_sp(&thread->regs) && !ctl_read(world->process, at, &frame, sizeof(frame)))
+		return;
+	frame.timeout[0] = (int64_t)(left / S);
+	frame.timeout[1] = (int64_t)(left % S);
+	if (ctl_write(world->process, at, &frame, sizeof(frame)))
+		thread->regs = regs;
+}
