@@ -328,6 +328,29 @@ static void watch_thread_ends(void)
 		remove(key);
 }
 
+/*
+ * Who may have the family's file is looked at before rights are given up (runtime/leave.h). Registered like the key; a
+ * program has seldom as many functions there as would need memory (48).
+ */
+static void watch_forks(void)
+{
+	static int done;
+	int (*watch)(void (*)(void), void (*)(void), void (*)(void), void *);
+
+	/* Relaxed: as in watch_thread_ends(). */
+	if (__atomic_load_n(&done, __ATOMIC_RELAXED) || __atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
+		return;
+	watch = (int (*)(void (*)(void), void (*)(void), void (*)(void), void *))symbol_of_libc("__register_atfork");
+	if (!watch || watch(pool_inherited, NULL, NULL, &done))
+		pool_forks_unknown();
+}
+
+static void watch_program(void)
+{
+	watch_thread_ends();
+	watch_forks();
+}
+
 /* At start-up ld.so itself looks these names up, as if the program called dlsym. */
 static int is_loaders_own(const char *name)
 {
@@ -386,7 +409,7 @@ EXPORT uintptr_t la_symbind64(
 		address = dladdr_through(to, name, address);
 	/* This may be the first selected function, and perhaps no LA_ACT_CONSISTENT follows. */
 	if (started && object_selected) {
-		watch_thread_ends();
+		watch_program();
 		start_labels();
 	}
 	return address;
@@ -492,7 +515,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	process_unlock(&held);
 	process_clock();
 	if (object_selected)
-		watch_thread_ends();
+		watch_program();
 	process_quiet(0);
 	if (first && !check_mode())
 		snapshot_start();

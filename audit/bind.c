@@ -296,17 +296,21 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 }
 
 /* Puts the stub that keeps an eye on a throw, longjmp, dlopen or so before body, which may be a stub itself. */
-static uint64_t watch(struct load *to, enum nointercept_watch what, uint64_t body)
+static uint64_t watch(struct load *to, const char *name, uint64_t body)
 {
+	enum nointercept_watch what = nointercept_watch(name);
 	static gate_function *const gates[] = {
 		[WATCH_LANDED] = tramp_gate_landed, [WATCH_JUMP] = tramp_gate_jump,
 		[WATCH_CALLER] = tramp_gate_caller, [WATCH_CFA] = tramp_gate_cfa,
 		[WATCH_PRCTL] = tramp_gate_prctl,
 		[WATCH_SYSCALL] = tramp_gate_syscall, [WATCH_LIMIT] = tramp_gate_limit,
-		[WATCH_LOCK] = tramp_gate_lock,
+		[WATCH_LOCK] = tramp_gate_lock, [WATCH_RIGHTS] = tramp_gate_rights,
 	};
 	struct binding *b = stub_for(to, NULL, body, gates[what]);
 
+	/* Nobody runs the stub yet, or it has that word. */
+	if (b)
+		b->cell->word = nointercept_call(name);
 	return b ? b->stub : body;
 }
 
@@ -343,7 +347,7 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	process_lock(&held);
 	struct choice choice = choose(from, to, name);
 	uintptr_t real = body;
-	uint64_t through = what == WATCH_JUMP && to->state == LOAD_OPEN ? watch(to, what, body) : 0;
+	uint64_t through = what == WATCH_JUMP && to->state == LOAD_OPEN ? watch(to, name, body) : 0;
 	/*
 	 * An IFUNC's implementation may lie in another object than the symbol; then the address says nothing, but the
 	 * name is enough.
@@ -359,14 +363,14 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (through)
 		body = body == real ? through : body;
 	else if (what != WATCH_NONE && to->state == LOAD_OPEN)
-		body = watch(to, what, body);
+		body = watch(to, name, body);
 	process_unlock(&held);
 	return body;
 }
 
 uint64_t bind_watched(struct load *to, const char *name, uint64_t body)
 {
-	return watch(to, nointercept_watch(name), body);
+	return watch(to, name, body);
 }
 
 uint64_t bind_told(struct load *load, const void *side)

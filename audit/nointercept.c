@@ -2,6 +2,7 @@
 #include "audit/nointercept.h"
 
 #include <string.h> /* strcmp */
+#include <sys/syscall.h> /* __NR_setuid */
 
 static const char *const names[] = {
 	/* these return twice, or on another stack */
@@ -29,6 +30,23 @@ static int is(const char *name, const char *wanted)
 	return name[0] == wanted[0] && (!name[0] || name[1] == wanted[1]) && !strcmp(name, wanted);
 }
 
+uint32_t nointercept_call(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint32_t number;
+	} calls[] = {
+		{ "setuid", __NR_setuid }, { "setreuid", __NR_setreuid }, { "setresuid", __NR_setresuid },
+		{ "capset", __NR_capset }, { "chroot", __NR_chroot }, { "unshare", __NR_unshare },
+		{ "setns", __NR_setns },
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (is(name, calls[i].name))
+			return calls[i].number;
+	return 0;
+}
+
 enum nointercept_watch nointercept_watch(const char *name)
 {
 	static const char *const landed[] = { "__cxa_begin_catch", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow" };
@@ -54,7 +72,7 @@ enum nointercept_watch nointercept_watch(const char *name)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (is(name, others[i].name))
 			return others[i].what;
-	return WATCH_NONE;
+	return nointercept_call(name) ? WATCH_RIGHTS : WATCH_NONE;
 }
 
 int nointercept_name(const char *name)

@@ -6,6 +6,8 @@
 #ifndef XAUDIT_AUDIT_NOINTERCEPT_H
 #define XAUDIT_AUDIT_NOINTERCEPT_H
 
+#include <stdint.h>
+
 /* name: a symbol's name, without version. */
 int nointercept_name(const char *name);
 
@@ -18,14 +20,19 @@ enum nointercept_watch {
 	WATCH_PRCTL,
 	WATCH_SYSCALL,
 	WATCH_LIMIT,
-	WATCH_LOCK
+	WATCH_LOCK,
+	WATCH_RIGHTS
 };
 
 /*
  * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), does
  * what its return address says (TRAMP_CALLER), shows where a frame of ours ends (TRAMP_CFA), may forbid us the TSC or
- * system calls (TRAMP_PRCTL, TRAMP_SYSCALL), or may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK).
+ * system calls (TRAMP_PRCTL, TRAMP_SYSCALL), may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK), or may take
+ * rights from the process (TRAMP_RIGHTS).
  */
 enum nointercept_watch nointercept_watch(const char *name);
+
+/* The number of the system call that a function of WATCH_RIGHTS makes, with the same arguments; of others 0. */
+uint32_t nointercept_call(const char *name);
 
 #endif

@@ -43,7 +43,7 @@ static int is_dladdr(const char *name)
 /* Most names end at their first letter. */
 static int concerns(const char *name)
 {
-	return strchr("bdlmps_", name[0]) &&
+	return strchr("bcdlmpsu_", name[0]) &&
 	       (is_iterate(name) || is_dladdr(name) || nointercept_watch(name) != WATCH_NONE);
 }
 

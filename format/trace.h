@@ -210,6 +210,7 @@ enum trace_flags {
 	 * the process's own: in a snapshot, and where it had to describe everything anew.
 	 */
 	TRACE_FORKED = 4,
+	TRACE_LEFT = 8, /* it was about to give up rights, and goes on as another process, in a family of its own */
 };
 
 #define TRACE_HEAD_SIZE 4096

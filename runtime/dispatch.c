@@ -55,6 +55,7 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 		[TRAMP_SYSCALL] = tramp_syscall,
 		[TRAMP_LIMIT] = tramp_limit,
 		[TRAMP_LOCK] = tramp_lock,
+		[TRAMP_RIGHTS] = tramp_rights,
 	};
 
 	use[TRAMP_CUSTOM] = set == DISPATCH_RECORD ? tramp_custom : tramp_custom_pass;

@@ -50,6 +50,22 @@ void pool_open(void);
 /* Is there a family? Acquire: all that was written before pool_open() is seen. */
 int pool_is_open(void);
 
+/* The process is about to fork: others will have the mapping. Any thread, also where there is none. */
+void pool_inherited(void);
+
+/* Nobody calls pool_inherited(). Any thread. */
+void pool_forks_unknown(void);
+
+/* May another process have the mapping? Yes, unless this process made it and is known to have forked none since. */
+int pool_is_shared(void);
+
+/*
+ * Takes the file out of the process's memory: from now on there is no family here. What is about to store to the file
+ * stores to memory of this process alone, which goes when the process leaves another one. Returns 0 or -errno. Process
+ * lock held; no other thread of the process has places.
+ */
+long pool_leave(void);
+
 /* Takes consecutive places. Returns the first, or -errno: the file can't grow, or has no room for their words. */
 long pool_take(uint32_t places);
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>	  /* MAP_SHARED */
 #include <sys/resource.h> /* RLIMIT_AS */
 
+#include "runtime/identity.h"
 #include "runtime/output.h"
 #include "runtime/pool.h"
 #include "runtime/pool_parts.h"
@@ -112,6 +113,46 @@ static long size_most(int fd, uint64_t size, uint64_t least, uint64_t *got)
 	return r;
 }
 
+void pool_inherited(void)
+{
+	__atomic_store_n(&pool.inherited, 1, __ATOMIC_RELAXED); /* relaxed: the child's memory is copied later */
+}
+
+void pool_forks_unknown(void)
+{
+	__atomic_store_n(&pool.unknown, 1, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
+int pool_is_shared(void)
+{
+	/* Relaxed: a fork that another thread makes at this moment may come later as well. */
+	return pool.maker != identity_generation() || __atomic_load_n(&pool.inherited, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&pool.unknown, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
+long pool_leave(void)
+{
+	static struct {
+		void *at;
+		uint64_t size;
+	} left;
+	uint64_t size = __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED); /* relaxed: there is no other thread */
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+	void *p = sys_mmap(pool.mapped, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	if (sys_is_error(p))
+		return (long)(intptr_t)p;
+	if (pool.addresses > size)
+		sys_munmap(pool.mapped + size, pool.addresses - size);
+	if (left.size)
+		sys_munmap(left.at, left.size);
+	left.at = p;
+	left.size = size;
+	sys_madvise(p, size, MADV_DONTDUMP);
+	__atomic_store_n(&pool.base, NULL, __ATOMIC_RELAXED); /* relaxed, as above */
+	return 0;
+}
+
 uint64_t pool_chunk_size(uint64_t wanted)
 {
 	return at_most(wanted, pool_limit_of(RLIMIT_FSIZE) / (2 * PLACES_FEW));
@@ -129,6 +170,8 @@ long pool_map(int fd, uint64_t chunk_size)
 	if (r || (r = map_most(fd, place_size, least)))
 		return r;
 	pool.place_size = place_size;
+	pool.maker = identity_generation();
+	__atomic_store_n(&pool.inherited, 0, __ATOMIC_RELAXED); /* relaxed, as base */
 	pool.place = output_of(&st);
 	r = size_most(fd, at_most(FILE_SIZE > least ? FILE_SIZE : least, pool.addresses), least, &size);
 	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */

@@ -20,6 +20,9 @@ struct pool_private {
 	uint32_t is_short;   /* there were fewer addresses than for a file of the usual size */
 	uint32_t worded;     /* places whose words can be stored to, as far as is known. Relaxed, as above */
 	struct output_place place;
+	uint32_t maker;	     /* identity_generation() of the process that mapped it */
+	uint32_t inherited;  /* has that one forked since? Relaxed: by the thread that does, before it does */
+	uint32_t unknown;    /* nobody tells. As inherited */
 	uint8_t *mapped; /* what base will be */
 	uint8_t *base;	 /* NULL: there is no family yet */
 };

@@ -487,8 +487,8 @@ static long join(int *inherits)
 	return 0;
 }
 
-/* A family of its own. */
-static long found(void)
+/* A family of its own. forked: calls that another process of the trace began may return in this one. */
+static long found(int forked)
 {
 	long fd = family_make(process->pid);
 
@@ -502,12 +502,39 @@ static long found(void)
 	const struct surroundings *here = surroundings_look();
 	begin_head(0);
 	sys_copy(head->boot_id, here->boot_id, sizeof(head->boot_id));
+	head->flags = forked ? TRACE_FORKED : 0;
 	struct text text = { process->folder, sizeof(process->folder), 0 };
 	text_string(&text, family_folder());
 	show_head(head);
 	describe_program(here);
 	if (options.made)
 		options.made();
+	return 0;
+}
+
+long process_leave(void)
+{
+	struct trace_head *head = process->head;
+	long r;
+
+	if (head) {
+		process_clock();
+		head->flags |= TRACE_LEFT;
+	}
+	if ((r = pool_leave())) {
+		if (head)
+			head->flags &= ~(uint32_t)TRACE_LEFT;
+		return r;
+	}
+	process->has_left = 1;
+	process->head = process->elsewhere = NULL;
+	process->refused = 0;
+	process->place = process->threads = process->spare = 0;
+	process->records = (struct records){ 0 };
+	process->torn = 0;
+	if (process->state == PROCESS_ON)
+		/* Relaxed: as in process_start(). */
+		__atomic_store_n(&process->state, PROCESS_NONE, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -520,7 +547,7 @@ enum process_state process_start(void)
 		options.begin();
 	int inherits = 0;
 	int member = pool_is_open();
-	long r = member ? join(&inherits) : found();
+	long r = member ? join(&inherits) : found(process->has_left);
 	if (r && member) {
 		refused(r, process_refuse(r));
 		return process->state;

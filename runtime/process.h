@@ -93,6 +93,13 @@ enum process_state process_state(void);
  */
 enum process_state process_start(void);
 
+/*
+ * Leaves the family, or the one that the process was forked in: process_start() makes another one. Returns 0 or -errno:
+ * then nothing has changed. All records of threads are wiped (runtime/thread.h). Lock held; there is a family
+ * (runtime/pool.h).
+ */
+long process_leave(void);
+
 /* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
 void process_off(const char *what, const char *where, long error);
 

@@ -22,6 +22,7 @@ struct process {
 	int known;		/* the two below were looked at */
 	int torn;		/* a thread was describing things when this process was forked */
 	int left;		/* left_line is to be noted, when there is a head */
+	int has_left;		/* the family that it was forked in, or had */
 	uint64_t refused;	/* clock when it last found no place for a head; 0: it did not ask, or has one */
 	uint32_t spare; /* a place that was taken for its head; 0: none */
 	uint32_t refused_cause; /* enum trace_lost */

@@ -110,6 +110,31 @@ void thread_each(void (*do_it)(struct thread *thread))
 			do_it(record(slab * SLAB_RECORDS + i));
 }
 
+static unsigned others; /* threads that have a record. Lock */
+
+static void note_other(struct thread *thread)
+{
+	if (thread->tid && thread != (struct thread *)tramp_self && !identity_thread_is_gone(thread->tid))
+		others++;
+}
+
+static void forget(struct thread *thread)
+{
+	if (thread != (struct thread *)tramp_self)
+		thread_kept(thread)->owner = 0;
+	for (size_t i = 0; i < sizeof(*thread) / sizeof(uint64_t); i++)
+		__atomic_store_n((uint64_t *)(void *)thread + i, 0, __ATOMIC_RELAXED); /* relaxed: own, or nobody's */
+}
+
+int thread_forget_all(void)
+{
+	others = 0;
+	thread_each(note_other);
+	if (!others)
+		thread_each(forget);
+	return !others;
+}
+
 /* ---- beginning and end ---- */
 
 /* Lock held. */

@@ -193,6 +193,12 @@ struct thread *thread_get(void);
 /* The number of the thread's record in the trace, given now if it has none. By the thread itself, signals blocked. */
 unsigned thread_trace_number(struct thread *thread);
 
+/*
+ * Has no thread but the calling one a record? Then all records are as fork leaves them to a child. Lock held, by a
+ * thread of the process; not under a filter.
+ */
+int thread_forget_all(void);
+
 /* Calls do_it for every record. Lock held. */
 void thread_each(void (*do_it)(struct thread *thread));
 

@@ -3,6 +3,7 @@
 #include "runtime/calls.h"
 #include "runtime/clock.h"
 #include "runtime/dispatch.h"
+#include "runtime/leave.h"
 #include "runtime/pool.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
@@ -150,6 +151,12 @@ enum tramp_answer tramp_slow_shrink(uint64_t limit)
 	if (!confined() && !is_no_limit(limit))
 		pool_shrink();
 	process_unlock(&held);
+	return TRAMP_AGAIN;
+}
+
+enum tramp_answer tramp_slow_rights(const uint32_t call[4])
+{
+	leave_before(call);
 	return TRAMP_AGAIN;
 }
 

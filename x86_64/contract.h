@@ -142,6 +142,12 @@ CONTRACT enum tramp_answer tramp_slow_strict(uint64_t unused);
 CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t limit);
 
 /*
+ * The thread is about to make a system call by which the process may give up rights: its number, and its first three
+ * arguments. Leaves the family before, where others have that (runtime/leave.h).
+ */
+CONTRACT enum tramp_answer tramp_slow_rights(const uint32_t call[4]);
+
+/*
  * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler changed to
  * another stack in between. found: the word there, or the address, or 0. Records the event with a clock of its own,
  * unless it is there already; or it is lost, and counted. slot: an address on the stack that it is on.

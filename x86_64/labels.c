@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/labels.h"
 
+#include <errno.h> /* ENOMEM */
 #include <stddef.h>
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@ extern uint8_t tramp_labels_file[LABELS_MAPPED];
 extern struct labels_file tramp_labels_other;
 
 static uint32_t mapped;
+static int left; /* labels_leave() was called: the table that is executed has addresses. Process lock */
 
 static uint32_t first_of(uint64_t address)
 {
@@ -50,12 +52,14 @@ struct labels_entry *labels_make(uint64_t address)
 uint64_t labels_find(uint64_t address)
 {
 	const uint32_t first = first_of(address);
+	/* Where it is written: a debugger may have made a copy of the other page. */
+	const struct labels_entry *table = labels_are_mapped() ? tramp_labels_other.table : tramp_labels;
 
-	if (!labels_are_mapped())
+	if (!labels_are_mapped() && !left)
 		return 0;
 	for (uint32_t i = first; is_address(address) && i < first + LABELS_PROBES; i++)
-		/* Relaxed: as above. Where it is written: a debugger may have made a copy of the other page. */
-		if (__atomic_load_n(&tramp_labels_other.table[i].address, __ATOMIC_RELAXED) == address)
+		/* Relaxed: as above. */
+		if (__atomic_load_n(&table[i].address, __ATOMIC_RELAXED) == address)
 			return (uint64_t)(uintptr_t)(tramp_labels + i) + LABELS_LABEL;
 	return 0;
 }
@@ -72,10 +76,11 @@ static void fill_code(void)
 	}
 }
 
-static void fill(void)
+/* kept: the table that there was, or NULL. */
+static void fill(const struct labels_entry *kept)
 {
 	for (uint32_t i = 0; i < LABELS_ENTRIES; i++)
-		tramp_labels[i].address = LABELS_FREE;
+		tramp_labels[i].address = kept ? kept[i].address : LABELS_FREE;
 	fill_code();
 }
 
@@ -109,16 +114,49 @@ void labels_keep_place(void)
 	sys_mprotect(tramp_labels_file, (size_t)((uint8_t *)(&tramp_labels_other + 1) - tramp_labels_file), PROT_READ);
 }
 
+/* A copy of the table; NULL: no memory. */
+static struct labels_entry *copy_table(void)
+{
+	void *p = sys_mmap(NULL, LABELS_TABLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_is_error(p))
+		return NULL;
+	sys_copy(p, tramp_labels, LABELS_TABLE);
+	return p;
+}
+
+void labels_leave(void)
+{
+	if (!labels_are_mapped() || map_over(&tramp_labels_other, LABELS_CODE_AT, 0, -1))
+		return;
+	left = 1;
+	/* Release: pairs with labels_are_mapped(). */
+	__atomic_store_n(&mapped, 0, __ATOMIC_RELEASE);
+}
+
+/* Puts what is in the file, but for its code, where it will be mapped: nobody finds an address there yet. */
+static long fill_place(void)
+{
+	struct labels_entry *kept = left ? copy_table() : NULL;
+
+	if (left && !kept)
+		return -ENOMEM;
+	/* Another thread may have been here when this process was forked. */
+	long r = map_over(tramp_labels_file, LABELS_MAPPED, 0, -1);
+	if (!r)
+		fill(kept);
+	if (kept)
+		sys_munmap(kept, LABELS_TABLE);
+	return r;
+}
+
 long labels_map(int fd)
 {
 	struct labels_head head = { LABELS_MAGIC, (uint64_t)(uintptr_t)tramp_labels_file, 0 };
+	long r = fill_place();
 
-	/* Another thread may have been here when this process was forked. */
-	long r = map_over(tramp_labels_file, LABELS_MAPPED, 0, -1);
 	if (r)
 		return r;
-	/* It is written where it will be mapped: nobody finds an address there yet. */
-	fill();
 	r = sys_write_at(fd, &head, sizeof(head), LABELS_HEAD_AT);
 	if (!r)
 		r = sys_write_at(fd, tramp_labels, LABELS_TABLE, LABELS_AT);
@@ -134,8 +172,10 @@ long labels_map(int fd)
 		if (r)
 			map_over(&tramp_labels_other, LABELS_CODE_AT, 0, -1);
 	}
-	/* What was filled takes memory. */
-	if (r)
+	/* What was filled takes memory; but calls that are open may return by it. */
+	if (r && left)
+		sys_mprotect(tramp_labels_file, LABELS_MAPPED, PROT_READ | PROT_EXEC);
+	else if (r)
 		map_over(tramp_labels_file, LABELS_MAPPED, 0, -1);
 	/* Release: pairs with labels_are_mapped(). */
 	__atomic_store_n(&mapped, !r, __ATOMIC_RELEASE);

@@ -76,7 +76,13 @@ void labels_keep_place(void);
  */
 long labels_map(int fd);
 
-/* Has that been done, here or in a process that this one was forked from? */
+/*
+ * Takes the shared mapping out of the process's memory; what was executed stays. Where labels_map() comes again, calls
+ * that are open keep their labels, and these their meaning. Process lock held; no other thread has open calls.
+ */
+void labels_leave(void);
+
+/* Has labels_map() been done, here or in a process that this one was forked from, and not labels_leave() since? */
 int labels_are_mapped(void);
 
 /* The entry of a return address, made if need be; NULL: there is none, and can't be. */

@@ -63,8 +63,23 @@ read_clock:
  * Stack as tramp_intercept's; afterwards, at .Lgo_on, 0 rdx 8 rcx 16 rax 24 body 32 word 40 A (slot S). landed: what
  * lies at or below S was unwound by an exception. jump: rdi = jmp_buf. caller: S may hold our label. prctl: edi, esi,
  * rdx = its first arguments. syscall: edi = number, esi, rdx, rcx = the call's first arguments. limit: below. lock: a
- * call of mlockall().
+ * call of mlockall(). rights: word = the number of a system call, edi, esi, edx = its first arguments.
  */
+
+/* Tells of a system call that is about to be made: its number, three arguments. Clobbers rax, rcx, rdx. */
+.macro	RIGHTS	number, first, second, third
+	lea	-16(%rsp), %rsp
+	.cfi_adjust_cfa_offset 16
+	mov	\number, (%rsp)
+	mov	\first, 4(%rsp)
+	mov	\second, 8(%rsp)
+	mov	\third, 12(%rsp)
+	mov	%rsp, %rax
+	SLOW	tramp_slow_rights
+	lea	16(%rsp), %rsp
+	.cfi_adjust_cfa_offset -16
+.endm
+
 	.p2align 4
 	.globl	tramp_landed
 	.hidden	tramp_landed
@@ -144,7 +159,7 @@ tramp_syscall:
 	cmp	$NR_PRCTL, %edi
 	je	.Lprctl
 	cmp	$NR_SECCOMP, %edi
-	jne	.Lgo_on
+	jne	.Lrights_call
 	cmp	$SET_MODE_STRICT, %esi
 	je	.Lmode_strict
 	cmp	$SET_MODE_FILTER, %esi
@@ -166,6 +181,24 @@ tramp_syscall:
 	je	.Lstrict
 	test	%rcx, %rcx
 	jnz	.Lconfined
+	jmp	.Lgo_on
+/* By syscall(): a number that tramp_rights is for? */
+.Lrights_call:
+.irp	number, NR_SETUID, NR_SETREUID, NR_SETRESUID, NR_CAPSET, NR_CHROOT, NR_UNSHARE, NR_SETNS
+	cmp	$\number, %edi
+	je	.Lgives_up
+.endr
+	jmp	.Lgo_on
+.Lgives_up:
+	RIGHTS	%edi, %esi, %edx, %ecx
+	jmp	.Lgo_on
+	.globl	tramp_rights
+	.hidden	tramp_rights
+tramp_rights:
+	.cfi_adjust_cfa_offset -24
+	SAVE	%rax, %rcx, %rdx
+	mov	32(%rsp), %eax
+	RIGHTS	%eax, %edi, %esi, %edx
 	jmp	.Lgo_on
 	.globl	tramp_limit
 	.hidden	tramp_limit
@@ -247,5 +280,6 @@ tramp_gate_\name:
 	GATE	syscall, EVENT_SYSCALL, 24
 	GATE	limit, EVENT_LIMIT, 24
 	GATE	lock, EVENT_LOCK, 24
+	GATE	rights, EVENT_RIGHTS, 24
 
 	.section .note.GNU-stack, "", @progbits

@@ -49,9 +49,9 @@ is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contra
 # Files of runtime/ (and runtime/handlers/ and snapshot/, which has file, meta and copy), each after all files that it
 # needs; runtime/start.c gives pointers to the others.
 layers='identity dense lock text output arena maps surroundings clock dispatch broker epoch file meta copy
-	family pool pool_make records process_lost stderr process filter throttle waits thread chunk_file chunk
-	recorder_lost recorder own_labels count calls_parts calls_stack calls filter_calls watched told objects handlers
-	events custom snapshot control start'
+	family pool pool_make stderr records process_lost process filter throttle waits thread rights leave chunk_file
+	chunk recorder_lost recorder own_labels count calls_parts calls_stack calls filter_calls watched told objects
+	handlers events custom snapshot control start'
 
 # Such an order for tool/read/, with events/ and sched/.
 reader_layers='memory error clock path file dense decode calls stacks family process cuts meta names words base

@@ -81,6 +81,8 @@ enum read_process_state read_process_state(const struct read_process *process)
 {
 	if (process->head.flags & TRACE_EXITED)
 		return READ_PROCESS_ENDED;
+	if (process->head.flags & TRACE_LEFT)
+		return READ_PROCESS_LEFT;
 	if (has_successor(process))
 		return READ_PROCESS_EXECUTED;
 	if (!read_clock_is_of_this_boot(process->head.boot_id) || !read_process_is_alive(process->head.pid) ||

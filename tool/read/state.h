@@ -18,6 +18,7 @@ enum read_process_state {
 	READ_PROCESS_ENDED,	  /* by exit() */
 	READ_PROCESS_RUNNING,  /* still, the same program */
 	READ_PROCESS_EXECUTED, /* another program, in the same process */
+	READ_PROCESS_LEFT,     /* it gave up rights, and goes on in another file, as another process of the trace */
 	READ_PROCESS_GONE,	  /* killed, or by _exit(); or it executed an untraced program, which is gone */
 	READ_PROCESS_STATES
 };

@@ -11,7 +11,8 @@
  *    write to meta make one: those of its family, which have all of its files already. So a worker that was taken over
  *    can't reach another family's files by asking, not even with the number of a process that belonged to that family
  *    and is gone; it can have its own family's files, and spoil them, as it can without asking. Of threads' files it
- *    gets those of its own place.
+ *    gets those of its own place. A process that left a family before it gave up rights (TRACE_LEFT) gets no file of
+ *    that family any more: it could make one shorter that others have mapped.
  *  - Folders and files are ours (owner), plain, and have one name, whatever has been put in their place; names have one
  *    form; no link is followed.
  *  - The number of files is bounded. What a process writes into its own files is not, as for every process that has
@@ -109,7 +110,7 @@ static bool is_head_of(const struct peer *peer, const struct trace_head *head)
 	const uint64_t second = 1000000000;
 
 	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)) || head->version != TRACE_VERSION ||
-		head->pid != (uint32_t)peer->pid)
+		head->pid != (uint32_t)peer->pid || head->flags & TRACE_LEFT)
 		return false;
 	uint64_t old = tool_now() - head->first.mono, process = tool_now_on(CLOCK_BOOTTIME) - peer->start;
 	/* A clock that stood while the machine slept makes the head younger, not older. */
@@ -154,10 +155,14 @@ static long place_in(const struct peer *peer, int meta)
 /* The place of the process's head in the family; -1: it is none of its members. */
 static long member(const struct peer *peer, const struct output_place *place, int folder)
 {
-	if (was_given(peer, place))
-		return 0;
-	long meta = output_open_file(folder, "meta", O_RDONLY | O_NONBLOCK);
-	long found = meta < 0 ? -1 : place_in(peer, (int)meta);
+	struct trace_head first;
+	long meta = output_open_file(folder, "meta", O_RDONLY | O_NONBLOCK), found = -1;
+
+	/* It has no head there yet, or has left. */
+	if (meta >= 0 && was_given(peer, place))
+		found = read_whole((int)meta, &first, sizeof(first), 0) && first.flags & TRACE_LEFT ? -1 : 0;
+	else if (meta >= 0)
+		found = place_in(peer, (int)meta);
 	if (meta >= 0)
 		close((int)meta);
 	return found;

@@ -79,7 +79,7 @@ static void print_programs(const struct info *info, const struct show_colors *co
 
 static void print_states(const struct info *info)
 {
-	uint64_t count[XAUDIT_READ_STATE_GONE + 1] = { 0 }, off = 0, crashed = 0;
+	uint64_t count[XAUDIT_READ_STATE_LEFT + 1] = { 0 }, off = 0, crashed = 0;
 	const char *between = "\nProcesses that: ";
 
 	for (uint32_t i = 0; i < info->info->processes; i++) {
@@ -87,7 +87,7 @@ static void print_states(const struct info *info)
 		off += info->process[i].head->off != 0;
 		crashed += info->process[i].amounts.crashes != 0;
 	}
-	for (int state = 0; state <= XAUDIT_READ_STATE_GONE; state++) {
+	for (int state = 0; state <= XAUDIT_READ_STATE_LEFT; state++) {
 		if (!count[state])
 			continue;
 		printf("%s%" PRIu64 " %s", between, count[state],

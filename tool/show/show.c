@@ -116,6 +116,9 @@ static const struct {
 		"executed another program" },
 	[XAUDIT_READ_STATE_GONE] = { "was killed, ended by _exit(), or executed what was not traced",
 		"were killed, ended by _exit(), or executed what was not traced", "has ended" },
+	[XAUDIT_READ_STATE_LEFT] = { "gave up rights, and went on as another process of the trace",
+		"gave up rights, and went on as other processes of the trace",
+		"went on as another process of the trace" },
 };
 
 const char *show_state_phrase(int state)

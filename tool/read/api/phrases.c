@@ -19,6 +19,7 @@ const char *xaudit_read_state_word(int state)
 		[XAUDIT_READ_STATE_RUNNING] = "running",
 		[XAUDIT_READ_STATE_EXECUTED] = "executed",
 		[XAUDIT_READ_STATE_GONE] = "gone",
+		[XAUDIT_READ_STATE_LEFT] = "left",
 	};
 
 	return state > 0 && (size_t)state < NUMBER_OF(words) ? words[state] : NULL;

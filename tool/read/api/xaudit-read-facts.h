@@ -17,7 +17,8 @@ enum xaudit_read_state {
 	XAUDIT_READ_STATE_ENDED = 1, /* by exit() */
 	XAUDIT_READ_STATE_RUNNING,   /* still, the same program */
 	XAUDIT_READ_STATE_EXECUTED,  /* another program, in the same process */
-	XAUDIT_READ_STATE_GONE       /* killed, or by _exit(); or it executed an untraced program, which is gone */
+	XAUDIT_READ_STATE_GONE,      /* killed, or by _exit(); or it executed an untraced program, which is gone */
+	XAUDIT_READ_STATE_LEFT       /* it gave up rights, and goes on as another process of the trace */
 };
 
 int xaudit_read_process_state(struct xaudit_read_process *process);
@@ -259,7 +260,7 @@ void xaudit_read_follow_close(struct xaudit_read_follow *follow); /* NULL: nothi
 /* ---- words ---- */
 
 /* Words for the numbers above. NULL: the format has no such number. */
-const char *xaudit_read_state_word(int state);		 /* "ended", "running", "executed", "gone" */
+const char *xaudit_read_state_word(int state);		 /* "ended", "running", "executed", "gone", "left" */
 const char *xaudit_read_mode_word(uint64_t mode);	 /* "stream", "ring", "count"; never NULL: "?" */
 const char *xaudit_read_kind_word(uint32_t kind);	 /* "xray" and so on, as in xaudit.conf(5) */
 const char *xaudit_read_reason_phrase(uint32_t reason);	 /* "not selected by the rules" */
