@@ -6,11 +6,14 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$tmp" || bail 'no temporary folder'
-mkdir -p bin build-aux m4 t/unit && touch Makefile.in build-aux/tap-driver.sh && cp "$top_srcdir/bootstrap" . ||
+mkdir -p bin build-aux m4 t/lib t/unit && touch Makefile.in build-aux/tap-driver.sh && cp "$top_srcdir/bootstrap" . ||
 	bail 'no bootstrap here'
-for name in sh sed dirname cat env awk rm mkdir grep sort date; do
+for name in sh sed dirname cat env awk rm mkdir mktemp grep sort date; do
 	ln -s "$(command -v $name)" "bin/$name" || bail "no $name here"
 done
+
+# What tests leave behind is in the file `left`.
+echo '[ "$1" = look ] || [ ! -e left ] || cat left' >t/lib/machine.sh
 
 # fake PATH [LINE]...: makes a program of these lines; the file log has the arguments of its calls.
 fake() {
@@ -61,7 +64,7 @@ rechecks() {
 bootstrap
 is "$installed" 'clang libc++-dev libc++abi-dev libclang-rt-dev ' \
 	'where no clang is, the release says which one, and its libraries go with it'
-is "$status $(printf '%s\n' "$out" | tail -n 1)" '0 2 passed, 0 failed, 0 skipped' \
+is "$status $(printf '%s\n' "$out" | tail -n 1)" '0 3 passed, 0 failed, 0 skipped' \
 	'the last line counts the checks of both parts'
 is "$(grep -c '^configure' log) $(rechecks)" '1 0' 'it configures once'
 
@@ -149,11 +152,11 @@ fake bin/make 'case "$*" in *" TESTS=t"*) x=FAIL ;; *) x=PASS ;; esac' 'echo ":t
 run check-all
 is "$(printf '%s\n' "$out" | tail -n 3 | head -n 2)" 'FAIL: t/unit/one.t 1
 # t/unit/one.t: got: 1' 'what failed stands at the end'
-is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 1 passed, 1 failed, 0 skipped' 'a failure of either part is one'
+is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 2 passed, 1 failed, 0 skipped' 'a failure of either part is one'
 fake bin/make 'printf ":global-test-result: ERROR\n:test-result: FAIL\n:test-result: ERROR\n" >t/unit/one.trs' \
 	'printf ":global-test-result: ERROR\n:test-result: PASS\n:test-result: ERROR\n" >t/unit/two.trs'
 run check
-is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 1 passed, 2 failed, 0 skipped' \
+is "$status $(printf '%s\n' "$out" | tail -n 1)" '1 2 passed, 2 failed, 0 skipped' \
 	'a file that ends badly counts if no check of it failed'
 rm -f t/unit/two.trs
 
@@ -181,7 +184,7 @@ FAIL: t/unit/3.t 2
 FAIL: t/unit/4.t 2
 # t/unit/4.t: got: FAIL
 Failed:
-8 passed, 0 failed, 0 skipped' 'what fails once is told, and has not failed'
+9 passed, 0 failed, 0 skipped' 'what fails once is told, and has not failed'
 failing 1 FAIL
 is "$status $(printf '%s\n' "$out" | tail -n 7)" '1 Failed at first, and was run once more:
 FAIL: t/unit/1.t 2
@@ -189,10 +192,21 @@ FAIL: t/unit/1.t 2
 Failed:
 FAIL: t/unit/1.t 2
 # t/unit/1.t: got: FAIL
-1 passed, 1 failed, 0 skipped' 'what fails twice has'
+2 passed, 1 failed, 0 skipped' 'what fails twice has'
 is "$(grep -c '^make .*recheck' log)" 1 'it is not run for a third time'
 failing 5 PASS
 is "$status $(grep -c '^make .*recheck' log) $(printf '%s\n' "$out" | tail -n 1)" \
-	'1 0 5 passed, 5 failed, 0 skipped' 'where much fails it is no chance, and nothing is run again'
+	'1 0 6 passed, 5 failed, 0 skipped' 'where much fails it is no chance, and nothing is run again'
+
+# ---- what is left behind ----
+rm -f t/unit/*.trs t/unit/*.log
+printf 'tmp a was left: is there\nmount b is gone\n' >left
+ls /tmp/before.* >before 2>/dev/null
+failing 0 PASS
+is "$status $(printf '%s\n' "$out" | tail -n 4)" '1 FAIL: the machine is not as it was before the tests
+# tmp a was left: is there
+# mount b is gone
+0 passed, 1 failed, 0 skipped' 'a machine that is not as it was is a failure, which is told'
+is "$(ls /tmp/before.* 2>/dev/null)" "$(cat before)" 'and no file of that is left'
 
 done_testing

@@ -47,5 +47,5 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/source-rules.t t/whole/stacks.t t/whole/srcline.t t/whole/starts.t t/whole/steering.t \
 	t/whole/static_tls.t t/whole/taken.t t/whole/tasks.t t/whole/terminal.t \
 	t/whole/threads.t t/whole/tool-order.t t/whole/transparent.t t/whole/tree.t \
-	t/whole/leave.t \
+	t/whole/leave.t t/whole/machine.t \
 	t/whole/scribbler.t t/whole/trees.t t/whole/unwinder.t t/whole/users.t t/whole/worker.t t/whole/wx.t
