@@ -26,8 +26,6 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 #include "t/lib/sanitizers.h"
 #include "t/lib/tap.h"
 
-uint32_t tramp_confined; /* defined in the trampolines, which are not linked here */
-
 #define CHUNK  TRACE_CHUNK_MIN
 #define PLACE  (2 * CHUNK)
 
@@ -71,7 +69,7 @@ static long make(const char *where)
 	return r;
 }
 
-static uint64_t file_size(void)
+static inline uint64_t file_size(void)
 {
 	struct stat st;
 
