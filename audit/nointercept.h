@@ -28,11 +28,14 @@ enum nointercept_watch {
  * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), does
  * what its return address says (TRAMP_CALLER), shows where a frame of ours ends (TRAMP_CFA), may forbid us the TSC or
  * system calls (TRAMP_PRCTL, TRAMP_SYSCALL), may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK), or may take
- * rights from the process (TRAMP_RIGHTS).
+ * rights from the process, or fork it unseen by handlers of fork() (TRAMP_RIGHTS).
  */
 enum nointercept_watch nointercept_watch(const char *name);
 
-/* The number of the system call that a function of WATCH_RIGHTS makes, with the same arguments; of others 0. */
+/*
+ * The number of the system call that a function of WATCH_RIGHTS makes, with the same arguments if it may take rights;
+ * of others 0.
+ */
 uint32_t nointercept_call(const char *name);
 
 #endif

@@ -8,6 +8,7 @@
 #include "runtime/thread.h"
 #include "x86_64/confined.h"
 #include "x86_64/labels.h"
+#include "x86_64/sys.h"
 
 /* Lock held. */
 static void leave(void)
@@ -29,6 +30,12 @@ static void leave(void)
 void leave_before(const uint32_t call[4])
 {
 	struct process_held held;
+
+	/* Or to make a task that shares the memory: then the process leaves, though nobody else has the file. */
+	if (call[0] == __NR_fork || call[0] == __NR_clone || call[0] == __NR_clone3) {
+		pool_inherited();
+		return;
+	}
 
 	if (confined() || !pool_is_open() || process_state() == PROCESS_OFF || process_is_inside() ||
 		!identity_is_ours())

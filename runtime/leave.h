@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 /*
- * call: the system call that the calling thread is about to make, as rights_are_given_up() takes it. Takes the process
+ * call: the system call that the calling thread is about to make, as rights_are_given_up() takes it; or one that may
+ * fork, which is noted. Takes the process
  * lock; async-signal-safe, no libc.
  */
 void leave_before(const uint32_t call[4]);

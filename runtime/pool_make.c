@@ -138,10 +138,14 @@ long pool_leave(void)
 	} left;
 	uint64_t size = __atomic_load_n(&pool.accessible, __ATOMIC_RELAXED); /* relaxed: there is no other thread */
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-	void *p = sys_mmap(pool.mapped, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
-	if (sys_is_error(p))
+	/* First: a child that another thread forks meanwhile is no member. Release, as in pool_open(). */
+	__atomic_store_n(&pool.base, NULL, __ATOMIC_RELEASE);
+	void *p = sys_mmap(pool.mapped, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (sys_is_error(p)) {
+		pool_open();
 		return (long)(intptr_t)p;
+	}
 	if (pool.addresses > size)
 		sys_munmap(pool.mapped + size, pool.addresses - size);
 	if (left.size)
@@ -149,7 +153,6 @@ long pool_leave(void)
 	left.at = p;
 	left.size = size;
 	sys_madvise(p, size, MADV_DONTDUMP);
-	__atomic_store_n(&pool.base, NULL, __ATOMIC_RELAXED); /* relaxed, as above */
 	return 0;
 }
 

@@ -142,8 +142,8 @@ CONTRACT enum tramp_answer tramp_slow_strict(uint64_t unused);
 CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t limit);
 
 /*
- * The thread is about to make a system call by which the process may give up rights: its number, and its first three
- * arguments. Leaves the family before, where others have that (runtime/leave.h).
+ * The thread is about to make a system call by which the process may give up rights, or fork: its number, and its first
+ * three arguments. Leaves the family before rights go, where others have that (runtime/leave.h).
  */
 CONTRACT enum tramp_answer tramp_slow_rights(const uint32_t call[4]);
 

@@ -74,6 +74,9 @@ void offsets(void)
 	NUMBER(NR_CHROOT, __NR_chroot);
 	NUMBER(NR_UNSHARE, __NR_unshare);
 	NUMBER(NR_SETNS, __NR_setns);
+	NUMBER(NR_FORK, __NR_fork);
+	NUMBER(NR_CLONE, __NR_clone);
+	NUMBER(NR_CLONE3, __NR_clone3);
 	NUMBER(TSC_SIGSEGV, PR_TSC_SIGSEGV);
 	NUMBER(EVENT_CUSTOM, TRAMP_CUSTOM * sizeof(void *));
 	NUMBER(EVENT_TYPED, TRAMP_TYPED * sizeof(void *));

@@ -184,7 +184,8 @@ tramp_syscall:
 	jmp	.Lgo_on
 /* By syscall(): a number that tramp_rights is for? */
 .Lrights_call:
-.irp	number, NR_SETUID, NR_SETREUID, NR_SETRESUID, NR_CAPSET, NR_CHROOT, NR_UNSHARE, NR_SETNS
+.irp	number, NR_SETUID, NR_SETREUID, NR_SETRESUID, NR_CAPSET, NR_CHROOT, NR_UNSHARE, NR_SETNS, \
+	NR_FORK, NR_CLONE, NR_CLONE3
 	cmp	$\number, %edi
 	je	.Lgives_up
 .endr

@@ -84,7 +84,7 @@ enum tramp_event {
 	TRAMP_SYSCALL, /* a call of syscall(): no event, but it may take system calls from us */
 	TRAMP_LIMIT,  /* a call of setrlimit() or prlimit(): no event, but it may limit the addresses that there are */
 	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
-	TRAMP_RIGHTS, /* a call of setuid() or so: no event, but the process may give up rights */
+	TRAMP_RIGHTS, /* a call of setuid() or so: no event, but the process may give up rights, or fork */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_CALLER, /* a call of dlopen() or so, which asks who called it: no event, but its caller may be gone */
 	TRAMP_RETURN, /* a return to a label of its own (labels.h) */

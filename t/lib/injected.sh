@@ -32,7 +32,8 @@ injected() {
 	fi
 	n=${said#*covered }
 	covered=$((covered + ${n%% of*}))
-	info d '.processes[] | select(.lost > 0) | "\(.pid) \(.lost)"' | tr -d '"' >losses
+	info d '[.processes[] | select(.lost > 0)] | group_by(.pid)[] | "\(.[0].pid) \([.[].lost] | add)"' | tr -d '"' \
+		>losses
 	case $judge in
 	*taken*) judge="$judge=$(info d '[.processes[].taken_back] | add')" ;;
 	esac

@@ -59,6 +59,11 @@ unset ENOUGH
 all 'a chunk that is full' "-b tramp_slow_event $few" '' fill
 all 'into another mode' "-r -b tramp_slow_event $few" '' fill
 all 'a new stack' "$few" apart=1 stack
+if [ "$(id -u)" -eq 0 ]; then
+	all 'rights are given up' "-b tramp_slow_rights $few" early=1 leave
+else
+	skip 2 'not root: no rights to give up'
+fi
 all 'a new thread' -t 'skip=0 early=1' thread
 all 'not too deep' '' '' call -D 9
 all 'below a function' '' '' call -C counted -C handled -C mark -C in_child

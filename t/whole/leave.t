@@ -57,6 +57,8 @@ for step in r w c p n; do
 	leave f$step + 2007 2
 done
 leave FU + 2007 2
+leave xu + 2007 2
+leave yu + 2007 2
 leave Fsv -- 2007 1
 # It has left: what it gives up after that is no matter, until it forks again.
 leave Fcu +- 2007 2
