@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls.h"
 
+#include "runtime/calls_parts.h"
 #include "runtime/clock.h"
 #include "runtime/identity.h"
 #include "runtime/process.h"
@@ -118,9 +119,12 @@ struct stack *calls_unwind_all(struct thread *thread)
 		thread->hot.stack ? calls_stack(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)) : NULL;
 
 	/* Behind a thread's own stack, and what libc keeps there, another one's may begin. */
-	if (stack)
-		calls_unwind(thread, stack,
-			(mirror_is_own(stack) && stack->native < stack->high ? stack->native : stack->high) - 8);
+	if (!stack)
+		return NULL;
+	calls_unwind(thread, stack,
+		(mirror_is_own(stack) && stack->native < stack->high ? stack->native : stack->high) - 8);
+	calls_unwind_parts(thread, stack);
+	recorder_stack(thread, stack);
 	return stack;
 }
 

@@ -6,14 +6,21 @@
  * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one instruction,
  * so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock when a thread meets a new
  * stack, or a stack is parted from another one. calls.c has what trampolines call, calls_stack.c what they and others
- * stand on.
+ * stand on, calls_gaps.c stacks in frames.
  *
  * An event at a slot says that the frames below it are gone, if they are the same stack's. The outermost call that was
  * open below tells if they are: if its slot was written over since (further calls on the stack do that), it was left,
  * with all calls inside; if the slot still holds our label (for an XRay call: the return address that its entry found
- * there), the call may still return: it is taken for a call of another stack, which is parted from this one without a
- * word in the trace (mirror_split()). If it was left nevertheless, that is seen once its slot was written over. An
- * exception's landing pad and longjmp need no such test: they tell that frames are gone.
+ * there), the call may still return: so one of the two lies on another stack.
+ *  - On a thread's own stack, a call that begins above another one, and no other call ends: nothing can be called there
+ *    from frames further out, so the new one is on a stack in one of these, as an array of a coroutine or of a handler.
+ *    That is taken out of the thread's stack (mirror_carve()): the calls around that frame and those below it are one
+ *    stack, the new one is another.
+ *  - Else the open call is another stack's, which is parted from this one (mirror_split()).
+ * If it was left nevertheless, that is seen once its slot was written over; when the thread ends, or the process by
+ * exit(); or when another thread begins on the same stack. Calls on a stack in a frame end likewise: that the call
+ * around them has ended shows it only together with words that were written over, since which of the two is in the
+ * other's frame was a guess. An exception's landing pad and longjmp need no such test: they tell that frames are gone.
  *
  * Two threads at once. A stack is one thread's: its events are there (tramp_state.stack), and it is the stack's runner.
  * A thread that comes looks whether the runner is there still. If not, it says that it is the runner, and looks once
@@ -110,8 +117,8 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot);
 void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot);
 
 /*
- * The calling thread's frames will not return: ends all open calls on its stack as unwound. Returns the stack, or
- * NULL.
+ * The calling thread's frames will not return: ends all open calls on its stack as unwound, with all that it parted
+ * from its own stack, or had in frames there. Returns the stack, or NULL.
  */
 struct stack *calls_unwind_all(struct thread *thread);
 

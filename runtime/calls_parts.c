@@ -102,8 +102,7 @@ static struct stack *own_struct(const struct thread *thread, const struct stack 
 	return away && away->end == stack->end ? away : NULL;
 }
 
-/* The stack is the thread's from here on. Lock held. */
-static void give_to(struct thread *thread, struct stack *stack)
+void calls_give_to(struct thread *thread, struct stack *stack)
 {
 	if (thread_kept(thread)->away == stack)
 		thread_kept(thread)->away = NULL;
@@ -131,7 +130,7 @@ static struct stack *part_at(struct stack *stack, uint64_t slot, uint64_t from, 
 		return NULL;
 	filter_count(stack);
 	filter_count(other);
-	give_to(thread, other);
+	calls_give_to(thread, other);
 	return other;
 }
 
@@ -146,7 +145,7 @@ struct stack *calls_part(
 	sys_block_signals(&before);
 	process_lock(&held);
 	/* A handler, or another thread, may have parted them in between. */
-	if (stack_has(stack, here) && stack->hot.top <= limit) {
+	if (stack_owns(stack, here) && stack->hot.top <= limit) {
 		int is_own = !other && calls_runner(stack) == thread;
 		uint64_t slot = !other || calls_is_on(other, stack) ? calls_outermost(stack, limit) : 0;
 		struct stack *part = slot ? part_at(stack, slot, mirror_border(slot, here), is_own, thread, &kept,
@@ -197,7 +196,7 @@ static struct stack *part_from(
 
 	sys_block_signals(&before);
 	process_lock(&held);
-	if (stack_has(stack, slot) && stack_has(stack, sp) && stack->hot.top >= slot && calls_is_on(other, stack)) {
+	if (stack_owns(stack, slot) && stack_owns(stack, sp) && stack->hot.top >= slot && calls_is_on(other, stack)) {
 		/* Between the slot and sp, calls are this thread's. */
 		last = slot < sp && stack->hot.top < sp ? calls_outermost(stack, sp) : 0;
 		stack->asked = 0;
@@ -264,7 +263,7 @@ static struct stack *take(struct thread *thread, struct stack *stack, uint64_t s
 			if (thread_kept(other)->away)
 				mirror_drop(thread_kept(other)->away);
 			thread_kept(other)->away = stack;
-			give_to(thread, mine);
+			calls_give_to(thread, mine);
 		}
 		/* Without memory the struct is this thread's, too. */
 		mine = mine ? mine : stack;
@@ -284,7 +283,7 @@ struct stack *calls_go_on(struct thread *thread, struct stack *stack, uint64_t s
 	struct stack *own = own_struct(thread, stack);
 	if (own && mirror_find(slot) == stack && calls_runner(stack) == thread && mirror_replace(stack, own)) {
 		mirror_drop(stack);
-		give_to(thread, own);
+		calls_give_to(thread, own);
 		stack = own;
 	}
 	process_unlock(&held);
@@ -309,7 +308,7 @@ static struct stack *part_if_waits(
 	if ((asked > ALWAYS_ASKED && asked & (asked - 1)) || confined())
 		return NULL;
 	uint64_t sp = waits_where(other->tid);
-	return sp && stack_has(stack, sp) ? part_from(thread, stack, slot, other, sp) : NULL;
+	return sp && stack_owns(stack, sp) ? part_from(thread, stack, slot, other, sp) : NULL;
 }
 
 #define ALWAYS_TAKEN 64

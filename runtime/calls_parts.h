@@ -17,6 +17,12 @@ uint64_t calls_outermost(const struct stack *stack, uint64_t slot);
  */
 int calls_holds_label(uint64_t slot);
 
+/*
+ * Is the word where the call's return address was still what we or the sled's caller put there? Memory may be gone
+ * since, but for the page of `here`, which the thread is seen to use.
+ */
+int calls_is_held(uint64_t slot, uint64_t here);
+
 static inline const struct thread *calls_runner(const struct stack *stack)
 {
 	/* Relaxed: come() in calls_stack.c says what is ordered. */
@@ -52,7 +58,37 @@ struct stack *calls_part(
  */
 struct stack *calls_take(struct thread *thread, struct stack *stack, uint64_t slot, struct thread *other);
 
+/* The stack is the thread's from here on. Lock held. */
+void calls_give_to(struct thread *thread, struct stack *stack);
+
 /* The thread comes back to a stack that another one had meanwhile, and nobody has now: with its own struct. */
 struct stack *calls_go_on(struct thread *thread, struct stack *stack, uint64_t slot);
+
+/* ---- stacks in frames: calls_gaps.c ---- */
+
+/*
+ * The thread enters a call at `here` on its own stack, above a call that is open at or below the limit: `here` is on a
+ * stack in one of that stack's frames. Returns this, which becomes the thread's; NULL: it is not so, or there is no
+ * memory.
+ */
+struct stack *calls_carve(struct thread *thread, struct stack *stack, uint64_t limit, uint64_t here);
+
+/* Ends what is over in gaps of a stack that is the thread's. */
+void calls_end_gaps(struct thread *thread, struct stack *stack);
+
+/* May something be over in the stack's gaps? */
+static inline int calls_gaps_may_end(const struct stack *stack, const struct thread *thread)
+{
+	return stack->gaps && stack->gaps->high <= stack->hot.top && calls_runner(stack) == thread;
+}
+
+/*
+ * The thread has come to a stack that has gaps, or may lie in one: ends what is over there. Returns the stack that the
+ * slot lies on then, which is the thread's.
+ */
+struct stack *calls_look_at_gaps(struct thread *thread, struct stack *stack, uint64_t slot);
+
+/* All calls are over that are open on parts of the thread's own stack `stack`, or in its frames, and were its own. */
+void calls_unwind_parts(struct thread *thread, struct stack *stack);
 
 #endif

@@ -29,12 +29,17 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 	return cpu_swaps_one(&stack->top, slot, outer);
 }
 
+/* Are there handlers to be told? */
+static int is_handled(void)
+{
+	/* Relaxed: see filter.h. */
+	return __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
+}
+
 /* Ends every open call at or below the slot, with an event of this type. */
-static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type)
+static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type, int handled)
 {
 	uint64_t top;
-	/* Relaxed: see filter.h. */
-	int handled = __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 
 	if (handled)
 		hooks.frames_gone(thread, stack->low, slot);
@@ -69,14 +74,14 @@ static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot,
 
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 {
-	end_calls(thread, stack, slot, TRACE_UNWIND);
+	end_calls(thread, stack, slot, TRACE_UNWIND, is_handled());
 }
 
 void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot)
 {
 	stack = stack->hot.top < slot ? calls_settle(thread, stack, slot - 8) : stack;
 	if (stack->hot.top == slot)
-		end_calls(thread, stack, slot, TRACE_TAIL);
+		end_calls(thread, stack, slot, TRACE_TAIL, is_handled());
 }
 
 int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
@@ -84,11 +89,7 @@ int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
 	return entry->address & TOLD_MARK ? (entry->address & TOLD_ADDRESS) == word : entry->address == word;
 }
 
-/*
- * Is the word where the call's return address was still what we or the sled's caller put there? Memory may be gone
- * since, but for the page that the thread is seen to use.
- */
-static int is_held(uint64_t slot, uint64_t here)
+int calls_is_held(uint64_t slot, uint64_t here)
 {
 	const struct mirror_entry *entry = mirror_entry(slot);
 
@@ -121,9 +122,11 @@ struct stack *calls_settle(struct thread *thread, struct stack *stack, uint64_t 
 
 	for (int round = 0; !is_left && stack->hot.top <= below; round++) {
 		uint64_t last = calls_outermost(stack, below);
-		if (!last || !(is_held(last, slot) || calls_is_anothers(stack, thread)))
+		if (!last || !(calls_is_held(last, slot) || calls_is_anothers(stack, thread)))
 			break;
-		struct stack *upper = calls_part(thread, stack, below, slot, NULL);
+		struct stack *upper = calls_carve(thread, stack, below, slot);
+		if (!upper)
+			upper = calls_part(thread, stack, below, slot, NULL);
 		if (!upper)
 			break;
 		stack = upper;
@@ -149,7 +152,7 @@ static void look_at_parted(struct thread *thread, struct stack *stack, uint64_t 
 		outer = at + 8ull * mirror_entry(at)->link;
 		if (outer <= at)
 			return;
-		if (at != here && !is_held(at, here))
+		if (at != here && !calls_is_held(at, here))
 			gone = at;
 	}
 	if (gone)
@@ -161,7 +164,8 @@ static void change(struct thread *thread, struct stack *from, struct stack *to)
 {
 	struct process_held held;
 
-	if (from && from->parent && from->above == to && !stack_has_calls(from) && to->hot.top == from->parent) {
+	if (from && from->parent && from->above == to && from->high == to->low && !stack_has_calls(from) &&
+		to->hot.top == from->parent) {
 		process_lock(&held);
 		if (from->high && from->above == to && calls_runner(from) == thread)
 			mirror_join(from, to);
@@ -180,6 +184,12 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 	const struct thread *other;
 	int alone = from && from != &thread_nowhere, known = 1;
 
+	if (from && calls_gaps_may_end(from, thread)) {
+		calls_end_gaps(thread, from);
+		/* Its place was filled, perhaps. */
+		if (!stack->high && !(stack = mirror_find(slot)))
+			return NULL;
+	}
 	for (int round = 0; round < ROUNDS; round++) {
 		const void *expected = other = calls_runner(stack);
 		if (other != thread)
@@ -236,7 +246,30 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 	 */
 	if (alone && from != stack && stack->parent && stack_has_calls(stack))
 		look_at_parted(thread, stack, slot);
-	return stack;
+	return stack->gaps || (stack->native && stack->parent) ? calls_look_at_gaps(thread, stack, slot) : stack;
+}
+
+#define PARTS_MOST 1024
+
+/* Calls of a thread that ended without notice end in the trace where the next one begins on its stack. */
+static void end_earlier(struct thread *thread, struct stack *stack, const struct thread *runner)
+{
+	struct process_held held;
+	struct stack *part, *before = NULL;
+
+	for (int n = 0; n < PARTS_MOST; n++) {
+		process_lock(&held);
+		part = mirror_open_part(stack, runner);
+		process_unlock(&held);
+		if (!part || part == before)
+			break;
+		/* Relaxed, as in come(). */
+		if (process_head())
+			__atomic_store_n(&process_head()->moved, 1, __ATOMIC_RELAXED);
+		end_calls(thread, part, part->high - 8, TRACE_UNWIND, 0);
+		before = part;
+	}
+	thread->hot.stack = NULL; /* it gets another number */
 }
 
 /*
@@ -255,6 +288,8 @@ static void begin(struct thread *thread, struct stack *stack)
 	if (runner && runner != thread && calls_is_on(runner, stack) &&
 		(confined() || !identity_thread_is_gone(runner->tid)))
 		return;
+	if (!forked)
+		end_earlier(thread, stack, runner);
 	process_lock(&held);
 	mirror_leave(stack);
 	process_unlock(&held);

@@ -337,7 +337,7 @@ static int is_left(const struct thread *thread, uint64_t frame, uint64_t here)
 {
 	const struct stack *stack = (const struct stack *)thread->hot.stack;
 
-	return stack && here >= stack->low && here < stack->high && frame >= stack->low && frame <= here;
+	return stack && stack_has(stack, here) && stack_owns(stack, frame) && frame <= here;
 }
 
 void chunk_forget_left(struct thread *thread, uint64_t here)

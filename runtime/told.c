@@ -9,7 +9,12 @@
 #include "runtime/recorder.h"
 #include "x86_64/cpu.h"
 
-#define FRAME_LOOKED 1024 /* bytes of the frame in which the return address is looked for */
+/*
+ * Bytes of the frame in which the return address is looked for: of a larger one, as with a coroutine's stack in it, up
+ * to the call around it, for such a frame is not entered often.
+ */
+#define FRAME_LOOKED 1024
+#define FRAME_MOST   (256ul << 10)
 
 /*
  * As COUNT does it (x86_64/tramp_pieces.h): a child that a handler forks in between finds the thread's record wiped,
@@ -46,10 +51,14 @@ static struct stack *own_stack(struct thread **thread, uint64_t slot)
 /* Where the frame's call is kept; see told.h. Slots lie at 8 modulo 16, so this word is no call's slot. */
 static uint64_t place_of(const struct stack *stack, uint64_t returns, uint64_t slot)
 {
-	uint64_t at = (slot + 16) | 8, end = slot + FRAME_LOOKED;
+	uint64_t at = (slot + 16) | 8, end = slot + FRAME_MOST, outer = stack->hot.top;
 
-	if (end > stack->high)
-		end = stack->high;
+	if (outer < slot + FRAME_LOOKED)
+		outer = slot + FRAME_LOOKED;
+	if (end > outer)
+		end = outer;
+	if (end > mirror_top(stack))
+		end = mirror_top(stack);
 	for (; at + 8 <= end; at += 16)
 		if (*(const uint64_t *)(uintptr_t)at == returns)
 			return at - 8;
@@ -57,18 +66,21 @@ static uint64_t place_of(const struct stack *stack, uint64_t returns, uint64_t s
 }
 
 /*
- * The frame goes on in a page that was not known to be the stack's, as where the slot is a page's last word. Returns
- * whether the place is the stack's now.
+ * The frame goes on in a page that was not known to be the stack's, as where the slot is a page's last word; or beyond
+ * a gap that was in an earlier one. Returns whether the place is the stack's now.
  */
 static int grow_to(struct stack *stack, uint64_t at)
 {
 	struct process_held held;
+	struct thread *thread;
 
 	if (!mirror_find(at)) {
 		process_lock(&held);
 		mirror_claim(at, stack, thread_self());
 		process_unlock(&held);
 	}
+	if (mirror_find(at) == stack)
+		calls_own_stack(&thread, at);
 	return at - stack->hot.low < stack->hot.size;
 }
 

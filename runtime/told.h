@@ -5,8 +5,8 @@
  *
  * An open call is an entry of the mirror's chain (runtime/calls.h), as an XRay function's, kept below the slot of the
  * frame's return address; that slot is looked for, as the first word above the call to us that holds the address. In a
- * large frame it is not; then the call is kept above the slot of that call, in a word that is the frame's, too.
- * Where that is the first word of a page in which no call was made yet, the page becomes the stack's.
+ * frame that is larger than 256 KiB it is not; then the call is kept above the slot of that call, in a word that is the
+ * frame's, too. Where the word is in a page in which no call was made yet, the pages up to it become the stack's.
  * A function that was inlined shares the frame, and the return address, of the one that it became a part of. Such calls
  * are not in the chain: the frame's entry counts them. The trace has each by its id; readers know which end is whose.
  *

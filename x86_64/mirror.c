@@ -28,12 +28,14 @@ struct stack *mirror_find(uint64_t slot)
 
 	/*
 	 * Acquire; pairs with the release in mirror_put_above(). A few share a page; more steps come only when the list
-	 * changed under us.
+	 * changed under us. The first that has the slot: stacks in a gap come before the one around it.
 	 */
 	for (int steps = 0; stack && steps < MOST_ABOVE;
 		steps++, stack = __atomic_load_n(&stack->above, __ATOMIC_ACQUIRE))
-		if (slot < __atomic_load_n(&stack->high, __ATOMIC_RELAXED)) /* relaxed, both: trampolines look at hot */
-			return slot >= __atomic_load_n(&stack->low, __ATOMIC_RELAXED) ? stack : NULL;
+		/* Relaxed, both: trampolines look at hot. */
+		if (slot < __atomic_load_n(&stack->high, __ATOMIC_RELAXED) &&
+			slot >= __atomic_load_n(&stack->low, __ATOMIC_RELAXED))
+			return stack;
 	return NULL;
 }
 
@@ -70,7 +72,7 @@ struct stack *mirror_new(void)
 	if (stack) {
 		unused = stack->above;
 		mirror_change_number(stack);
-		stack->above = NULL;
+		stack->above = stack->gaps = NULL;
 		stack->parent = stack->native = stack->freed = 0;
 		stack->depth = stack->asked = stack->tailed = 0;
 		stack->opener = 0;
@@ -148,6 +150,11 @@ static void cut(struct stack *stack, uint64_t low, uint64_t high)
 	uint64_t old_low = stack->low, old_high = stack->high;
 	int all = low <= old_low && high >= old_high, kept = 0;
 
+	for (struct stack **place = &stack->gaps; *place;)
+		if ((*place)->low < high && (*place)->high > low)
+			mirror_drop_gap(place);
+		else
+			place = &(*place)->above;
 	if (all) {
 		mirror_put(&stack->hot.size, 0);
 		mirror_put(&stack->low, old_high); /* nothing is found there */
@@ -210,7 +217,7 @@ static void look_at_some(void)
 		struct stack *stack = stack_at(hand++);
 		if (!stack->freed) {
 			look_at(stack);
-		} else if (stack->freed < STACK_ASIDE && mirror_round - stack->freed >= 2) {
+		} else if (stack->freed < STACK_GAP && mirror_round - stack->freed >= 2) {
 			stack->freed = STACK_UNUSED;
 			stack->above = unused;
 			unused = stack;
@@ -403,6 +410,38 @@ void mirror_prepare(uint64_t sp)
 int mirror_is_own(const struct stack *stack)
 {
 	return stack->native > MAIN_STACK && stack->native == cpu_thread();
+}
+
+struct stack *mirror_open_part(const struct stack *stack, const void *runner)
+{
+	uint64_t at = stack->low & ~(PAGE - 1), end = stack->native;
+	uint64_t high = end > MAIN_STACK ? end : main_address;
+	struct stack *part;
+
+	if (!end || high < at)
+		return NULL;
+	/* Parts of a stack that grew lie side by side. */
+	while ((part = stack_pages_owner(at - PAGE)) && part->native == end)
+		at -= PAGE;
+	for (; at < high; at += PAGE) {
+		part = stack_pages_owner(at);
+		for (int steps = 0; part && part->low < at + PAGE && steps < MOST_ABOVE; steps++, part = part->above)
+			if (part->native == end && part->runner == runner && stack_has_calls(part))
+				return part;
+	}
+	return NULL;
+}
+
+int mirror_is_whole(const struct stack *stack)
+{
+	return (stack->native == MAIN_STACK || mirror_is_own(stack)) && !stack->parent;
+}
+
+uint64_t mirror_top(const struct stack *stack)
+{
+	uint64_t top = !mirror_is_whole(stack) ? 0 : stack->native == MAIN_STACK ? main_address : stack->native;
+
+	return top > stack->high ? top : stack->high;
 }
 
 void mirror_init(void *(*memory)(size_t size))

@@ -18,8 +18,15 @@
  * That may be wrong: a stack without a guard page, an array in a frame, the heap. Then an event finds open calls at
  * lower addresses than its own, which were left without notice, or are another stack's. runtime/calls.c decides by
  * looking whether the slot still holds our label, and parts the range by mirror_split(): the lower part keeps its
- * struct. When the lower part has no calls, and the upper one no new calls, mirror_join() joins them again: signal
- * handlers on a stack inside a frame come and go.
+ * struct. When the lower part has no calls, and the upper one no new calls, mirror_join() joins them again.
+ *
+ * Gaps. A stack may lie in a frame of another one: an array, of a coroutine or a signal handler. Then the calls around
+ * that frame and those below it are one stack, with one chain, and the memory between them is a gap in its range: that
+ * of other structs, which have their own chains. mirror_carve() takes it out, mirror_fill() puts it back. A gap is a
+ * struct, too, that no page leads to; it says where the gap is, whichever stacks divide it. It begins with a page, so
+ * that only its upper end shares one with the stack around it. In the lists of pages, stacks in a gap come before the
+ * one around it; each leads to that by `above`. hot.low and hot.size have one piece of such a stack, without a gap; a
+ * thread that comes to another piece comes to C, which sets it (mirror_set_window()).
  *
  * Which thread writes what:
  *	hot.top, depth,		the thread on the stack, and its handlers; each change is one instruction. In
@@ -60,7 +67,7 @@
 
 struct stack {
 	struct tramp_stack hot; /* first: tramp_state.stack points at it */
-	uint64_t low, high;	/* its slots: low ... high-1. Both 0: it has none any more */
+	uint64_t low, high;	/* its slots, but for gaps: low ... high-1. Both 0: it has none any more */
 	/* the stack of the part of the same page above high; of all of the page, if this one has nothing there */
 	struct stack *above;
 	const void *runner;    /* record of the thread that ran on it last; NULL: a thread that is gone */
@@ -68,13 +75,17 @@ struct stack {
 	/* ---- a cache line ---- */
 	/* value of top when no call is open, and the outermost call's link: above all of its slots, never changed */
 	uint64_t end;
-	uint64_t parent; /* in the lower part of a mirror_split(): the innermost call above it at that time; else 0 */
+	union {
+		/* in the lower part of a mirror_split(), and in a gap: the innermost call above it then; else 0 */
+		uint64_t parent;
+		uint64_t aside; /* while it is set aside: see mirror_replace(): top at that moment */
+	};
 	uint64_t native; /* for a thread's own stack its %fs base; 1: the main thread's; 0: any other stack */
 	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */
 	uint64_t freed;		  /* round in which it was given back, or how else it has no range; 0: in use */
 	uint32_t number;	  /* in the trace, no other stack's of the process. Relaxed; lock held to write */
 	uint32_t asked;		  /* how often a thread came while another one was on it. Relaxed: it is for a guess */
-	uint64_t aside; /* see mirror_replace(): top at that moment */
+	struct stack *gaps; /* the lowest one's struct, which leads to the next higher one by `above`; NULL: none */
 	uint64_t opener; /* for runtime/filter.h: slot of the outermost call below which calls are recorded; 0: none */
 } __attribute__((aligned(128))); /* two lines of one's own */
 
@@ -91,6 +102,18 @@ static inline int stack_has_calls(const struct stack *stack)
 static inline int stack_has(const struct stack *stack, uint64_t slot)
 {
 	return slot - stack->low < stack->high - stack->low;
+}
+
+#define MIRROR_GAPS_MOST 256 /* no walk along gaps goes on for longer */
+
+/* Is the slot one of the stack's own, and not in a gap? */
+static inline int stack_owns(const struct stack *stack, uint64_t slot)
+{
+	const struct stack *gap = stack->gaps;
+
+	for (int steps = 0; gap && gap->high <= slot && steps < MIRROR_GAPS_MOST; steps++)
+		gap = gap->above;
+	return stack_has(stack, slot) && !(gap && gap->low <= slot);
 }
 
 /* The stack that the slot lies on, or NULL: not known yet. No lock. */
@@ -111,6 +134,26 @@ struct stack *mirror_claim(uint64_t slot, const struct stack *last, const void *
  * the struct; if that is the upper one, only where `slot` is 0.
  */
 struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from, int is_lower, struct stack *with);
+
+/*
+ * `here`, above the open call at `slot`, of the calls that are below `here` the outermost, is not the stack's, but lies
+ * on another one in a frame between that call and the one around it. Returns that stack, which has no calls if it was
+ * not known; NULL: no memory, or no page begins between the two, and nothing has changed. Its number is a new one, and
+ * the stack around it keeps its own.
+ */
+struct stack *mirror_carve(struct stack *stack, uint64_t slot, uint64_t here, const void *runner);
+
+/* A stack in the gap that has open calls; NULL: none has. No lock. */
+struct stack *mirror_in_gap(const struct stack *stack, const struct stack *gap);
+
+/* The stack in a gap of which this one lies; NULL: in none. No lock. */
+struct stack *mirror_around(const struct stack *stack);
+
+/* No call is open in the gap: it is the stack's again. */
+void mirror_fill(struct stack *stack, struct stack *gap);
+
+/* hot.low and hot.size become those of the piece that has the slot; a gap that has it is forgotten. */
+void mirror_set_window(struct stack *stack, uint64_t slot);
 
 /* Of the numbers that two stacks have, each gets the other's. */
 void mirror_swap_numbers(struct stack *a, struct stack *b);
@@ -158,8 +201,20 @@ void mirror_each(void (*do_it)(struct stack *stack, void *context), void *contex
  */
 void mirror_leave(struct stack *stack);
 
+/*
+ * Of the parts of the thread's own stack `stack`, and of the stacks in its frames, one that has open calls, and whose
+ * last thread was `runner`; NULL: none, or it is no thread's own stack.
+ */
+struct stack *mirror_open_part(const struct stack *stack, const void *runner);
+
 /* Is it the stack that libc made for the calling thread? No lock. */
 int mirror_is_own(const struct stack *stack);
+
+/* So far the stack's memory can be read above a frame on it, on the calling thread. No lock. */
+uint64_t mirror_top(const struct stack *stack);
+
+/* Is it the calling thread's own stack, the main thread's included, and no stack in one of its frames? No lock. */
+int mirror_is_whole(const struct stack *stack);
 
 /*
  * Can the word at this address be read? Asks the kernel by a system call that the lock needs anyway: another thread may

@@ -17,6 +17,7 @@
 /* Values of stack.freed beside rounds. */
 #define STACK_UNUSED (~0ull)	 /* in the list */
 #define STACK_ASIDE  (~0ull - 1) /* see mirror_replace() */
+#define STACK_GAP    (~0ull - 2) /* a gap of another one */
 
 extern uint64_t mirror_round; /* counts how often all stacks were looked at */
 
@@ -44,6 +45,12 @@ static inline void mirror_set_range(struct stack *stack, uint64_t low, uint64_t 
 {
 	uint64_t least = high > low ? high - low : 0;
 
+	if (stack->gaps) {
+		mirror_put(&stack->low, low);
+		mirror_put(&stack->high, high);
+		mirror_set_window(stack, stack->hot.low);
+		return;
+	}
 	if (least < stack->hot.size)
 		mirror_put(&stack->hot.size, least);
 	mirror_put(&stack->hot.low, low);
@@ -55,7 +62,7 @@ static inline void mirror_set_range(struct stack *stack, uint64_t low, uint64_t 
 /* The first range of a struct that has none. */
 static inline void mirror_begin_range(struct stack *stack, uint64_t low, uint64_t high)
 {
-	mirror_put(&stack->hot.size, high - low);
+	mirror_put(&stack->hot.size, stack->gaps ? 0 : high - low); /* the thread that comes sets the window */
 	mirror_put(&stack->low, low);
 	mirror_put(&stack->high, high);
 	mirror_put(&stack->hot.low, low);
@@ -71,9 +78,22 @@ static inline void mirror_end_range(struct stack *stack, struct stack *heir)
 	mirror_put_above(stack, heir);
 }
 
+/* What lies in a gap is a stack as any other. `place` leads to the gap. */
+static inline void mirror_drop_gap(struct stack **place)
+{
+	struct stack *gap = *place;
+
+	*place = gap->above;
+	gap->low = gap->high = 0;
+	gap->above = NULL;
+	gap->freed = mirror_round;
+}
+
 /* Nor will it be soon. */
 static inline void mirror_give_back(struct stack *stack, struct stack *heir)
 {
+	while (stack->gaps)
+		mirror_drop_gap(&stack->gaps);
 	mirror_end_range(stack, heir);
 	stack->freed = mirror_round;
 }

@@ -91,7 +91,7 @@ static int has_left(struct thread *thread, struct epoch_slot *slot, uint64_t her
 	uint64_t frame = __atomic_load_n(&slot->frame, __ATOMIC_RELAXED); /* relaxed: our own thread's */
 	const struct stack *stack = frame && frame <= here ? calls_stack(thread, here) : NULL;
 
-	if (!epoch_has_left(slot) && (!stack || frame < stack->low))
+	if (!epoch_has_left(slot) && (!stack || !stack_owns(stack, frame)))
 		return 0;
 	epoch_withdraw(slot, 0);
 	return 1;

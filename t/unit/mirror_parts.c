@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 /* SPDX-License-Identifier: MIT */
-/* Stacks that are parted within a page, and joined: each is found, and walks from one to the next come to an end. */
+/*
+ * Stacks that are parted within a page, and joined, or lie in a frame of another one: each is found, and walks from one
+ * to the next come to an end.
+ */
 #include "t/lib/tap.h"
 
 #include <stdlib.h>
@@ -129,7 +132,7 @@ static void at_random(void)
 		if (r & 32 && parts <= PARTS && from + 64 < stack->high) {
 			part[parts] = mirror_split(stack, 0, from, r & 16, NULL);
 			parts += part[parts] != NULL;
-		} else if (r & 64 && !stack->aside) {
+		} else if (r & 64) {
 			struct stack *other = mirror_replace(stack, NULL);
 			if (other) {
 				mirror_drop(stack);
@@ -149,6 +152,127 @@ static void at_random(void)
 	is_int(lost, 0, "and each slot is found where it is");
 }
 
+/* ---- gaps ---- */
+
+/* A call is open there. */
+static void open_call(struct stack *stack, uint64_t slot)
+{
+	mirror_entry(slot)->link = (uint32_t)((stack->hot.top - slot) / 8);
+	stack->hot.top = slot;
+}
+
+/* The innermost call returns. */
+static void end_call(struct stack *stack)
+{
+	stack->hot.top += 8ull * mirror_entry(stack->hot.top)->link;
+}
+
+/* How many slots of the range are not found on the stack; or in its window, but not its own. */
+static int not_on(const struct stack *stack, uint64_t from, uint64_t to)
+{
+	int wrong = 0;
+
+	for (uint64_t slot = from; slot < to; slot += 8)
+		wrong += mirror_find(slot) != stack || !stack_owns(stack, slot);
+	for (uint64_t slot = stack->hot.low; slot < stack->hot.low + stack->hot.size; slot += 8)
+		wrong += mirror_find(slot) != stack;
+	return wrong;
+}
+
+static int runner; /* stands for a thread's record */
+
+/* main's call, 16 bytes below the top; one below its frame of two pages; a coroutine's, at the top of that frame. */
+static struct stack *carved(struct stack **inner, uint64_t *outer, uint64_t *slot, uint64_t *here)
+{
+	struct stack *stack = begin();
+
+	stack->runner = &runner;
+	*outer = low + PAGES * STACK_PAGE - 24;
+	*slot = low + 520;
+	*here = *outer - 264;
+	open_call(stack, *outer);
+	open_call(stack, *slot);
+	*inner = mirror_carve(stack, *slot, *here, &runner);
+	if (!*inner)
+		exit(95);
+	(*inner)->runner = &runner;
+	return stack;
+}
+
+static void gaps(void)
+{
+	struct stack *inner, *part, *stack;
+	uint64_t outer, slot, here, high = low + PAGES * STACK_PAGE;
+
+	stack = carved(&inner, &outer, &slot, &here);
+	high = low + PAGES * STACK_PAGE;
+	ok(inner != stack && inner->number != stack->number && !stack_has_calls(inner) && stack->hot.top == slot,
+		"a stack in a frame has a number of its own, and no calls; those around it stay");
+	is_int(not_on(inner, inner->low, outer) + not_on(stack, low, inner->low) + not_on(stack, outer, high), 0,
+		"each slot is found on its own");
+	ok(inner->low > slot && inner->low <= here && !(inner->low & (STACK_PAGE - 1)) && inner->high == outer,
+		"the gap begins with a page, between the two calls, and ends at the call around it");
+	ok(mirror_around(inner) == stack && !mirror_around(stack) && !mirror_in_gap(stack, stack->gaps),
+		"it leads to the stack around it");
+	mirror_set_window(stack, outer);
+	is_int(not_on(stack, outer, high) + (int)(stack->hot.low - outer), 0, "the window goes to the upper piece");
+	mirror_set_window(stack, slot);
+
+	/* It grows, below what was thought its end; and so that no page is left in between. */
+	open_call(inner, here);
+	uint64_t deeper = inner->low - 72;
+	ok(mirror_carve(stack, slot, deeper, &runner) == inner && stack_owns(inner, deeper) &&
+			not_on(inner, inner->low, outer) + not_on(stack, low, inner->low) == 0,
+		"a call further down in the frame is on the same stack");
+	ok(mirror_in_gap(stack, stack->gaps) == inner, "a call is open in the gap");
+	ok(!mirror_carve(stack, slot, slot + 64, &runner) && mirror_find(slot + 64) == stack,
+		"where no page begins between the two, nothing changes");
+
+	/* Another thread takes the stack, and gives it back. */
+	part = mirror_replace(stack, NULL);
+	ok(part && mirror_around(inner) == part && not_on(part, low, inner->low) + not_on(part, outer, high) == 0 &&
+			not_on(inner, inner->low, outer) == 0,
+		"another struct has the stack, and the gap");
+	mirror_drop(stack);
+	stack = part;
+
+	/* Two coroutines share the frame. */
+	part = mirror_split(inner, 0, here - 512, 1, NULL);
+	ok(part && mirror_around(part) == stack && mirror_around(inner) == stack &&
+			not_on(part, part->low, part->high) + not_on(inner, inner->low, outer) == 0 &&
+			not_on(stack, low, part->low) == 0,
+		"two stacks share the frame");
+
+	/* The call around the gap ends: both are gone. */
+	end_call(inner);
+	end_call(stack);
+	end_call(stack);
+	mirror_fill(stack, stack->gaps);
+	ok(!stack->gaps && !inner->high && !part->high && not_on(stack, low, high) == 0, "the gap is filled again");
+	is_int(wrong_walks(), 0, "and walks end");
+
+	/* What is below the gap was another stack's; then it is the same again; then the thread ends. */
+	stack = carved(&inner, &outer, &slot, &here);
+	high = low + PAGES * STACK_PAGE;
+	part = mirror_split(stack, slot, slot + 8, 1, NULL);
+	ok(part && mirror_around(inner) == stack && !part->gaps && not_on(part, low, slot + 8) == 0 &&
+			not_on(stack, slot + 8, inner->low) + not_on(stack, outer, high) == 0,
+		"a stack is parted below the gap, which the upper part has");
+	end_call(part);
+	mirror_join(part, stack);
+	ok(stack->gaps && not_on(stack, low, inner->low) + not_on(stack, outer, high) == 0,
+		"the two are joined, and the gap is there");
+	part = mirror_split(stack, 0, outer - 8, 0, NULL);
+	ok(part && mirror_around(inner) == part && !stack->gaps && not_on(stack, low, inner->low) == 0 &&
+			not_on(part, outer, high) == 0,
+		"a border within the gap goes to its beginning");
+	open_call(inner, here);
+	mirror_leave(part);
+	mirror_leave(stack);
+	ok(!part->gaps && !inner->high && not_on(part, part->low, high) == 0, "at the thread's end it is filled");
+	is_int(wrong_walks(), 0, "and walks end");
+}
+
 int main(void)
 {
 #if defined(__SANITIZE_THREAD__)
@@ -161,5 +285,6 @@ int main(void)
 	downwards(1, "lower parts, each below the one before");
 	downwards(0, "upper parts, each below the one before");
 	at_random();
+	gaps();
 	return done_testing();
 }

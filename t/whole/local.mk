@@ -16,7 +16,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/ctl_entry.t t/whole/cxx_names.t t/whole/cyg.t \
 	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/ctl_waits.t t/whole/damaged.t \
 	t/whole/dladdr.t \
-	t/whole/entry_ends.t \
+	t/whole/enclosed.t t/whole/entry_ends.t \
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \
 	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/file_size.t t/whole/files.t \
 	t/whole/filters.t t/whole/holes.t \
@@ -27,7 +27,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/help-man.t t/whole/index.t t/whole/index_apply.t t/whole/index_calls.t t/whole/index_decoder.t \
 	t/whole/index_find.t \
 	t/whole/index_runtimes.t \
-	t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/killed_task.t t/whole/leaving.t t/whole/lines.t \
+	t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/killed_task.t \
+	t/whole/leaving.t t/whole/left.t t/whole/lines.t \
 	t/whole/list.t t/whole/list_symbol.t t/whole/loads.t t/whole/lost.t t/whole/lost_why.t t/whole/man-examples.t \
 	t/whole/man-lint.t t/whole/modes.t \
 	t/whole/module-exports.t t/whole/new_kind.t t/whole/no_memory.t t/whole/objects.t t/whole/outliers.t \
