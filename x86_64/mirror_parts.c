@@ -209,7 +209,8 @@ void mirror_set_window(struct stack *stack, uint64_t slot)
 	mirror_put(&stack->hot.size, high > low ? high - low : 0);
 }
 
-#define GROWN_MOST (4 * PAGE) /* below the innermost call of a stack in a frame, the next one may be its own */
+#define LEAST_STACK 2048 /* no array is made for a smaller one */
+#define GROWN_MOST  (4 * PAGE) /* below the innermost call of a stack in a frame, the next one may be its own */
 
 /* The first page's beginning at or above the middle between the two, or the last one below; 0: there is none. */
 static uint64_t page_between(uint64_t slot, uint64_t here)
@@ -237,7 +238,7 @@ struct stack *mirror_carve(struct stack *stack, uint64_t slot, uint64_t here, co
 	while (*place && (*place)->high <= slot)
 		place = &(*place)->above;
 	gap = *place;
-	if (!from || to <= here)
+	if (!from || to <= here || here - slot < LEAST_STACK)
 		return NULL;
 	if (gap && gap->low < to) {
 		/* The stack that begins there has grown, or another one is below it. */
