@@ -6,7 +6,7 @@
  * A stack's chain belongs to the thread that runs on it and the signal handlers there. Each change is one instruction,
  * so a handler finds it whole. Any thread, async-signal-safe, no libc; takes the process lock when a thread meets a new
  * stack, or a stack is parted from another one. calls.c has what trampolines call, calls_stack.c what they and others
- * stand on, calls_gaps.c stacks in frames.
+ * stand on, calls_ends.c ends, calls_gaps.c stacks in frames.
  *
  * An event at a slot says that the frames below it are gone, if they are the same stack's. The outermost call that was
  * open below tells if they are: if its slot was written over since (further calls on the stack do that), it was left,

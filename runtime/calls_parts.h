@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of stacks that show to be two, or to be another thread's: who gets which part, and which struct (runtime/calls.h).
- * For calls_stack.c alone; all functions: on the thread, async-signal-safe, no libc, no lock held.
+ * What calls_stack.c stands on. Of stacks that show to be two, or to be another thread's: who gets which part, and
+ * which struct (runtime/calls.h); ends of calls; stacks in frames. For these files and calls.c alone; all functions: on
+ * the thread, async-signal-safe, no libc, no lock held.
  */
 #ifndef XAUDIT_CALLS_PARTS_H
 #define XAUDIT_CALLS_PARTS_H
@@ -63,6 +64,14 @@ void calls_give_to(struct thread *thread, struct stack *stack);
 
 /* The thread comes back to a stack that another one had meanwhile, and nobody has now: with its own struct. */
 struct stack *calls_go_on(struct thread *thread, struct stack *stack, uint64_t slot);
+
+/* ---- ends: calls_ends.c ---- */
+
+/* Ends every open call on the stack at or below the slot by an event of this type. */
+void calls_end(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type);
+
+/* All calls on the stack, which were another thread's that is gone: handlers are not told. */
+void calls_end_quietly(struct thread *thread, struct stack *stack);
 
 /* ---- stacks in frames: calls_gaps.c ---- */
 

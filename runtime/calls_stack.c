@@ -1,103 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends of calls that are gone; which stack a thread is on, and whose the open calls are that it finds there. */
+/* Which stack a thread is on, and whose the open calls are that it finds there. */
 #include "runtime/calls.h"
 
 #include "runtime/calls_parts.h"
-#include "runtime/clock.h"
-#include "runtime/filter.h"
 #include "runtime/identity.h"
 #include "runtime/process.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
-#include "runtime/told.h"
 #include "x86_64/confined.h"
-#include "x86_64/cpu.h"
-
-static struct calls_hooks hooks;
-
-void calls_init(const struct calls_hooks *given)
-{
-	hooks = *given;
-}
-
-/*
- * Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another
- * or none.
- */
-static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
-{
-	return cpu_swaps_one(&stack->top, slot, outer);
-}
-
-/* Are there handlers to be told? */
-static int is_handled(void)
-{
-	/* Relaxed: see filter.h. */
-	return __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
-}
-
-/* Ends every open call at or below the slot, with an event of this type. */
-static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type, int handled)
-{
-	uint64_t top;
-
-	if (handled)
-		hooks.frames_gone(thread, stack->low, slot);
-	while ((top = stack->hot.top) <= slot) {
-		if (!stack_has(stack, top)) {
-			stack->hot.top = stack->end;
-			return;
-		}
-		const struct mirror_entry entry = *mirror_entry(top);
-		uint64_t outer = top + 8ull * entry.link;
-		if (outer == top || outer > stack->end) {
-			/*
-			 * This is none of our entries: the program wrote over the mirror. Forget the chain rather than
-			 * follow it.
-			 */
-			stack->hot.top = stack->end;
-			return;
-		}
-		if (take_top(&stack->hot, top, outer)) {
-			int told = (entry.address & TOLD_MARK) != 0, ended = told && entry.address & TOLD_ENDED;
-			if (!told && top & 8)
-				mirror_entry(top)->link = CALLS_LINK_ENDED;
-			filter_left(stack, top);
-			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
-				recorder_write(thread, stack,
-					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(type, 0));
-			if (handled && !told)
-				hooks.unwound(thread, entry.word & TRACE_ID_MASK);
-		}
-	}
-}
-
-void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
-{
-	end_calls(thread, stack, slot, TRACE_UNWIND, is_handled());
-}
 
 void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot)
 {
 	stack = stack->hot.top < slot ? calls_settle(thread, stack, slot - 8) : stack;
 	if (stack->hot.top == slot)
-		end_calls(thread, stack, slot, TRACE_TAIL, is_handled());
-}
-
-int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
-{
-	return entry->address & TOLD_MARK ? (entry->address & TOLD_ADDRESS) == word : entry->address == word;
-}
-
-int calls_is_held(uint64_t slot, uint64_t here)
-{
-	const struct mirror_entry *entry = mirror_entry(slot);
-
-	if ((slot ^ here) >> 12)
-		return calls_holds_label(slot) ||
-		       (!(slot & 8) && entry->address && mirror_holds(slot + 8, (uint32_t)entry->address));
-	return calls_is_intercepted(slot) ||
-	       (!(slot & 8) && entry->address && calls_is_kept(entry, ((const uint64_t *)(uintptr_t)slot)[1]));
+		calls_end(thread, stack, slot, TRACE_TAIL);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -266,7 +182,7 @@ static void end_earlier(struct thread *thread, struct stack *stack, const struct
 		/* Relaxed, as in come(). */
 		if (process_head())
 			__atomic_store_n(&process_head()->moved, 1, __ATOMIC_RELAXED);
-		end_calls(thread, part, part->high - 8, TRACE_UNWIND, 0);
+		calls_end_quietly(thread, part);
 		before = part;
 	}
 	thread->hot.stack = NULL; /* it gets another number */

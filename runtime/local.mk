@@ -14,7 +14,7 @@ runtime_libruntime_la_SOURCES = runtime/broker.c runtime/broker.h runtime/calls.
 	runtime/search.h runtime/surroundings.c runtime/surroundings.h runtime/text.c runtime/text.h runtime/thread.c \
 	runtime/thread.h runtime/throttle.c runtime/throttle.h runtime/told.c runtime/told.h \
 	runtime/waits.c runtime/waits.h runtime/watched.c
-runtime_libruntime_la_SOURCES += runtime/calls_gaps.c runtime/calls_parts.c \
+runtime_libruntime_la_SOURCES += runtime/calls_ends.c runtime/calls_gaps.c runtime/calls_parts.c \
 	runtime/calls_parts.h runtime/calls_stack.c \
 	runtime/chunk_file.c runtime/chunk_file.h runtime/leave.c runtime/leave.h \
 	runtime/process_lost.c runtime/process_parts.h runtime/recorder_lost.c runtime/rights.c runtime/rights.h

@@ -138,8 +138,8 @@ struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from, in
 /*
  * `here`, above the open call at `slot`, of the calls that are below `here` the outermost, is not the stack's, but lies
  * on another one in a frame between that call and the one around it. Returns that stack, which has no calls if it was
- * not known; NULL: no memory, or the two are too near, and nothing has changed. Its number is a new one, and
- * the stack around it keeps its own.
+ * not known; NULL: no memory, or the two are too near, and nothing has changed. Its number is a new one, and the stack
+ * around it keeps its own.
  */
 struct stack *mirror_carve(struct stack *stack, uint64_t slot, uint64_t here, const void *runner);
 

@@ -50,7 +50,8 @@ is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contra
 # needs; runtime/start.c gives pointers to the others.
 layers='identity dense lock text output arena maps surroundings clock dispatch broker epoch file meta copy
 	family pool pool_make stderr records process_lost process filter throttle waits thread rights leave chunk_file
-	chunk recorder_lost recorder own_labels count calls_parts calls_stack calls filter_calls watched told objects
+	chunk recorder_lost recorder own_labels count calls_parts calls_ends calls_gaps calls_stack calls
+	filter_calls watched told objects
 	handlers events custom snapshot control start'
 
 # Such an order for tool/read/, with events/ and sched/.
