@@ -42,7 +42,7 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/record-options.t \
 	t/whole/record-signals.t t/whole/record_index.t t/whole/registers.t t/whole/reload.t t/whole/replay.t \
 	t/whole/report.t t/whole/report_jobs.t t/whole/report_long.t t/whole/report_questions.t t/whole/report_runs.t \
-	t/whole/resolve.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
+	t/whole/resolve.t t/whole/return_reached.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
 	t/whole/sched.t \
 	t/whole/sanitized.t t/whole/sharer.t t/whole/signal-steps.t t/whole/slow.t t/whole/slow_disk.t \
 	t/whole/source-rules.t t/whole/stacks.t t/whole/srcline.t t/whole/starts.t t/whole/steering.t \

@@ -10,7 +10,7 @@ static const struct frame_row *row_at(struct body *body, uint64_t address)
 	return &body->row[body->at];
 }
 
-void body_begin(struct body *body, const struct frame *frame, uint64_t address)
+void body_begin(struct body *body, const struct frame *frame, uint64_t address, uint64_t end)
 {
 	body->rows = 0;
 	body->at = 0;
@@ -28,6 +28,7 @@ void body_begin(struct body *body, const struct frame *frame, uint64_t address)
 	row_at(body, address);
 	/* A part of a function has one row, too, but not the one that functions begin with. */
 	body->relied = body->rows > 1 || !body_is_function(body);
+	reach_begin(&body->reach, address, end, &body->row[body->at]);
 }
 
 bool body_is_function(const struct body *body)
@@ -35,36 +36,6 @@ bool body_is_function(const struct body *body)
 	const struct frame_row *row = &body->row[body->at];
 
 	return row->reg == INSN_RSP && row->offset == 8 && !row->no_return;
-}
-
-/* Legacy instructions by opcode; those with VEX and EVEX neither move rsp nor load it. */
-static bool is(const struct insn *insn, uint8_t map, uint8_t opcode)
-{
-	return insn->map == map && insn->opcode == opcode;
-}
-
-static bool is_lea(const struct insn *insn)
-{
-	return is(insn, 0, 0x8d);
-}
-
-/* lock or $0: what gcc writes for a full fence, on whatever lies on top of the stack. */
-static bool is_fence(const struct insn *insn)
-{
-	return is(insn, 0, 0x83) && (insn->reg & 7) == 1 && insn->has_immediate && !insn->immediate;
-}
-
-/* push and pop of a register or of memory, of flags and segments. */
-static bool is_push(const struct insn *insn)
-{
-	return insn->map == 0 && ((insn->opcode & 0xf8) == 0x50 || insn->opcode == 0x68 || insn->opcode == 0x6a ||
-					 insn->opcode == 0x9c || (insn->opcode == 0xff && (insn->reg & 7) == 6));
-}
-
-static bool is_pop(const struct insn *insn)
-{
-	return insn->map == 0 &&
-	       ((insn->opcode & 0xf8) == 0x58 || insn->opcode == 0x9d || (insn->opcode == 0x8f && insn->modrm));
 }
 
 /* add, sub, and ... of rsp and something. */
@@ -82,9 +53,9 @@ static bool is_arithmetic_of_rsp(const struct insn *insn)
 /* The register that is loaded from another or from memory by mov or lea; INSN_NO_REG. */
 static int loaded(const struct insn *insn)
 {
-	if (is(insn, 0, 0x8b) || is_lea(insn))
+	if (insn_is(insn, 0, 0x8b) || insn_is_lea(insn))
 		return insn->reg;
-	return is(insn, 0, 0x89) ? insn->rm : INSN_NO_REG;
+	return insn_is(insn, 0, 0x89) ? insn->rm : INSN_NO_REG;
 }
 
 static bool from_stack(const struct body *body, int reg)
@@ -95,26 +66,26 @@ static bool from_stack(const struct body *body, int reg)
 /* Which registers hold addresses of the stack, and what comes to rsp. */
 static void follow(struct body *body, const struct insn *insn)
 {
-	int to = loaded(insn), from = is(insn, 0, 0x8b) ? insn->rm : is(insn, 0, 0x89) ? insn->reg : INSN_NO_REG;
+	int to = loaded(insn), from = insn_is(insn, 0, 0x8b) ? insn->rm : insn_is(insn, 0, 0x89) ? insn->reg : INSN_NO_REG;
 
 	if (insn->map == 0 && (insn->opcode == 0x87 || (insn->opcode & 0xf8) == 0x90) && !insn->nop) {
 		/* xchg: of rsp with anything */
 		body->stack |= insn->modrm ? insn->reg == INSN_RSP || insn->rm == INSN_RSP
 					   : insn->opcode == 0x94 && !insn->rex_b;
 	}
-	if (is(insn, 0, 0x5c) && !insn->rex_b)
+	if (insn_is(insn, 0, 0x5c) && !insn->rex_b)
 		body->stack = true; /* pop %rsp */
-	if ((is(insn, 0, 0x01) && insn->rm == INSN_RSP) || (is(insn, 0, 0x03) && insn->reg == INSN_RSP))
+	if ((insn_is(insn, 0, 0x01) && insn->rm == INSN_RSP) || (insn_is(insn, 0, 0x03) && insn->reg == INSN_RSP))
 		body->stack = true; /* add of a register: compilers add numbers, and subtract registers */
 	if (to == INSN_NO_REG)
 		return;
-	if (from != INSN_NO_REG || is_lea(insn)) {
+	if (from != INSN_NO_REG || insn_is_lea(insn)) {
 		int source = from != INSN_NO_REG ? from : insn->base;
 		if (source == INSN_RSP && to < 16)
 			body->saved |= BIT(to);
 		if (to == INSN_RSP && !from_stack(body, source))
 			body->to_stack |= source >= 0 && source < 16 ? BIT(source) : BIT(31);
-		else if (from_stack(body, source) || (is_lea(insn) && from_stack(body, insn->index)))
+		else if (from_stack(body, source) || (insn_is_lea(insn) && from_stack(body, insn->index)))
 			body->from_stack |= BIT(to);
 	} else if (insn->memory) {
 		if (to == INSN_RSP)
@@ -132,16 +103,18 @@ void body_see(struct body *body, const struct insn *insn)
 		/* Distance of the operand from the return address. */
 		int64_t distance = insn->displacement - row->offset + 8;
 		bool here = insn->memory && insn->base == row->reg && insn->index == INSN_NO_REG && !insn->segment;
-		if (here && !insn->nop && !is_lea(insn) && !is_fence(insn) && distance >= 0 && distance < 8)
+		if (here && !insn->nop && !insn_is_lea(insn) && !insn_is_fence(insn) && distance >= 0 && distance < 8)
 			body->reads_return = true;
-		if (row->reg == INSN_RSP && row->offset == 8 && is_pop(insn))
+		if (row->reg == INSN_RSP && row->offset == 8 && insn_is_pop(insn))
 			body->reads_return = true;
 	}
+	if (reach_see(&body->reach, insn, body->relied && !row->no_return ? row : NULL))
+		body->reads_return = true;
 	if (insn->flow == INSN_RET && insn->has_immediate && insn->immediate)
 		body->reads_return = true;
 	follow(body, insn);
-	if (is_push(insn) || is_pop(insn) || is_arithmetic_of_rsp(insn) || loaded(insn) == INSN_RSP ||
-		is(insn, 0, 0xc8) || is(insn, 0, 0xc9))
+	if (insn_is_push(insn) || insn_is_pop(insn) || is_arithmetic_of_rsp(insn) || loaded(insn) == INSN_RSP ||
+		insn_is(insn, 0, 0xc8) || insn_is_leave(insn))
 		body->moved = true;
 }
 

@@ -4,8 +4,9 @@
  *
  * Return address: an operand in memory at the word below the caller's frame, which unwind information gives for each
  * instruction; a pop there; a ret that takes arguments away. Where unwind information says one thing for the whole
- * function although rsp moves, or says nothing, it is believed until rsp moves. Its address alone (lea) is no matter:
- * that is how the stack pointer is kept.
+ * function although rsp moves, or says nothing, it is believed until rsp moves. Besides, an operand that rsp, rbp or a
+ * copy of rsp leads there, whatever unwind information says (reach.h). Its address alone (lea) is no matter: that is
+ * how the stack pointer is kept.
  *
  * Another stack: rsp is loaded from where no stack pointer came from in this function: from a register that never held
  * rsp, rbp or what was read from the frame before, and to which rsp is nowhere moved itself (compilers do that for
@@ -20,6 +21,7 @@
 
 #include "tool/index/decode.h"
 #include "tool/index/frames.h"
+#include "tool/index/reach.h"
 
 #define BODY_ROWS 512
 
@@ -32,10 +34,11 @@ struct body {
 	uint32_t saved;		 /* registers that rsp itself was moved to, anywhere */
 	uint32_t to_stack;	 /* registers that were moved to rsp before an address of the stack came to them */
 	bool stack, reads_return;
+	struct reach reach;
 };
 
-/* frame: the FDE that this address, a function's beginning, lies in, or NULL. */
-void body_begin(struct body *body, const struct frame *frame, uint64_t address);
+/* Of a function. frame: the FDE that its beginning lies in, or NULL. */
+void body_begin(struct body *body, const struct frame *frame, uint64_t address, uint64_t end);
 
 /* Is there a return address where functions have it at their beginning, on top of the stack? */
 bool body_is_function(const struct body *body);

@@ -3,7 +3,11 @@
 
 #include <Zydis/Zydis.h>
 
-/* Made once; only the first thread of the command decodes. */
+/* What insn_decode() took last. Only the first thread of the command decodes. */
+static ZydisDecoderContext last_context;
+static ZydisDecodedInstruction last;
+
+/* Made once. */
 static const ZydisDecoder *decoder(void)
 {
 	static ZydisDecoder made;
@@ -102,37 +106,57 @@ static void operand(const ZydisDecodedInstruction *in, struct insn *insn)
 
 int insn_decode(const uint8_t *bytes, size_t room, uint64_t address, struct insn *insn)
 {
-	ZydisDecodedInstruction in;
+	const ZydisDecodedInstruction *const in = &last;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, bytes, room, &in)))
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &last_context, bytes, room, &last)))
 		return 0;
 	*insn = (struct insn){ .address = address,
-		.length = in.length,
-		.opcode = in.opcode,
+		.length = in->length,
+		.opcode = in->opcode,
 		.base = INSN_NO_REG,
 		.index = INSN_NO_REG,
 		.rm = INSN_NO_REG };
-	insn->map = (uint8_t)(in.opcode_map - ZYDIS_OPCODE_MAP_DEFAULT +
-			      (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? 0 : 16));
-	insn->flow = flow_of(&in);
-	insn->wide = in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && in.raw.rex.W;
-	insn->rex_b = in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && in.raw.rex.B;
-	insn->narrow = in.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && !insn->wide;
-	insn->short_address = in.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE;
-	insn->segment = in.attributes & (ZYDIS_ATTRIB_HAS_SEGMENT_FS | ZYDIS_ATTRIB_HAS_SEGMENT_GS);
-	insn->nop = in.mnemonic == ZYDIS_MNEMONIC_NOP || in.mnemonic == ZYDIS_MNEMONIC_INT3;
-	if (in.attributes & ZYDIS_ATTRIB_HAS_MODRM)
-		operand(&in, insn);
-	for (int i = 0; i < in.raw.prefix_count; i++)
-		insn->repeated |= in.raw.prefixes[i].value == 0xf2 || in.raw.prefixes[i].value == 0xf3;
-	if (in.raw.imm[0].is_relative) {
+	insn->map = (uint8_t)(in->opcode_map - ZYDIS_OPCODE_MAP_DEFAULT +
+			      (in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? 0 : 16));
+	insn->flow = flow_of(in);
+	insn->wide = in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && in->raw.rex.W;
+	insn->rex_b = in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && in->raw.rex.B;
+	insn->narrow = in->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && !insn->wide;
+	insn->short_address = in->attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE;
+	insn->segment = in->attributes & (ZYDIS_ATTRIB_HAS_SEGMENT_FS | ZYDIS_ATTRIB_HAS_SEGMENT_GS);
+	insn->nop = in->mnemonic == ZYDIS_MNEMONIC_NOP || in->mnemonic == ZYDIS_MNEMONIC_INT3;
+	if (in->attributes & ZYDIS_ATTRIB_HAS_MODRM)
+		operand(in, insn);
+	for (int i = 0; i < in->raw.prefix_count; i++)
+		insn->repeated |= in->raw.prefixes[i].value == 0xf2 || in->raw.prefixes[i].value == 0xf3;
+	if (in->raw.imm[0].is_relative) {
 		insn->relative = true;
-		insn->target = address + in.length + (uint64_t)in.raw.imm[0].value.s;
-	} else if (in.raw.imm[0].size) {
+		insn->target = address + in->length + (uint64_t)in->raw.imm[0].value.s;
+	} else if (in->raw.imm[0].size) {
 		insn->has_immediate = true;
-		insn->immediate = in.raw.imm[0].is_signed ? in.raw.imm[0].value.s : (int64_t)in.raw.imm[0].value.u;
+		insn->immediate = in->raw.imm[0].is_signed ? in->raw.imm[0].value.s : (int64_t)in->raw.imm[0].value.u;
 	}
 	return 1;
+}
+
+void insn_effect(struct insn_effect *effect)
+{
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+
+	*effect = (struct insn_effect){ 0 };
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
+		    decoder(), &last_context, &last, operand, last.operand_count)))
+		return;
+	for (int i = 0; i < last.operand_count; i++) {
+		const ZydisDecodedOperand *of = &operand[i];
+		ZydisRegister whole = ZYDIS_REGISTER_NONE;
+		if (of->type == ZYDIS_OPERAND_TYPE_MEMORY && of->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM)
+			effect->bytes = of->size / 8u;
+		if (of->type == ZYDIS_OPERAND_TYPE_REGISTER && of->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, of->reg.value);
+		if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15)
+			effect->written |= 1u << (unsigned)(whole - ZYDIS_REGISTER_RAX);
+	}
 }
 
 unsigned insn_text(const uint8_t *bytes, size_t room, uint64_t address, char *to, size_t size)

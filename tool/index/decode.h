@@ -58,6 +58,15 @@ int insn_decode(const uint8_t *bytes, size_t room, uint64_t address, struct insn
  */
 unsigned insn_text(const uint8_t *bytes, size_t room, uint64_t address, char *to, size_t size);
 
+/* What it does to general registers and to its operand in memory. */
+struct insn_effect {
+	uint32_t written; /* a bit per register; those that a callee may change are none of a call's */
+	unsigned bytes;	  /* of the operand that ModRM addresses; 0: none */
+};
+
+/* Of the instruction that insn_decode() took last: asked of few, since it takes as long again. */
+void insn_effect(struct insn_effect *effect);
+
 static inline int insn_has_target(const struct insn *insn)
 {
 	return insn->flow >= INSN_JUMP && insn->flow <= INSN_CALL;
@@ -68,6 +77,46 @@ static inline int insn_ends(const struct insn *insn)
 {
 	return insn->flow == INSN_JUMP || insn->flow == INSN_JUMP_INDIRECT || insn->flow == INSN_RET ||
 	       insn->flow == INSN_STOP;
+}
+
+/* ---- which one is it? Of legacy ones: those with VEX and EVEX neither move rsp nor load it. ---- */
+
+static inline bool insn_is(const struct insn *insn, uint8_t map, uint8_t opcode)
+{
+	return insn->map == map && insn->opcode == opcode;
+}
+
+static inline bool insn_is_lea(const struct insn *insn)
+{
+	return insn_is(insn, 0, 0x8d);
+}
+
+static inline bool insn_is_leave(const struct insn *insn)
+{
+	return insn_is(insn, 0, 0xc9);
+}
+
+/* lock or $0: what gcc writes for a full fence, on whatever lies on top of the stack. */
+static inline bool insn_is_fence(const struct insn *insn)
+{
+	return insn_is(insn, 0, 0x83) && (insn->reg & 7) == 1 && insn->has_immediate && !insn->immediate;
+}
+
+/* push and pop of a register or of memory, of flags and segments. */
+static inline bool insn_is_push(const struct insn *insn)
+{
+	if (insn->map == 1)
+		return insn->opcode == 0xa0 || insn->opcode == 0xa8;
+	return insn->map == 0 && ((insn->opcode & 0xf8) == 0x50 || insn->opcode == 0x68 || insn->opcode == 0x6a ||
+					 insn->opcode == 0x9c || (insn->opcode == 0xff && (insn->reg & 7) == 6));
+}
+
+static inline bool insn_is_pop(const struct insn *insn)
+{
+	if (insn->map == 1)
+		return insn->opcode == 0xa1 || insn->opcode == 0xa9;
+	return insn->map == 0 &&
+	       ((insn->opcode & 0xf8) == 0x58 || insn->opcode == 0x9d || (insn->opcode == 0x8f && insn->modrm));
 }
 
 #endif

@@ -175,7 +175,7 @@ static void decode(struct reading *reading, uint32_t i, const uint8_t *p, uint64
 	uint64_t address = from;
 
 	if (function) {
-		body_begin(&reading->body, function->frame, address);
+		body_begin(&reading->body, function->frame, address, function->end);
 		function->start = !body_is_function(&reading->body) || address == reading->image->file.header->e_entry;
 	}
 	while (address < to) {

@@ -6,8 +6,8 @@ xaudit_SOURCES += tool/index/body.c tool/index/body.h tool/index/calls.c tool/in
 	tool/index/debug.h tool/index/decode.c tool/index/decode.h tool/index/entry.c tool/index/entry.h \
 	tool/index/facts.c tool/index/facts.h tool/index/frames.c tool/index/frames.h tool/index/have.c \
 	tool/index/have.h tool/index/image.c tool/index/image.h tool/index/index.c tool/index/names.c \
-	tool/index/own.c tool/index/own.h tool/index/runtimes.c tool/index/template.c tool/index/template.h \
-	tool/index/write.c tool/index/write.h \
+	tool/index/own.c tool/index/own.h tool/index/reach.c tool/index/reach.h tool/index/runtimes.c \
+	tool/index/template.c tool/index/template.h tool/index/write.c tool/index/write.h \
 	audit/nointercept.c audit/nointercept.h
 xaudit_CFLAGS += $(ZYDIS_CFLAGS)
 xaudit_LDADD += audit/index/libindex.la x86_64/libsled.la $(ZYDIS_LIBS)
