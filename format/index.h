@@ -108,7 +108,8 @@ enum index_flags {
 	X(11, CALL, "a call among the first instructions that is not the last of those displaced")          \
 	X(12, INSTRUCTION, "an instruction at its beginning that can't run elsewhere")                       \
 	X(13, TARGET, "an instruction at its beginning reaches too far")                                     \
-	X(14, RUNTIME, "its language's runtime copies or reads it, or has it run on stacks with little room")
+	X(14, RUNTIME, "its language's runtime copies or reads it, or has it run on stacks with little room") \
+	X(15, JUDGED, "its language's runtime judges faults by the instruction pointer, which would be another")
 
 enum index_reason {
 #define X(number, NAME, phrase) INDEX_REASON_##NAME = number,
@@ -138,6 +139,7 @@ enum index_function_flags {
 	 * ENTRY_ALONE where ld.so was not told to bind that to ours.
 	 */
 	INDEX_ASKS = 128,
+	INDEX_FAULTS = 256, /* one of its displaced instructions may fault, with the copy's address */
 };
 
 #define INDEX_JUMP	   5 /* bytes of jmp rel32 */
@@ -161,11 +163,11 @@ struct index_function {
 	uint32_t template; /* offset in the templates; of usable ones */
 	uint8_t reason;	   /* enum index_reason */
 	uint8_t form;	   /* enum index_form */
-	uint8_t flags;	   /* enum index_function_flags */
+	uint16_t flags;	   /* enum index_function_flags */
 	uint8_t skip;	   /* 0 or 4 */
 	uint8_t length;	   /* bytes of displaced instructions, whole ones */
 	uint8_t originals;
-	uint8_t zero[6];
+	uint8_t zero[5];
 	uint8_t original[INDEX_ORIGINAL_MAX];
 };
 

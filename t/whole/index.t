@@ -36,7 +36,7 @@ is "$(functions forms.so)" "6 jump 0+5 ?
 2 jump 0+2 jumps
 3 jump 0+3 returns
 14 jump 0+9 calls
-11 jump 0+6 calls_pointer (may displace a call)
+11 jump 0+6 calls_pointer (may displace a call) (may fault elsewhere)
 14 padding 0+4 spared
 7 padding 0+2 loop_behind
 5 padding 0+2 short_call (may displace a call)

@@ -85,6 +85,96 @@ for file in mono.so mono_stripped.so; do
 - - behind $refused" "so are those whose calls Mono reads: $file"
 done
 
+# Code whose runtime looks where a fault was.
+judged="(its language's runtime judges faults by the instruction pointer, which would be another)"
+cat >judged.S <<'END'
+	.macro FUNCTION name
+	.globl \name
+	.type \name, @function
+\name:	.cfi_startproc
+	mov $1, %eax
+	ret
+	.cfi_endproc
+	.size \name, . - \name
+	.endm
+	.macro LABEL name
+	.globl "\name"
+"\name":
+	.endm
+	.text
+	FUNCTION before
+#ifdef UNITS
+	LABEL UNITS(code_begin)
+	FUNCTION camlOne__f_1
+	LABEL UNITS(code_end)
+	FUNCTION between
+	LABEL UNITS(code_begin)
+	LABEL UNITS(code_end)
+	LABEL UNITS(code_begin)
+	FUNCTION camlTwo__f_2
+	LABEL UNITS(code_end)
+#endif
+	FUNCTION behind
+	.globl loads
+	.type loads, @function
+loads:	.cfi_startproc
+	mov (%rdi), %eax
+	add $1, %eax
+	ret
+	.cfi_endproc
+	.size loads, . - loads
+#ifdef NAMED
+	.data
+	LABEL NAMED
+	.quad 0
+#endif
+#ifdef SECTION
+	.section SECTION, "a"
+	.quad 0
+#endif
+	.section .note.GNU-stack, "", @progbits
+END
+elsewhere='(may fault elsewhere)'
+make -shared -nostdlib -o judged.so judged.S
+is "$(functions judged.so)" "jump 0+5 before
+jump 0+5 behind
+jump 0+5 loads $elsewhere" 'functions of no such runtime'
+for sign in __ . '$'; do
+	# The assembler knows a label once: units have names of their own.
+	awk -v sign="$sign" '/LABEL UNITS/ { sub(/UNITS\(/, "camlU" int(++n / 2 + .5) sign); sub(/\)/, "") } 1' \
+		judged.S >units.S
+	make -shared -nostdlib -DUNITS -DNAMED=caml_frametable -o units.so units.S
+	is "$(functions units.so)" "jump 0+5 before $alone
+- - camlOne__f_1 $alone $judged
+jump 0+5 between $alone
+- - camlTwo__f_2 $alone $judged
+jump 0+5 behind $alone
+jump 0+5 loads $alone $elsewhere" "of an OCaml program those in its units are refused: code_begin behind $sign"
+done
+strip -o units_stripped.so units.so || bail 'strip fails'
+is "$(functions units_stripped.so)" "$(functions units.so)" 'in a stripped one, too'
+make -shared -nostdlib -DNAMED=caml_frametable -o units.so judged.S
+is "$(functions units.so | grep -c -- "- - .*$judged\$")" 3 'where its units are not known, all are'
+for name in wasm_engine_new wasm_runtime_full_init WasmEdge_VMCreate wasm.code WASMER_METADATA_A; do
+	make -shared -nostdlib "-DNAMED=$name" -o wasm.so judged.S
+	is "$(functions wasm.so)" "- - before $judged
+- - behind $judged
+- - loads $judged" "so are those of wasm: $name"
+done
+make -shared -nostdlib -DNAMED=coreclr_initialize -o net.so judged.S
+is "$(functions net.so)" "jump 0+5 before
+jump 0+5 behind
+- - loads $judged" 'of .NET those that may fault elsewhere'
+make -shared -nostdlib -DSECTION=__managedcode -o net.so judged.S
+is "$(functions net.so)" "jump 0+5 before $alone
+jump 0+5 behind $alone
+- - loads $alone $judged" 'and of what it compiled, which it walks'
+sed 's/loads/SafeFetchN_impl/g' judged.S >fetch.S
+make -shared -nostdlib -DNAMED=JNI_CreateJavaVM -o fetch.so fetch.S
+is "$(functions fetch.so)" "jump 0+5 before $alone
+jump 0+5 behind $alone
+- - SafeFetchN_impl $alone $judged" 'of HotSpot the one that reads where nothing may be'
+
 # A label behind the first instruction is reached by a table whose distances count from another label.
 cat >computed.c <<'END'
 #include <stdio.h>

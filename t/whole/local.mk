@@ -18,7 +18,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/dladdr.t \
 	t/whole/enclosed.t t/whole/entry_ends.t \
 	t/whole/drain.t t/whole/dropped.t t/whole/dump.t t/whole/early.t t/whole/entry.t t/whole/entry_record.t \
-	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/file_size.t t/whole/files.t \
+	t/whole/env.t t/whole/exceptions.t t/whole/family.t t/whole/family_read.t t/whole/fault_place.t \
+	t/whole/file_size.t t/whole/files.t \
 	t/whole/filters.t t/whole/holes.t \
 	t/whole/follow.t t/whole/foreign.t \
 	t/whole/format.t t/whole/full_disk.t \
@@ -42,8 +43,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/record-options.t \
 	t/whole/record-signals.t t/whole/record_index.t t/whole/registers.t t/whole/reload.t t/whole/replay.t \
 	t/whole/report.t t/whole/report_jobs.t t/whole/report_long.t t/whole/report_questions.t t/whole/report_runs.t \
-	t/whole/resolve.t t/whole/return_reached.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t t/whole/runtime-imports.t \
-	t/whole/sched.t \
+	t/whole/resolve.t t/whole/return_reached.t t/whole/rights.t t/whole/ring.t t/whole/rtld.t \
+	t/whole/runtime-imports.t t/whole/sched.t \
 	t/whole/sanitized.t t/whole/sharer.t t/whole/signal-steps.t t/whole/slow.t t/whole/slow_disk.t \
 	t/whole/source-rules.t t/whole/stacks.t t/whole/srcline.t t/whole/starts.t t/whole/steering.t \
 	t/whole/static_tls.t t/whole/taken.t t/whole/tasks.t t/whole/terminal.t \

@@ -66,8 +66,12 @@ static bool from_stack(const struct body *body, int reg)
 /* Which registers hold addresses of the stack, and what comes to rsp. */
 static void follow(struct body *body, const struct insn *insn)
 {
-	int to = loaded(insn), from = insn_is(insn, 0, 0x8b) ? insn->rm : insn_is(insn, 0, 0x89) ? insn->reg : INSN_NO_REG;
+	int to = loaded(insn), from = INSN_NO_REG;
 
+	if (insn_is(insn, 0, 0x8b))
+		from = insn->rm;
+	else if (insn_is(insn, 0, 0x89))
+		from = insn->reg;
 	if (insn->map == 0 && (insn->opcode == 0x87 || (insn->opcode & 0xf8) == 0x90) && !insn->nop) {
 		/* xchg: of rsp with anything */
 		body->stack |= insn->modrm ? insn->reg == INSN_RSP || insn->rm == INSN_RSP

@@ -116,6 +116,8 @@ static enum index_reason whole(const struct image *image, const struct image_fun
 		return INDEX_REASON_LOADER;
 	if (image->foreign || function->address - image->copied < image->copied_end - image->copied)
 		return INDEX_REASON_RUNTIME;
+	if (image_is_compiled(image, function->address))
+		return INDEX_REASON_JUDGED;
 	if (function->resolver)
 		return INDEX_REASON_RESOLVER;
 	if (function->frame && function->frame->signal)
@@ -149,6 +151,8 @@ static void take(
 		entry->flags |= INDEX_DISPLACES_CALL;
 	if (way->template.closed)
 		entry->flags |= INDEX_CLOSED;
+	if (way->template.faults)
+		entry->flags |= INDEX_FAULTS;
 	if (site + way->covered > entries->next)
 		entries->next = site + way->covered;
 }
@@ -161,9 +165,9 @@ static void begin(const struct image *image, const struct image_function *functi
 	entry->address = function->address;
 	entry->size = (uint32_t)function->size;
 	entry->skip = function->skip;
-	entry->flags = (uint8_t)((function->exported ? INDEX_EXPORTED : 0) | (function->name ? 0 : INDEX_NAMELESS) |
-				 (function->reads_return || image->walks ? INDEX_ENTRY_ALONE : 0) |
-				 (function->never ? INDEX_NEVER_INTERCEPT : 0) | (function->asks ? INDEX_ASKS : 0));
+	entry->flags = (uint16_t)((function->exported ? INDEX_EXPORTED : 0) | (function->name ? 0 : INDEX_NAMELESS) |
+				  (function->reads_return || image->walks ? INDEX_ENTRY_ALONE : 0) |
+				  (function->never ? INDEX_NEVER_INTERCEPT : 0) | (function->asks ? INDEX_ASKS : 0));
 }
 
 static void judge(struct entries *entries, size_t i, uint64_t without, struct entry *to)
@@ -171,21 +175,25 @@ static void judge(struct entries *entries, size_t i, uint64_t without, struct en
 	const struct image_function *function = &entries->image->function[i];
 	struct way jump = { .form = INDEX_FORM_JUMP, .need = INDEX_JUMP, .without = without };
 	struct way padding = { .form = INDEX_FORM_PADDING, .need = INDEX_SHORT_JUMP, .without = without };
+	struct way *way;
 
 	if (to->function.reason != INDEX_REASON_USABLE)
 		return;
 	try(entries, i, &jump);
-	if (jump.reason == INDEX_REASON_USABLE && !jump.template.calls) {
-		take(entries, function, &jump, to);
-		return;
+	way = &jump;
+	if (jump.reason != INDEX_REASON_USABLE || jump.template.calls || jump.template.faults) {
+		try(entries, i, &padding);
+		/* What the shorter one does not spare it costs a jump more. */
+		if (padding.reason == INDEX_REASON_USABLE &&
+			(jump.reason != INDEX_REASON_USABLE || jump.template.calls || !padding.template.faults))
+			way = &padding;
 	}
-	try(entries, i, &padding);
-	if (padding.reason == INDEX_REASON_USABLE)
-		take(entries, function, &padding, to);
-	else if (jump.reason == INDEX_REASON_USABLE)
-		take(entries, function, &jump, to);
+	if (way->reason == INDEX_REASON_USABLE && way->template.faults && entries->image->judges)
+		way->reason = INDEX_REASON_JUDGED;
+	if (way->reason == INDEX_REASON_USABLE)
+		take(entries, function, way, to);
 	else
-		to->function.reason = (uint8_t)jump.reason;
+		to->function.reason = (uint8_t)way->reason;
 }
 
 void entry_judge(struct entries *entries, size_t i, struct entry *to)

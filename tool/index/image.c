@@ -345,6 +345,7 @@ void image_close(struct image *image)
 	free(image->function);
 	free(image->alias);
 	free(image->label);
+	free(image->bound);
 	free(image->code);
 	frames_free(image->frames);
 	site_file_close(&image->file);

@@ -46,6 +46,12 @@ struct image_alias {
 	uint32_t function; /* index */
 };
 
+/* Where code of a language begins or ends. */
+struct image_bound {
+	uint64_t address;
+	int depth; /* 1: begins, -1: ends; when all names are read: how many have begun, and not ended */
+};
+
 struct image {
 	struct site_file file;
 	struct index_identity identity;
@@ -58,6 +64,11 @@ struct image {
 	bool symbols;	    /* .symtab of its own or of a debug file */
 	bool walks;	    /* a runtime that finds its way up a stack by return addresses (tool/index/runtimes.c) */
 	bool foreign;	    /* a runtime reads its functions, or runs them on stacks with little room */
+	bool judges;	    /* a runtime knows faults in some of its functions by the instruction pointer */
+	bool compiled;	    /* and in all of them, or stacks that overflow; else in what lies between bounds */
+	bool ocaml, units;  /* it holds OCaml; with bounds of its units */
+	struct image_bound *bound; /* by address, when names are read */
+	size_t bounds;
 	uint64_t copied;    /* from here on lies code that is copied before it runs; 0: nowhere */
 	uint64_t copied_end;
 	uint64_t name_bytes; /* of the names copied so far */
@@ -116,6 +127,9 @@ void image_runtime_symbol(struct image *image, const char *name, uint64_t addres
 
 /* What its sections say; when all names are read. */
 void image_runtime(struct image *image);
+
+/* Does a runtime judge faults there, or stacks that overflow, by the instruction pointer? */
+bool image_is_compiled(const struct image *image, uint64_t address);
 
 /* ---- tool/index/names.c ---- */
 

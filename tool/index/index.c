@@ -81,6 +81,8 @@ static void print_function(const struct index *index, const struct index_functio
 		putchar('?');
 	for (unsigned i = 0; index_remark(function, i); i++)
 		printf("  (%s)", index_remark(function, i));
+	if (function->flags & INDEX_FAULTS)
+		printf("  (may fault elsewhere)");
 	if (function->reason)
 		printf("  (%s)", index_reason_phrase(function->reason));
 	putchar('\n');

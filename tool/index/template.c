@@ -9,6 +9,7 @@ enum { BY_STACK_SIZE = 4, BY_RAX_SIZE = 2 }; /* displace_call() */
 
 struct making {
 	struct template *to;
+	bool frame; /* rbp is rsp's */
 	uint64_t function;
 	enum index_reason reason;
 };
@@ -176,6 +177,38 @@ static bool is_refused(const struct insn *insn)
 	return insn->flow == INSN_CALL_INDIRECT && (insn->base == INSN_RSP || insn->rm == INSN_RSP);
 }
 
+/* Strings (movs, cmps, stos, lods, scas, xlat), by registers that no operand names; prefetches, which never fault. */
+static bool is_string(const struct insn *insn)
+{
+	return insn->map == 0 && ((insn->opcode >= 0xa4 && insn->opcode <= 0xaf && (insn->opcode & 0xfe) != 0xa8) ||
+					 insn->opcode == 0xd7);
+}
+
+static bool is_prefetch(const struct insn *insn)
+{
+	return insn->map == 1 && (insn->opcode == 0x18 || insn->opcode == 0x0d);
+}
+
+static bool is_division(const struct insn *insn)
+{
+	return insn->map == 0 && (insn->opcode == 0xf6 || insn->opcode == 0xf7) && (insn->reg & 7) >= 6;
+}
+
+/* May the address that it uses be one where nothing is? */
+static bool may_fault(struct making *making, const struct insn *insn)
+{
+	if (is_string(insn) || is_division(insn))
+		return true;
+	if (insn->wide && ((insn_is(insn, 0, 0x89) && insn->rm == INSN_RBP && insn->reg == INSN_RSP) ||
+				  (insn_is(insn, 0, 0x8b) && insn->reg == INSN_RBP && insn->rm == INSN_RSP)))
+		making->frame = true;
+	if (!insn->memory || insn->nop || insn->segment || insn_is_lea(insn) || is_prefetch(insn))
+		return false;
+	if (insn->base == INSN_RBP)
+		return !making->frame || insn->index != INSN_NO_REG;
+	return insn->index != INSN_NO_REG || (insn->base != INSN_RSP && insn->base != INSN_RIP && insn->base >= 0);
+}
+
 static void put_instruction(struct making *making, const struct insn *insn, const uint8_t *bytes)
 {
 	if (is_refused(insn)) {
@@ -228,8 +261,10 @@ enum index_reason template_make(struct template *to, const uint8_t *bytes, size_
 		bool runs = !without || insn.address != without;
 		if (runs && calls && in_place && length > need)
 			choose_call(to, length - need, need);
-		if (runs)
+		if (runs) {
+			to->faults |= may_fault(&making, &insn);
 			put_instruction(&making, &insn, bytes + to->length);
+		}
 		if (making.reason != INDEX_REASON_USABLE)
 			return making.reason;
 		to->length = (uint8_t)length;

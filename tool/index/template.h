@@ -46,6 +46,8 @@ struct template {
 	bool calls;	/* the last of them is a call */
 	uint8_t call, meets; /* struct index_template's */
 	bool closed;	/* the last of them does not go on behind itself */
+	/* One of them may fault: it divides, or loads or stores what is neither stack nor the file's own. */
+	bool faults;
 };
 
 /*
