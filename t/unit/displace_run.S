@@ -6,7 +6,8 @@
 	.bss
 	.balign 64
 own_fx:		.skip 512
-saved_rsp:	.skip 8
+	.globl displace_rsp
+displace_rsp:	.skip 8
 saved_rax:	.skip 8
 out:		.skip 8
 code:		.skip 8
@@ -26,7 +27,7 @@ displace_run:
 	push	%r13
 	push	%r14
 	push	%r15
-	mov	%rsp, saved_rsp(%rip)
+	mov	%rsp, displace_rsp(%rip)
 	mov	%rsi, out(%rip)
 	mov	%rdx, code(%rip)
 	fxsave64 own_fx(%rip)
@@ -85,7 +86,7 @@ displace_taken:
 	mov	%r13, 104(%rax)
 	mov	%r14, 112(%rax)
 	mov	%r15, 120(%rax)
-	mov	saved_rsp(%rip), %rsp
+	mov	displace_rsp(%rip), %rsp
 	pushfq
 	popq	128(%rax)
 	mov	saved_rax(%rip), %rcx
@@ -97,7 +98,7 @@ displace_taken:
 /* A handler of signals sends the thread here, the state is kept already. */
 	.globl displace_finish
 displace_finish:
-	mov	saved_rsp(%rip), %rsp
+	mov	displace_rsp(%rip), %rsp
 	pushq	$2
 	popfq
 	fxrstor64 own_fx(%rip)
