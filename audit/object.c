@@ -70,6 +70,7 @@ static int stat_file(struct object *object)
 	object->ino = st.st_ino;
 	object->size = (uint64_t)st.st_size;
 	object->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	object->ctime_ns = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
 	return 1;
 }
 

@@ -74,7 +74,7 @@ struct object {
 	uint32_t flags; /* enum trace_object_flags */
 	const struct rules_section *section; /* NULL: no section names it */
 	const char *path, *soname;	     /* soname may be NULL */
-	uint64_t dev, ino, size, mtime_ns;
+	uint64_t dev, ino, size, mtime_ns, ctime_ns;
 	uint64_t print; /* image_print() */
 	uint8_t unbound;   /* a load of it is or was */
 	uint8_t by_loader; /* it is the program, and /proc/self/exe is ld.so (object_program) */
@@ -244,7 +244,7 @@ static inline void object_identity(const struct object *object, struct index_ide
 {
 	*to = (struct index_identity){
 		.device = object->dev, .inode = object->ino, .size = object->size,
-		.seconds = object->mtime_ns / 1000000000u, .nanoseconds = object->mtime_ns % 1000000000u,
+		.modified = object->mtime_ns, .changed = object->ctime_ns,
 	};
 	if (object->build_id_len > sizeof(to->build_id))
 		return;

@@ -18,8 +18,14 @@
  * needs little of a large index looks at little of it. Against somebody who wants to do harm they are no help:
  * templates become code, so an index is trusted as code is (audit/index/index.h says whose is).
  *
- * It has a name that is derived from the file's identity: HEX.index, of the build-id; without one
- * DEVICE-INODE-SIZE-SECONDS.NANOSECONDS.index, all hexadecimal.
+ * In a folder it has the name BUILD_ID-CONTENT.index, or, of a file without a build-id, CONTENT.index, all hexadecimal:
+ * CONTENT is a hash of the file's segments, so only what is the same in memory shares an index, whatever build-ids say.
+ *
+ * To hash a file takes longer than a start may, so that is done once, by who makes the index; a stamp stands beside it
+ * then: DEVICE-INODE-SIZE-MODIFIED-CHANGED.stamp, a symbolic link whose text is the index's name. It speaks of the one
+ * file of which all of this is true, and which nobody has written to since, as a write sets the time of change, which
+ * no user can set. A file that has no stamp has no index, until somebody has hashed it. What a stamp names need not be
+ * there, or lies in another of the folders (audit/index/index.h).
  */
 #ifndef XAUDIT_FORMAT_INDEX_H
 #define XAUDIT_FORMAT_INDEX_H
@@ -29,8 +35,10 @@
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
 #define INDEX_VERSION 12		   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
+#define INDEX_STAMP   ".stamp"
 
 #define INDEX_BUILD_ID_MAX 32
+#define INDEX_CONTENT	   16 /* bytes of the hash (tool/index/content.h) */
 #define INDEX_BLOCK	   4096 /* bytes that have a sum; the last block may be shorter */
 
 /* Parts, by number: a reader relies on these. */
@@ -58,12 +66,13 @@ struct index_part {
 	uint32_t zero;
 };
 
-/* Who a file is. Of one with a build-id, copies are the same; the rest counts without one. */
+/* Who a file is, and which of its contents is meant. */
 struct index_identity {
 	uint32_t build_id_len; /* 0: none, or longer than we keep */
 	uint32_t zero;
 	uint8_t build_id[INDEX_BUILD_ID_MAX];
-	uint64_t device, inode, size, seconds, nanoseconds;
+	uint64_t device, inode, size;
+	uint64_t modified, changed; /* its mtime and ctime, ns since 1970 */
 };
 
 struct index_head {
@@ -72,7 +81,8 @@ struct index_head {
 	uint32_t head_size;
 	uint64_t file_size;
 	uint64_t checksum; /* index_sum() of the head, with 0 here */
-	struct index_identity identity;
+	struct index_identity identity; /* of the file that was read */
+	uint8_t content[INDEX_CONTENT];
 	/* The segments of code: address of the first byte and behind the last, of memory as of the file. */
 	uint64_t code_low, code_high;
 	uint32_t flags; /* enum index_flags */

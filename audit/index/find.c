@@ -89,27 +89,7 @@ void index_find_init(char *(*environment)(const char *name))
 	named_command = command ? keep("", absolute(command) ? command : "") : NULL;
 }
 
-/* ---- looking ---- */
-
-/* Is there an index, though one that is refused? Otherwise the folder is not there, or out of reach. */
-static int tells_of_one(int r)
-{
-	return r == -EPERM || r == -EBADMSG || r == -EPROTO || r == -ESTALE;
-}
-
-static int look(struct index *to, const struct index_identity *identity)
-{
-	int why = -ENOENT;
-
-	for (unsigned i = 0; i < folders; i++) {
-		int r = index_open(to, folder[i], identity);
-		if (!r)
-			return 0;
-		if (why == -ENOENT && tells_of_one(r))
-			why = r;
-	}
-	return why;
-}
+/* ---- making one ---- */
 
 static const struct attempt *attempt_at(const struct index_identity *identity)
 {
@@ -119,8 +99,6 @@ static const struct attempt *attempt_at(const struct index_identity *identity)
 			return &attempts[n - 1];
 	return NULL;
 }
-
-/* ---- making one ---- */
 
 static void note(const struct index_identity *identity, const void *bytes, size_t size)
 {
@@ -259,7 +237,7 @@ static int make(const struct index_identity *identity, const char *path, struct 
 		note(identity, helper.bytes, helper.size);
 		return 0;
 	}
-	if (good && !helper.bytes && !look(to, identity))
+	if (good && !helper.bytes && !index_look(to, folder, folders, identity))
 		return 0;
 	if (helper.bytes)
 		sys_munmap((void *)(uintptr_t)helper.bytes, helper.size);
@@ -272,7 +250,7 @@ static int make(const struct index_identity *identity, const char *path, struct 
 
 int index_find(struct index *to, const struct index_identity *identity, const char *path)
 {
-	int why = look(to, identity);
+	int why = index_look(to, folder, folders, identity);
 
 	if (!why || why == -EPERM)
 		return why;

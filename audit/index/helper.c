@@ -152,7 +152,7 @@ static int run_command(void *argument)
 {
 	struct run *run = argument;
 	static const uint64_t none;
-	const char *word[6], **next = word;
+	const char *word[7], **next = word;
 
 	if (!follow(run->manager))
 		return 1;
@@ -170,6 +170,7 @@ static int run_command(void *argument)
 	*next++ = run->helper.command;
 	*next++ = "index";
 	*next++ = "--quiet";
+	*next++ = "--kept";
 	if (run->memory)
 		*next++ = "--fd=3";
 	*next++ = run->helper.file;

@@ -283,11 +283,14 @@ const struct index_call *index_call_of(const struct index *index, size_t functio
 
 int index_same_file(const struct index_identity *a, const struct index_identity *b)
 {
-	if (a->build_id_len || b->build_id_len)
-		return a->build_id_len == b->build_id_len && a->build_id_len <= INDEX_BUILD_ID_MAX &&
-		       sys_same(a->build_id, b->build_id, a->build_id_len);
-	return a->device == b->device && a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
-	       a->nanoseconds == b->nanoseconds;
+	return a->device == b->device && a->inode == b->inode && a->size == b->size && a->modified == b->modified &&
+	       a->changed == b->changed && index_same_build(a, b);
+}
+
+int index_same_build(const struct index_identity *a, const struct index_identity *b)
+{
+	return a->build_id_len == b->build_id_len && a->build_id_len <= INDEX_BUILD_ID_MAX &&
+	       sys_same(a->build_id, b->build_id, a->build_id_len);
 }
 
 const char *index_reason_phrase(unsigned reason)

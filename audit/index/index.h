@@ -10,7 +10,11 @@
  *	$XDG_CACHE_HOME/xaudit, else $HOME/.cache/xaudit	0700, files 0600
  *	/var/cache/xaudit					root's, 0755, files 0644: for all users and services
  * What is above those folders is not looked at: who can change that can take an index away, or put another one that we
- * believe in its place.
+ * believe in its place. Of a stamp, a symbolic link, only the text is read, and its owner counts.
+ *
+ * An index belongs to a file if a stamp says so, and it is of the build-id that the file has in memory: to ask for both
+ * costs two system calls, whatever the file's size. The stamp may lie in one folder and the index in another: a user's
+ * stamp may speak of the system's index.
  *
  * What is damaged is refused, and only what is looked at is read: 100 functions of 100 000 cost what those cost.
  * index_attach() checks the head, the bounds of parts and the sums of blocks; each block's bytes are summed when
@@ -54,8 +58,9 @@ struct index {
 	size_t calls; /* by number, as functions */
 };
 
-/* The file's name in a folder; to has INDEX_NAME_MAX bytes. */
-void index_file_name(const struct index_identity *identity, char *to);
+/* The names of an index and of a file's stamp in a folder; to has INDEX_NAME_MAX bytes. */
+void index_file_name(const struct index_head *head, char *to);
+void index_stamp_name(const struct index_identity *identity, char *to);
 
 /*
  * The folders, by number from 0 on: writes the path to `to` (room bytes) and returns 1, or 0 when there is no folder of
@@ -64,7 +69,7 @@ void index_file_name(const struct index_identity *identity, char *to);
  */
 int index_folder(unsigned number, const char *cache_home, const char *home, char *to, size_t room);
 
-/* Is it the same file? By build-id where both have one. */
+/* Is it the same file, and has nobody changed it in between? */
 int index_same_file(const struct index_identity *a, const struct index_identity *b);
 
 /*
@@ -80,10 +85,22 @@ static inline size_t index_seen_size(size_t size)
 }
 
 /*
- * Opens the index of a file in a folder. Returns 0; -ENOENT; -EPERM: folder or index is somebody else's, or others may
- * write there; -ESTALE: of another file; -errno of a system call; or as index_attach().
+ * Opens the index of a file in a folder, by a stamp that lies there, too. Returns 0; -ENOENT; -EPERM: folder, stamp or
+ * index is somebody else's, or others may write there; -ESTALE: of another file; -errno of a system call; or as
+ * index_attach(). name, of INDEX_NAME_MAX bytes: what the stamp says; "" if there is none.
  */
-int index_open(struct index *index, const char *folder, const struct index_identity *identity);
+int index_open(struct index *index, const char *folder, const struct index_identity *identity, char *name);
+
+/* The same of one whose name is known, without a stamp. */
+int index_open_named(
+	struct index *index, const char *folder, const struct index_identity *identity, const char *name);
+
+/*
+ * Opens it in the first folder that has a good one for the file. Returns 0; else why not, of the first folder that has
+ * one: -EPERM, -EBADMSG, -EPROTO, -ESTALE; -ENOENT.
+ */
+int index_look(struct index *index, const char *const *folder, unsigned folders,
+	const struct index_identity *identity);
 void index_close(struct index *index);
 
 /* Was anything found damaged that was asked for since it was opened? */
@@ -149,6 +166,9 @@ void index_match(const struct index *index, const char *pattern, struct index_wa
 int index_next(const struct index *index, struct index_walk *walk, size_t *number, const char **name);
 
 /* ---- inside of audit/index/ ---- */
+
+/* Have both the same build-id, or none? */
+int index_same_build(const struct index_identity *a, const struct index_identity *b);
 
 /* Bytes of an index from an offset on, which lie in a part; NULL: damaged. */
 const void *index_bytes(const struct index *index, size_t at, size_t size);

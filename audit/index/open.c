@@ -19,23 +19,36 @@ static char *put_hex(char *to, uint64_t value, int digits)
 	return to;
 }
 
-void index_file_name(const struct index_identity *identity, char *to)
+static char *put_bytes(char *to, const uint8_t *bytes, uint32_t size)
 {
-	if (identity->build_id_len) {
-		for (uint32_t i = 0; i < identity->build_id_len && i < INDEX_BUILD_ID_MAX; i++)
-			to = put_hex(to, identity->build_id[i], 2);
-	} else {
-		to = put_hex(to, identity->device, 1);
+	for (uint32_t i = 0; i < size; i++)
+		to = put_hex(to, bytes[i], 2);
+	return to;
+}
+
+void index_file_name(const struct index_head *head, char *to)
+{
+	const struct index_identity *identity = &head->identity;
+	uint32_t size = identity->build_id_len;
+
+	to = put_bytes(to, identity->build_id, size < INDEX_BUILD_ID_MAX ? size : INDEX_BUILD_ID_MAX);
+	if (size)
 		*to++ = '-';
-		to = put_hex(to, identity->inode, 1);
-		*to++ = '-';
-		to = put_hex(to, identity->size, 1);
-		*to++ = '-';
-		to = put_hex(to, identity->seconds, 1);
-		*to++ = '.';
-		to = put_hex(to, identity->nanoseconds, 1);
-	}
+	to = put_bytes(to, head->content, INDEX_CONTENT);
 	sys_copy(to, INDEX_SUFFIX, sizeof(INDEX_SUFFIX));
+}
+
+void index_stamp_name(const struct index_identity *identity, char *to)
+{
+	const uint64_t number[] = { identity->device, identity->inode, identity->size, identity->modified,
+		identity->changed };
+
+	for (unsigned i = 0; i < sizeof(number) / sizeof(*number); i++) {
+		if (i)
+			*to++ = '-';
+		to = put_hex(to, number[i], 1);
+	}
+	sys_copy(to, INDEX_STAMP, sizeof(INDEX_STAMP));
 }
 
 static int join(const char *first, const char *second, char *to, size_t room)
@@ -60,11 +73,15 @@ int index_folder(unsigned number, const char *cache_home, const char *home, char
 	return home && home[0] == '/' && join(home, "/.cache/xaudit", to, room);
 }
 
+static int has_owner(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
 /* Ours or root's, and nobody else may write to it. */
 static int is_believed(const struct stat *st)
 {
-	return (st->st_uid == 0 || st->st_uid == (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0)) &&
-	       !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return !(st->st_mode & (S_IWGRP | S_IWOTH)) && has_owner(st);
 }
 
 static size_t whole_pages(size_t size)
@@ -72,8 +89,24 @@ static size_t whole_pages(size_t size)
 	return (size + 4095) & ~(size_t)4095;
 }
 
+static int is_same(const char *a, const char *b)
+{
+	size_t size = sys_length(a);
+
+	return size == sys_length(b) && sys_same(a, b, size);
+}
+
+/* Is it what its name says, and of the build-id that the file has? */
+static int is_of(const struct index *index, const struct index_identity *identity, const char *name)
+{
+	char own[INDEX_NAME_MAX];
+
+	index_file_name(index->head, own);
+	return is_same(own, name) && index_same_build(&index->head->identity, identity);
+}
+
 /* The file, and behind it, of our own, what is known of its blocks. */
-static int map(struct index *index, int fd, const struct index_identity *identity)
+static int map(struct index *index, int fd, const struct index_identity *identity, const char *name)
 {
 	struct stat st;
 	int r = (int)sys_fstat(fd, &st);
@@ -90,7 +123,7 @@ static int map(struct index *index, int fd, const struct index_identity *identit
 		return (int)(intptr_t)p;
 	void *at = sys_mmap(p, file, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
 	r = sys_is_error(at) ? (int)(intptr_t)at : index_attach(index, p, size, (uint64_t *)(void *)(p + file));
-	if (!r && !index_same_file(&index->head->identity, identity))
+	if (!r && !is_of(index, identity, name))
 		r = -ESTALE;
 	if (r) {
 		sys_munmap(p, all);
@@ -101,32 +134,111 @@ static int map(struct index *index, int fd, const struct index_identity *identit
 	return r;
 }
 
-int index_open(struct index *index, const char *folder, const struct index_identity *identity)
+/* Returns a descriptor that means the folder; or -errno. */
+static int open_folder(const char *folder)
+{
+	struct stat st;
+	int at = (int)sys_open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+
+	if (at < 0)
+		return at == -ENOTDIR || at == -ELOOP ? -EPERM : at;
+	int r = (int)sys_fstat(at, &st);
+	if (!r && !is_believed(&st))
+		r = -EPERM;
+	if (!r)
+		return at;
+	sys_close(at);
+	return r;
+}
+
+/* What the file's stamp says. Returns 0 or -errno. */
+static int read_stamp(int at, const struct index_identity *identity, char *to)
 {
 	char name[INDEX_NAME_MAX];
 	struct stat st;
-	int fd, r;
 
-	*index = (struct index){ 0 };
-	int at = (int)sys_open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
-	if (at < 0)
-		return at == -ENOTDIR || at == -ELOOP ? -EPERM : at;
-	r = (int)sys_fstat(at, &st);
-	if (!r && !is_believed(&st))
+	index_stamp_name(identity, name);
+	long n = sys_call(__NR_readlinkat, at, (long)name, (long)to, INDEX_NAME_MAX, 0, 0);
+	if (n > 0 && n < INDEX_NAME_MAX)
+		to[n] = '\0';
+	else
+		*to = '\0';
+	for (const char *p = to; *p; p++)
+		if (*p == '/')
+			*to = '\0';
+	if (!*to)
+		return n < 0 && n != -EINVAL ? (int)n : -EBADMSG;
+	long r = sys_call(__NR_newfstatat, at, (long)name, (long)&st, AT_SYMLINK_NOFOLLOW, 0, 0);
+	if (!r && !has_owner(&st))
 		r = -EPERM;
 	if (r)
-		goto out;
-	index_file_name(identity, name);
+		*to = '\0';
+	return (int)r;
+}
+
+static int open_in(struct index *index, int at, const struct index_identity *identity, const char *name)
+{
 	/* Not blocking: a FIFO is no index, but opening one would wait for a writer. */
-	fd = (int)sys_call(__NR_openat, at, (long)name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0, 0, 0);
-	r = fd == -ELOOP ? -EPERM : fd;
+	int fd = (int)sys_call(
+		__NR_openat, at, (long)name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0, 0, 0);
+
 	if (fd < 0)
-		goto out;
-	r = map(index, fd, identity);
+		return fd == -ELOOP ? -EPERM : fd;
+	int r = map(index, fd, identity, name);
 	sys_close(fd);
-out:
+	return r;
+}
+
+int index_open(struct index *index, const char *folder, const struct index_identity *identity, char *name)
+{
+	int at = open_folder(folder);
+
+	*index = (struct index){ 0 };
+	*name = '\0';
+	if (at < 0)
+		return at;
+	int r = read_stamp(at, identity, name);
+	if (!r)
+		r = open_in(index, at, identity, name);
 	sys_close(at);
 	return r;
+}
+
+int index_open_named(struct index *index, const char *folder, const struct index_identity *identity, const char *name)
+{
+	int at = open_folder(folder);
+
+	*index = (struct index){ 0 };
+	if (at < 0)
+		return at;
+	int r = open_in(index, at, identity, name);
+	sys_close(at);
+	return r;
+}
+
+/* Is there an index, though one that is refused? Otherwise the folder is not there, or out of reach. */
+static int tells_of_one(int r)
+{
+	return r == -EPERM || r == -EBADMSG || r == -EPROTO || r == -ESTALE;
+}
+
+int index_look(struct index *index, const char *const *folder, unsigned folders,
+	const struct index_identity *identity)
+{
+	char name[INDEX_NAME_MAX];
+	int why = -ENOENT;
+
+	for (unsigned i = 0; i < folders; i++) {
+		int r = index_open(index, folder[i], identity, name);
+		if (!r)
+			return 0;
+		for (unsigned k = 0; r == -ENOENT && *name && k < folders; k++)
+			if (k != i && !index_open_named(index, folder[k], identity, name))
+				return 0;
+		if (why == -ENOENT && tells_of_one(r))
+			why = r;
+	}
+	return why;
 }
 
 void index_close(struct index *index)

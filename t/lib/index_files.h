@@ -9,13 +9,14 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "format/index.h"
+#include "audit/index/index.h"
 #include "t/lib/tap.h"
 
 static struct index_identity libc, own;
@@ -36,8 +37,8 @@ static inline int index_files_take(struct dl_phdr_info *info, size_t size, void 
 	*to = (struct index_identity){ .device = st.st_dev,
 		.inode = st.st_ino,
 		.size = (uint64_t)st.st_size,
-		.seconds = (uint64_t)st.st_mtim.tv_sec,
-		.nanoseconds = (uint64_t)st.st_mtim.tv_nsec };
+		.modified = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec,
+		.changed = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec };
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		if (segment->p_type != PT_NOTE || segment->p_align > 4)
@@ -86,9 +87,26 @@ static inline void index_files(const char *folder)
 	libc.device = st.st_dev;
 	libc.inode = st.st_ino;
 	libc.size = (uint64_t)st.st_size;
-	libc.seconds = (uint64_t)st.st_mtim.tv_sec;
-	libc.nanoseconds = (uint64_t)st.st_mtim.tv_nsec;
+	libc.modified = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	libc.changed = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
 	strcpy(libc_path, path);
+}
+
+/* What the folder holds of both: paths of stamps and indexes, NULL where there is none. The caller frees them. */
+static inline char *index_files_path(const char *folder, const struct index_identity *identity, int is_stamp)
+{
+	char name[INDEX_NAME_MAX], said[INDEX_NAME_MAX], path[600];
+
+	index_stamp_name(identity, name);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (is_stamp)
+		return strdup(path);
+	ssize_t n = readlink(path, said, sizeof(said) - 1);
+	if (n < 0)
+		return NULL;
+	said[n] = '\0';
+	snprintf(path, sizeof(path), "%s/%s", folder, said);
+	return strdup(path);
 }
 
 #endif

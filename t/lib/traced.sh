@@ -101,6 +101,12 @@ index_of() {
 	bounded 100 "$XAUDIT" index -q --cache="$XAUDIT_INDEX" "$@" 2>err || bail "no index: $(cat err)"
 }
 
+# stamp_name FILE: what the stamp is called that says which index is the file's (format/index.h).
+stamp_name() {
+	# shellcheck disable=SC2046
+	printf '%x-%x-%x-%x-%x.stamp' $(stat -c '%d %i %s %.9Y %.9Z' "$1" | tr -d '.,')
+}
+
 # wait_until SECONDS COMMAND...: repeats the command each 20 ms until it succeeds; status 1 after about so long.
 wait_until() {
 	tries=$(($1 * 50))

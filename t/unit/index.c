@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading an index: what is whole is read, what is damaged is refused and never read beyond its end (a page without
- * access follows it), and what others could have written is not believed.
+ * access follows it).
  */
 #define _GNU_SOURCE
 #include "audit/index/index.h"
@@ -386,129 +386,6 @@ static void forged(struct sample *sample)
 	is_int(bad, 0, "and nothing of them leads out of the index");
 }
 
-static char folder[] = "/tmp/xaudit-index.XXXXXX";
-
-static int put(struct sample *sample, const char *name, mode_t mode)
-{
-	char path[200];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	unlink(path);
-	int fd = open(path, O_WRONLY | O_CREAT, 0600);
-	int good = fd >= 0 && write(fd, sample, sizeof(*sample)) == sizeof(*sample) && !fchmod(fd, mode);
-	close(fd);
-	return good;
-}
-
-static void opened(struct sample *sample)
-{
-	struct index_identity other;
-	struct index index;
-	char path[200], name[INDEX_NAME_MAX], target[300];
-
-	make(sample);
-	const struct index_identity identity = sample->head.identity;
-	if (!mkdtemp(folder))
-		bail("no temporary folder");
-	index_file_name(&identity, name);
-	is_str(name, "ab0102ef.index", "its name is the build-id");
-	is_int(index_open(&index, folder, &identity), -ENOENT, "there is none");
-	ok(put(sample, name, 0600), "one is written");
-	is_int(index_open(&index, folder, &identity), 0, "and believed");
-	is_int(use(&index), 2, "and can be used");
-	index_close(&index);
-	ok(!index.head, "and closed");
-	put(sample, name, 0644);
-	is_int(index_open(&index, folder, &identity), 0, "others may read it");
-	index_close(&index);
-	put(sample, name, 0620);
-	is_int(index_open(&index, folder, &identity), -EPERM, "but not write: group");
-	put(sample, name, 0602);
-	is_int(index_open(&index, folder, &identity), -EPERM, "nor others");
-	put(sample, name, 0600);
-	chmod(folder, 0777);
-	is_int(index_open(&index, folder, &identity), -EPERM, "nor to the folder");
-	chmod(folder, 0755);
-	is_int(index_open(&index, folder, &identity), 0, "whose reading is free");
-	index_close(&index);
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	if (!geteuid()) {
-		if (chown(path, 1, 1))
-			bail("chown failed");
-		is_int(index_open(&index, folder, &identity), -EPERM, "somebody else's file is not believed");
-		put(sample, name, 0600);
-		if (chown(folder, 1, 1))
-			bail("chown failed");
-		is_int(index_open(&index, folder, &identity), -EPERM, "nor somebody else's folder");
-		if (chown(folder, 0, 0))
-			bail("chown failed");
-	} else {
-		skip(2, "only root can give files away");
-	}
-	snprintf(target, sizeof(target), "%s.target", path);
-	if (rename(path, target) || symlink(target, path))
-		bail("symlink failed");
-	is_int(index_open(&index, folder, &identity), -EPERM, "a symbolic link is not followed");
-	unlink(path);
-	unlink(target);
-	if (mkfifo(path, 0600))
-		bail("mkfifo failed");
-	is_int(index_open(&index, folder, &identity), -EPERM, "a FIFO is none, and is not waited for");
-	put(sample, name, 0600);
-	snprintf(target, sizeof(target), "%s-link", folder);
-	if (symlink(folder, target))
-		bail("symlink failed");
-	is_int(index_open(&index, target, &identity), -EPERM, "nor a link in place of the folder");
-	unlink(target);
-	sample->names[SECOND] ^= 1;
-	put(sample, name, 0600);
-	is_int(index_open(&index, folder, &identity), 0, "a part that changed does no harm");
-	ok(index_function(&index, 1) && !index_damaged(&index), "while it is not asked for");
-	ok(!index_name(&index, index_function(&index, 1)) && index_damaged(&index), "but then it is found");
-	index_close(&index);
-	make(sample);
-	sample->head.identity.build_id[3] = 0;
-	seal(sample);
-	put(sample, name, 0600);
-	is_int(index_open(&index, folder, &identity), -ESTALE, "an index of another file is told");
-	if (truncate(path, 0))
-		bail("truncate failed");
-	is_int(index_open(&index, folder, &identity), -EBADMSG, "an empty file is none");
-	unlink(path);
-
-	other = (struct index_identity){
-		.device = 0x802, .inode = 0x1f, .size = 0x300, .seconds = 0x6a, .nanoseconds = 0
-	};
-	index_file_name(&other, name);
-	is_str(name, "802-1f-300-6a.0.index", "without a build-id it is device, inode, size and time");
-	struct index_identity same = other;
-	ok(index_same_file(&same, &other), "the same file");
-	same.nanoseconds = 1;
-	ok(!index_same_file(&same, &other), "it changed");
-	same = identity;
-	same.inode++;
-	ok(index_same_file(&same, &identity), "a copy with the same build-id");
-	ok(!index_same_file(&other, &identity), "one has none");
-	rmdir(folder);
-}
-
-static void folders(void)
-{
-	char to[64];
-
-	is_int(index_folder(0, "/c", "/h", to, sizeof(to)), 1, "the user's first");
-	is_str(to, "/c/xaudit", "in the cache");
-	index_folder(0, NULL, "/h", to, sizeof(to));
-	is_str(to, "/h/.cache/xaudit", "which is at home");
-	index_folder(0, "c", "/h", to, sizeof(to));
-	is_str(to, "/h/.cache/xaudit", "a relative path does not count");
-	is_int(index_folder(0, NULL, NULL, to, sizeof(to)), 0, "no home");
-	is_int(index_folder(0, "/c", NULL, to, 9), 0, "no room for it");
-	is_int(index_folder(1, NULL, NULL, to, sizeof(to)), 1, "then the system's");
-	is_str(to, "/var/cache/xaudit", "in /var/cache");
-	is_int(index_folder(2, "/c", "/h", to, sizeof(to)), 0, "and no more");
-}
-
 int main(void)
 {
 	uint8_t *p = mmap(NULL, ROOM + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -522,7 +399,5 @@ int main(void)
 	whole(sample);
 	flipped(sample);
 	forged(sample);
-	opened(sample);
-	folders();
 	return done_testing();
 }

@@ -34,7 +34,20 @@ static char *environment(const char *name)
 	return strcmp(name, "XAUDIT_INDEX") ? NULL : value_named;
 }
 
-/* An index that has no part; code_low tells which. */
+static void take_away(const char *where)
+{
+	const struct index_head head = { .identity = identity };
+	char path[400], name[INDEX_NAME_MAX];
+
+	index_file_name(&head, name);
+	snprintf(path, sizeof(path), "%s/%s", where, name);
+	unlink(path);
+	index_stamp_name(&identity, name);
+	snprintf(path, sizeof(path), "%s/%s", where, name);
+	unlink(path);
+}
+
+/* An index that has no part; code_low tells which. And its stamp. */
 static void put(const char *where, uint64_t number, int damaged)
 {
 	union {
@@ -50,25 +63,20 @@ static void put(const char *where, uint64_t number, int damaged)
 			   .code_low = number,
 			   .code_high = number,
 			   .parts = INDEX_PART_COUNT } };
-	char path[400], name[INDEX_NAME_MAX];
+	char path[400], name[INDEX_NAME_MAX], stamp[INDEX_NAME_MAX];
 
 	made.head.checksum = index_sum(&made.head, sizeof(made.head));
 	made.head.code_high += (uint64_t)damaged;
-	index_file_name(&identity, name);
+	take_away(where);
+	index_file_name(&made.head, name);
+	index_stamp_name(&identity, stamp);
 	snprintf(path, sizeof(path), "%s/%s", where, name);
-	unlink(path);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0 || write(fd, &made, sizeof(made)) != sizeof(made) || close(fd))
 		bail("%s can't be written", path);
-}
-
-static void take_away(const char *where)
-{
-	char path[400], name[INDEX_NAME_MAX];
-
-	index_file_name(&identity, name);
-	snprintf(path, sizeof(path), "%s/%s", where, name);
-	unlink(path);
+	snprintf(path, sizeof(path), "%s/%s", where, stamp);
+	if (symlink(name, path))
+		bail("%s can't be made", path);
 }
 
 static long long find(void)

@@ -164,11 +164,10 @@ static void on_signal(int signal)
  */
 static int is_of_search(const char *target)
 {
-	char path[500], name[INDEX_NAME_MAX];
+	char path[500];
+	size_t n = strlen(index_folder_value);
 
-	index_file_name(&libc, name);
-	snprintf(path, sizeof(path), "%s/%s", index_folder_value, name);
-	if (!strcmp(target, path) || !strcmp(target, index_folder_value))
+	if (!strncmp(target, index_folder_value, n) && (!target[n] || target[n] == '/'))
 		return 1;
 	if (index_folder(1, NULL, NULL, path, sizeof(path)) && !strcmp(target, path))
 		return 1;
@@ -355,14 +354,14 @@ static int wait_long(void *argument)
 
 static void remove_index(const char *folder)
 {
-	char path[500], name[INDEX_NAME_MAX];
+	const struct index_identity *const of[] = { &libc, &own };
 
-	index_file_name(&libc, name);
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	unlink(path);
-	index_file_name(&own, name);
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	unlink(path);
+	for (int i = 0; i < 4; i++) {
+		char *path = index_files_path(folder, of[i / 2], i % 2);
+		if (path)
+			unlink(path);
+		free(path);
+	}
 	rmdir(folder);
 }
 
@@ -381,11 +380,10 @@ static void made(void)
 	is_int(run(plain, LIMIT), 0, "the next process");
 	is_int(runs(), 2, "finds them");
 
-	char path[500], name[INDEX_NAME_MAX];
-	index_file_name(&libc, name);
-	snprintf(path, sizeof(path), "%s/%s", kept, name);
-	int fd = open(path, O_RDWR);
+	char *path = index_files_path(kept, &libc, 0), *stamp = index_files_path(kept, &libc, 1);
+	int fd = path ? open(path, O_RDWR) : -1;
 	struct index_head head;
+	struct stat st;
 	ok(pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.magic == INDEX_MAGIC, "which lie in the folder");
 	head.version++;
 	ok(pwrite(fd, &head, sizeof(head), 0) == sizeof(head), "one of another version");
@@ -401,6 +399,13 @@ static void made(void)
 	is_int(run(plain, LIMIT), 0, "but where others may write");
 	is_int(report->find, -EPERM, "it is refused");
 	is_int(runs(), 4, "and none is made");
+	chmod(path, 0600);
+	unlink(stamp);
+	is_int(run(plain, LIMIT), 0, "where the stamp is missing");
+	is_int(runs(), 5, "the command is asked");
+	ok(!report->find && !lstat(stamp, &st), "and puts a stamp there");
+	free(path);
+	free(stamp);
 	remove_index(kept);
 
 	index_folder_value = "/proc/no/folder";
@@ -408,7 +413,7 @@ static void made(void)
 	is_int(report->find, 0, "the process has one all the same");
 	is_int(report->again, 0, "for as long as it lives");
 	ok(report->functions > 1000 && report->functions == report->functions_again, "the same");
-	is_int(runs(), 6, "made once");
+	is_int(runs(), 7, "made once");
 	is_str(read_file(output), "", "and nothing is said");
 }
 

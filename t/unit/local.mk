@@ -6,7 +6,8 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/cxx.t t/unit/dense.t t/unit/displace.t t/unit/drain_race.t t/unit/epoch.t t/unit/epoch_torture.t \
 	t/unit/glob.t \
 	t/unit/handlers.t \
-	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_find.t t/unit/index_helper.t \
+	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_content.t \
+	t/unit/index_find.t t/unit/index_helper.t t/unit/index_open.t \
 	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t \
 	t/unit/mirror_parts.t t/unit/mirror_stacks.t t/unit/names.t \
@@ -86,11 +87,17 @@ t_unit_histogram_t_LDADD = tool/read/libread.la
 t_unit_index_t_SOURCES = t/unit/index.c
 t_unit_index_t_LDADD = audit/index/libindex.la x86_64/libsled.la
 
+t_unit_index_content_t_SOURCES = t/unit/index_content.c tool/index/content.c tool/index/content.h
+t_unit_index_content_t_LDADD = audit/site/libsites.la t/lib/libcore.la
+
 t_unit_index_find_t_SOURCES = t/unit/index_find.c
 t_unit_index_find_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
 
 t_unit_index_helper_t_SOURCES = t/unit/index_helper.c t/lib/descriptors.h t/lib/index_files.h
 t_unit_index_helper_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la
+
+t_unit_index_open_t_SOURCES = t/unit/index_open.c
+t_unit_index_open_t_LDADD = audit/index/libindex.la x86_64/libsled.la
 
 t_unit_labels_t_SOURCES = t/unit/labels.c
 t_unit_labels_t_LDADD = t/lib/libcore.la

@@ -78,7 +78,7 @@ is "$said" "$calls;on entry_calls: 0, 1 functions, 1 changed, 0 already, 0 refus
 	'and in a program that may have 200 MB of addresses'
 is "$(rows | grep -o 'entry_calls [0-9]*'), $(sums)" 'entry_calls 20, 0 lost 0 unfinished' 'each call counts there'
 
-# It has the same build-id.
+# It has the same build-id, and the same content.
 strip -o libstripped.so libentry.so
 XAUDIT_INDEX=$tmp/stripped
 index_of libstripped.so
@@ -223,6 +223,12 @@ cp libentry.so changed/libentry.so
 printf '\220' | dd of=changed/libentry.so bs=1 seek=$((0x$offset)) conv=notrunc 2>/dev/null
 printf '\220\220\220' | dd of=changed/libentry.so bs=1 seek=$((0x$offset + 1)) conv=notrunc 2>/dev/null
 printf '\220' | dd of=changed/libentry.so bs=1 seek=$((0x$offset + 12)) conv=notrunc 2>/dev/null
+run changed/libentry.so 10
+is "$out" 1270 'a library of the same build-id does what it does'
+is "$(reasons libentry.so)" "1 no index of the file: \`xaudit index FILE\` makes one" \
+	'and does not have the other'"'"'s index'
+# A stamp that is wrong.
+ln -s "$(readlink "cache/$(stamp_name libentry.so)")" "cache/$(stamp_name changed/libentry.so)"
 run changed/libentry.so 10
 is "$said" 1270 'a library whose bytes are not the index'"'"'s does what it does'
 is "$(rows)" "$(all 10 | sed 's/entry_plain 20, //')" 'the function that differs is left alone'

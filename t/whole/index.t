@@ -118,25 +118,35 @@ fi
 mode() {
 	stat -c '%a %F' "$@"
 }
+# What is in a folder: indexes without the hash of the content, and how many stamps.
+held() {
+	echo "$(cd "$1" && ls -A | sed -n 's/-\{0,1\}[0-9a-f]\{32\}\.index$/.index/p; /\.index$/!{/\.stamp$/!p;}') $(
+		find "$1" -name '*.stamp' | wc -l)"
+}
 is "$(index --cache=cache/of/mine forms.so | wc -l; cat err)" 12 'an index is kept'
-is "$(cd cache/of/mine && ls -A)" 00112233.index 'its name is the build-id'
-is "$(mode cache/of/mine cache/of/mine/00112233.index)" '700 directory
+is "$(held cache/of/mine)" '00112233.index 1' 'its name begins with the build-id, and there is a stamp'
+is "$(mode cache/of/mine cache/of/mine/00112233-*.index)" '700 directory
 600 regular file' 'nobody else may look at it'
-cp cache/of/mine/00112233.index once
+is "$(readlink cache/of/mine/*.stamp)" "$(cd cache/of/mine && ls *.index)" 'the stamp says its name'
+# shellcheck disable=SC2046
+numbers=$(printf '%x-%x-%x-%x-%x' $(stat -c '%d %i %s %.9Y %.9Z' forms.so | tr -d '.,'))
+ok "it has the file's device, inode, size and times" test -L "cache/of/mine/$numbers.stamp"
+cp cache/of/mine/00112233-*.index once
 index --cache=cache/of/mine stripped.so >/dev/null
-is "$? $(ls -A cache/of/mine)" '0 00112233.index' 'another one takes its place'
+is "$? $(held cache/of/mine)" '0 00112233.index 2' 'that of a stripped copy takes its place, with a stamp of its own'
 index --cache=cache/of/mine forms.so >/dev/null
-ok 'the same file makes the same index' cmp once cache/of/mine/00112233.index
+ok 'the same file makes the same index' cmp once cache/of/mine/00112233-*.index
+is "$(held cache/of/mine)" '00112233.index 2' 'and the same stamp'
 mkfifo unread
 exec 5<>unread 6>unread 5<&-
 index -v --cache=unread.cache forms.so >&6
-is "$? $(cat err) $(ls -A unread.cache)" '0  00112233.index' 'a reader that has seen enough does not hinder that'
+is "$? $(cat err) $(held unread.cache)" '0  00112233.index 1' 'a reader that has seen enough does not hinder that'
 index -n --cache=none forms.so >/dev/null
 ok '-n keeps nothing' test ! -e none
 objcopy --remove-section .note.gnu.build-id forms.so anonymous.so || bail 'objcopy'
 index --cache=cache/of/mine anonymous.so >/dev/null
-is "$(cd cache/of/mine && ls | grep -c '^[0-9a-f]*-[0-9a-f]*-[0-9a-f]*-[0-9a-f]*\.[0-9a-f]*\.index$')" 1 \
-	'without a build-id its name is device, inode, size and time'
+is "$(held cache/of/mine)" '00112233.index
+.index 3' 'without a build-id its name is the hash alone'
 mkdir open && chmod 777 open
 index --cache=open forms.so >out
 is "$? $(cat err)" "1 xaudit index: forms.so: can't be kept in open: it is not yours, or others may write to it" \
@@ -154,7 +164,7 @@ echo text >text
 rm -r cache
 index --quiet --fd=3 --cache=cache forms.so 3>fd.index >out
 is "$? $(cat err out) $(stat -c %s fd.index)" '0  0' 'what is kept in a folder is not written to a descriptor'
-ok 'it is kept' cmp once cache/00112233.index
+ok 'it is kept' cmp once cache/00112233-*.index
 index --quiet --fd=3 --cache=open forms.so 3>fd.index >out
 is "$? $(cat err out)" '0 ' 'with a descriptor, no folder to keep it in is no failure'
 ok 'the index is written there' cmp once fd.index
@@ -182,20 +192,20 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		bounded 60 setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CACHE_HOME "$@"
 	}
 	as_user HOME="$tmp/home" "$XAUDIT" index forms.so >out 2>err
-	is "$? $(cat err) $(mode home/.cache/xaudit home/.cache/xaudit/*)" '0  700 directory
+	is "$? $(cat err) $(mode home/.cache/xaudit home/.cache/xaudit/*.index)" '0  700 directory
 600 regular file' "a user's are in the cache at home"
 	as_user XDG_CACHE_HOME="$tmp/home/here" "$XAUDIT" index forms.so >out 2>err
-	is "$? $(cat err) $(ls home/here/xaudit)" '0  00112233.index' 'or where XDG_CACHE_HOME says'
+	is "$? $(cat err) $(held home/here/xaudit)" '0  00112233.index 1' 'or where XDG_CACHE_HOME says'
 	as_user -u HOME "$XAUDIT" index forms.so >out 2>err
 	is "$? $(cat err)" '1 xaudit index: no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache' \
 		'or nowhere'
-	# Its build-id may be that of any other file.
+	# It may be a copy of any other file, but for what it says of functions.
 	mkdir -m 755 theirs && cp forms.so theirs && chown -R 1234 theirs
 	rm -rf home/.cache
 	as_user HOME="$tmp/home" "$XAUDIT" index theirs/forms.so >out 2>err
 	is "$? $(cat err) $(ls home/.cache/xaudit 2>&1 | grep -c index$)" \
 		"1 xaudit index: theirs/forms.so: can't be kept in \
-$tmp/home/.cache/xaudit: another user may change the file, and give it any other's build-id 0" \
+$tmp/home/.cache/xaudit: another user may change the file, and what it says of its functions 0" \
 		"nor of another user's file"
 	as_user HOME="$tmp/home" "$XAUDIT" index --cache=home/mine theirs/forms.so >out 2>err
 	is "$? $(ls home/mine 2>&1 | grep -c index$)" '1 0' 'into whatever folder'
@@ -241,7 +251,7 @@ END
 index --cache=cache/of/mine names.so >/dev/null || bail "no index: $(cat err)"
 # found PATTERN...: names and best names; their addresses go to the file `at`
 found() {
-	./index_find cache/of/mine 44556677 "$@" >found.out || echo "failed: $?"
+	./index_find cache/of/mine/44556677-*.index "$@" >found.out || echo "failed: $?"
 	cut -d' ' -f1 found.out >at
 	cut -d' ' -f2- found.out
 }

@@ -135,7 +135,7 @@ ok 'nothing was kept by all this' test ! -e none
 cp forms.so kept.so
 mkdir -m 700 none
 bounded 60 "$XAUDIT" index -q kept.so
-is "$(ls none | wc -l)" 1 'an index is kept'
+is "$(ls none | grep -c 'index$')" 1 'an index is kept'
 list kept.so >new
 # Only the index knows that: its file says nothing about symbols any more.
 strip -o stripped.so kept.so && cat stripped.so >kept.so || bail strip

@@ -25,8 +25,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/format.t t/whole/full_disk.t \
 	t/whole/graph.t t/whole/guard_live.t t/whole/handlers_api.t t/whole/handlers_close.t \
 	t/whole/handlers_programs.t \
-	t/whole/help-man.t t/whole/index.t t/whole/index_apply.t t/whole/index_calls.t t/whole/index_decoder.t \
-	t/whole/index_find.t \
+	t/whole/help-man.t t/whole/index.t t/whole/index_apply.t t/whole/index_cache.t t/whole/index_calls.t \
+	t/whole/index_decoder.t t/whole/index_find.t \
 	t/whole/index_runtimes.t \
 	t/whole/info.t t/whole/inventory.t t/whole/kill.t t/whole/killed_task.t \
 	t/whole/leaving.t t/whole/left.t t/whole/lines.t \

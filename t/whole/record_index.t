@@ -38,7 +38,7 @@ made() {
 # As made(), but those that are there stay. What the module lacks says nothing about what was made.
 again() {
 	bounded 60 "$XAUDIT" record -o d "$@" >out 2>err
-	echo "$? $(cd cache 2>/dev/null && ls | sed -n 's/^\(..\)\1*\.index$/\1/p' | tr '\n' ' ')$(
+	echo "$? $(cd cache 2>/dev/null && ls | sed -n 's/^\(..\)\1*-[0-9a-f]*\.index$/\1/p' | tr '\n' ' ')$(
 		grep -v 'nothing was selected' err)"
 }
 
@@ -50,9 +50,9 @@ is "$(made -k entry -l 'libtop.so' -l 'libdeep*' ./prog)" '0 aa bb ' 'two, as th
 is "$(made -F deep_add ./prog)" '0 aa bb dd ' 'a function that is named: the program and its libraries'
 libc=$(ldd ./prog | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p')
 libc=$(readelf -n "$libc" | sed -n 's/.*Build ID: //p')
-ok 'libc, too' test -e "cache/$libc.index" -o -e "/var/cache/xaudit/$libc.index"
+is "$(find cache /var/cache/xaudit -name "$libc-*.index" 2>/dev/null | grep -c .)" 1 'libc, too'
 loader=$(readelf -n "$(readelf -l prog | sed -n 's/.*interpreter: \(.*\)]/\1/p')" | sed -n 's/.*Build ID: //p')
-ok 'but not the loader' test ! -e "cache/$loader.index"
+is "$(find cache -name "$loader-*")" '' 'but not the loader'
 is "$(made -F 'deep_add@libdeep*' ./prog)" '0 aa ' 'of one library: that'
 is "$(made -F '*' ./prog)" '0 ' '* names none'
 printf '[program]\nkinds = entry\n' >program.conf
@@ -71,30 +71,38 @@ is "$(made -k entry -l 'libtop.so' -o d/no/such ./prog | cut -c 1-4)" '125 ' 'a 
 
 # Once.
 made -k entry -l 'libtop.so' ./prog >out
-before=$(stat -c '%i %y' cache/bbbbbbbb.index)
-is "$(again -k entry -l 'libtop.so' ./prog) $(stat -c '%i %y' cache/bbbbbbbb.index)" "0 bb  $before" \
+of_top=$(echo cache/bbbbbbbb-*.index)
+before=$(stat -c '%i %y' "$of_top")
+is "$(again -k entry -l 'libtop.so' ./prog) $(stat -c '%i %y' "$of_top")" "0 bb  $before" \
 	'an index that is there is not made again'
 is "$(again -k entry -l 'libdeep.so' ./prog)" '0 aa bb ' 'a missing one is'
-printf x | dd of=cache/bbbbbbbb.index bs=1 seek=$(($(stat -c %s cache/bbbbbbbb.index) - 9)) conv=notrunc 2>err ||
+printf x | dd of="$of_top" bs=1 seek=$(($(stat -c %s "$of_top") - 9)) conv=notrunc 2>err ||
 	bail "$(cat err)"
 again -k entry -l 'libtop.so' ./prog >out
-ok 'and a damaged one' test "$(stat -c '%i %y' cache/bbbbbbbb.index)" != "$before"
+ok 'and a damaged one' test "$(stat -c '%i %y' "$of_top")" != "$before"
 bounded 60 "$XAUDIT" index -q --cache=whole libtop.so
-ok 'which is whole then' cmp whole/bbbbbbbb.index cache/bbbbbbbb.index
+ok 'which is whole then' cmp whole/bbbbbbbb-*.index "$of_top"
 cp prog anonymous && objcopy --remove-section .note.gnu.build-id anonymous || bail objcopy
 strip -o stripped prog || bail strip
-is "$(made -c program.conf ./stripped; cp cache/dddddddd.index bare; again -c program.conf ./prog; cmp -s bare \
-	cache/dddddddd.index; echo $?)" '0 dd 
+is "$(made -c program.conf ./stripped; cp cache/dddddddd-*.index bare; again -c program.conf ./prog; cmp -s bare \
+	cache/dddddddd-*.index; echo $?)" '0 dd 
 0 dd 
 1' 'and one without names, if the file has some'
-cp cache/dddddddd.index named
-is "$(again -c program.conf ./stripped; cmp named cache/dddddddd.index)" '0 dd ' \
+cp cache/dddddddd-*.index named
+is "$(again -c program.conf ./stripped; cmp named cache/dddddddd-*.index)" '0 dd ' \
 	'one with names is good for a stripped copy'
-is "$(made -c program.conf ./anonymous; ls cache | wc -l)" '0 
-1' 'a file without a build-id has one, too'
+is "$(made -c program.conf ./anonymous; ls cache | sed 's/.*\.//' | tr '\n' ' ')" '0 
+index stamp ' 'a file without a build-id has one, too'
+before=$(stat -c '%i %y' cache/*.index)
 touch -d '2001-01-01' anonymous
 again -c program.conf ./anonymous >out
-is "$(ls cache | wc -l)" 2 'and gets another when it changes'
+is "$(stat -c '%i %y' cache/*.index) $(ls cache | grep -c stamp)" "$before 2" \
+	'which serves it still, with another stamp, when it was touched'
+echo 'int top_add(int); int main(void) { return top_add(2) != 4; }' >main.c
+"$CC" -O1 -Wl,--build-id=none -o anonymous main.c -L. -ltop -Wl,-rpath-link,deep '-Wl,-rpath,$ORIGIN' 2>err ||
+	bail "$CC: $(cat err)"
+again -c program.conf ./anonymous >out
+is "$(ls cache | grep -c 'index$')" 2 'and not when it was built anew'
 
 # Where no folder takes them. Root may write anywhere, but not where there is a file.
 rm -rf cache
@@ -102,13 +110,15 @@ rm -rf cache
 is "$(again -k entry -l 'libtop.so' ./prog)" \
 	"0 xaudit record: indexes are made for this trace alone: they can't be kept in $tmp/cache: it is no folder, or \
 a link to one" 'a folder that takes none is told'
-is "$(stat -c '%a %n' d/index d/index/*)" '700 d/index
-600 d/index/bbbbbbbb.index' 'the trace holds them'
+is "$(stat -c '%a %n' d/index d/index/*.index | sed 's/-[0-9a-f]*\.index/.index/'
+	ls d/index/*.stamp | wc -l)" '700 d/index
+600 d/index/bbbbbbbb.index
+1' 'the trace holds them, and their stamps'
 is "$(bounded 60 "$XAUDIT" record -o d -k entry -l "$tmp/libtop.so" env 2>err | grep XAUDIT_INDEX)" \
 	"XAUDIT_INDEX=$tmp/d/index" 'and the command is told so'
 rm -rf d.old
 again -k entry -l 'libtop.so' ./prog >out
-ok 'such a trace is moved aside like others' test -e d.old/index/bbbbbbbb.index
+ok 'such a trace is moved aside like others' test -e d.old/index/bbbbbbbb-*.index
 : >d/index/other
 again -k entry -l 'libtop.so' ./prog >out
 again -k entry -l 'libtop.so' ./prog >out

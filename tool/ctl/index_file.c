@@ -5,22 +5,28 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/index/index.h"
 #include "tool/index/image.h"
 #include "tool/index/own.h"
+#include "tool/memory.h"
 
 bool index_file_look(struct index_made *to, const struct index_identity *identity)
 {
-	char folder[PATH_MAX];
+	struct cache_folders in;
 	struct index index;
-	int shared, there = index_own_folder(folder, sizeof(folder), &shared);
 
-	if ((!there || index_open(&index, folder, identity)) && index_open(&index, INDEX_SYSTEM_FOLDER, identity))
+	cache_folders(&in);
+	if (index_look(&index, in.folder, in.count, identity))
 		return false;
-	*to = (struct index_made){ .bytes = (void *)(uintptr_t)index.head, .size = index.size };
+	cache_used(&index);
+	*to = (struct index_made){ .bytes = memory_zeroed(index.size, 1), .size = index.size };
+	memcpy(to->bytes, index.head, index.size);
+	index_close(&index);
+	index_made_for(to, identity);
 	return true;
 }
 
@@ -31,6 +37,8 @@ static bool is_same(int fd, const struct index_identity *identity)
 
 	if (image_identify(fd, &name))
 		return false;
+	/* It may have been linked or renamed. Who writes to a file that is mapped changes what is mapped, too. */
+	name.identity.changed = identity->changed;
 	bool same = index_same_file(&name.identity, identity);
 	free(name.soname);
 	return same;
@@ -46,14 +54,22 @@ bool index_file_is_one(const char *a, const char *b)
 int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path, bool own)
 {
 	char folder[PATH_MAX];
+	time_t begun = time(NULL);
 	int shared, fd = own_open(path);
 
 	if (fd < 0)
 		return fd;
-	int r = is_same(fd, identity) ? index_make(to, fd, path) : -ESTALE;
+	int r = is_same(fd, identity) ? cache_take(to, fd, path) : -ESTALE;
 	close(fd);
+	if (!r && to->changed) {
+		free(to->bytes);
+		r = -ESTALE;
+	}
+	if (r)
+		return r;
 	/* A container's files have owners like ours, and its root is not ours. */
-	if (r == 0 && own && index_own_folder(folder, sizeof(folder), &shared))
-		index_put(to, folder, shared);
-	return r;
+	if (own && cache_own_folder(folder, sizeof(folder), &shared) && !cache_put(to, folder, shared))
+		cache_trim(folder, begun);
+	index_made_for(to, identity);
+	return 0;
 }

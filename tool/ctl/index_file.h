@@ -5,15 +5,16 @@
 
 #include <stdbool.h>
 
-#include "tool/index/write.h"
+#include "tool/index/cache.h"
 
-/* Finds what `xaudit index` has kept of a file, for this user or for all. It stays mapped. */
+/* Finds what `xaudit index` has kept of a file, for this user or for all. */
 bool index_file_look(struct index_made *to, const struct index_identity *identity);
 
 /*
- * Looks through the file at path; own: the path is one of our own root, not a process's. If so, the result is kept
- * where `xaudit index` would; where it is not, the next one makes it again. Returns 0 or -errno; -ESTALE: it is another
- * file, which is found out first.
+ * Looks through the file at path, or takes what is kept of one with the same content; own: the path is one of our own
+ * root, not a process's. If so, the result is kept where `xaudit index` would; where it is not, the next one makes it
+ * again. Returns 0 or -errno; -ESTALE: it is another file, which is found out first. A file that got another name or
+ * owner since it was loaded is still the same.
  */
 int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path, bool own);
 

@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/index/have.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
-#include "audit/index/find.h"
+#include "tool/index/cache.h"
 #include "tool/index/image.h"
-#include "tool/index/write.h"
-
-static int is_good(struct index *index, const char *folder, const struct image_name *name)
-{
-	struct index copy;
-
-	if (index_open(index, folder, &name->identity))
-		return 0;
-	if (!(name->symbols && index->head->flags & INDEX_NO_SYMBOLS) &&
-		!index_attach(&copy, index->head, index->size, NULL))
-		return 1;
-	index_close(index);
-	return 0;
-}
 
 int index_is_kept(struct index *index, const struct image_name *name)
 {
-	const char *named = getenv(INDEX_FOLDER_VARIABLE);
-	char folder[PATH_MAX];
+	struct cache_folders in;
 
-	if (named && *named == '/' && is_good(index, named, name))
+	cache_folders(&in);
+	if (index_look(index, in.folder, in.count, &name->identity))
+		return 0;
+	if (cache_is_good(index, name->symbols)) {
+		cache_used(index);
 		return 1;
-	for (unsigned i = 0; i < 2; i++)
-		if (index_folder(i, getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder)) &&
-			is_good(index, folder, name))
-			return 1;
+	}
+	index_close(index);
 	return 0;
 }
 
@@ -47,7 +33,7 @@ int index_have(struct index_had *had, int fd, const char *path)
 	free(name.soname);
 	if (index_is_kept(&had->index, &name))
 		return 0;
-	r = index_make(&made, fd, path);
+	r = cache_take(&made, fd, path);
 	if (r)
 		return r;
 	r = index_attach(&had->index, made.bytes, made.size, NULL);

@@ -11,9 +11,9 @@ struct index_had {
 };
 
 /*
- * Takes the index that is kept of the file, if it is whole and the module would believe it (audit/index/find.h), else
- * makes one, which is not kept. path: for debug files beside it. Returns 0, or as index_make(). Nobody asks a server
- * for debug files from then on: the environment says so.
+ * Takes the index that is kept of the file, or of one with the same content, if it is whole and the module would
+ * believe it (audit/index/find.h), else makes one, which is not kept. path: for debug files beside it. Returns 0, or as
+ * index_make(). Nobody asks a server for debug files from then on: the environment says so.
  */
 int index_have(struct index_had *had, int fd, const char *path);
 void index_drop(struct index_had *had);
@@ -21,8 +21,8 @@ void index_drop(struct index_had *had);
 struct image_name;
 
 /*
- * The part that makes none: opens it, and returns 1, or 0. One that was made of a stripped copy is not good enough for
- * a file with symbols.
+ * The part that reads nothing but the stamp: opens it, and returns 1, or 0. One that was made of a stripped copy is not
+ * good enough for a file with symbols.
  */
 int index_is_kept(struct index *index, const struct image_name *name);
 

@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "audit/index/index.h"
 #include "runtime/search.h"
+#include "tool/index/content.h"
 #include "tool/index/frames.h"
 #include "tool/index/own.h"
 #include "tool/memory.h"
+
+#define MOST_TICKS 1200 /* of a millisecond and what the kernel adds: a second, and a little more */
 
 static int by_address(const void *a, const void *b)
 {
@@ -66,11 +71,13 @@ static void read_code(struct image *image)
 	image->codes = kept;
 }
 
-static int read_identity(struct image *image, int fd)
+static uint64_t nanoseconds(const struct timespec *time)
 {
-	struct index_identity *identity = &image->identity;
-	struct site_file *file = &image->file;
-	struct site_note note;
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+static int read_numbers(struct index_identity *identity, int fd)
+{
 	struct stat st;
 
 	if (fstat(fd, &st))
@@ -78,8 +85,43 @@ static int read_identity(struct image *image, int fd)
 	identity->device = st.st_dev;
 	identity->inode = st.st_ino;
 	identity->size = (uint64_t)st.st_size;
-	identity->seconds = (uint64_t)st.st_mtim.tv_sec;
-	identity->nanoseconds = (uint64_t)st.st_mtim.tv_nsec;
+	identity->modified = nanoseconds(&st.st_mtim);
+	identity->changed = nanoseconds(&st.st_ctim);
+	return 0;
+}
+
+/*
+ * The kernel takes times from this clock, which goes on at each tick. Where the time of change is that of now, another
+ * change may have the same one. A time to come is no clock of ours.
+ */
+static void settle(int fd)
+{
+	struct index_identity identity;
+	struct timespec now, tick = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < MOST_TICKS && !read_numbers(&identity, fd); i++) {
+		uint64_t whole = identity.changed % 1000000000u ? 1 : 1000000000u;
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+		if (nanoseconds(&now) / whole > identity.changed / whole ||
+			nanoseconds(&now) + 1000000000u < identity.changed)
+			return;
+		nanosleep(&tick, NULL);
+	}
+}
+
+bool image_is_still(int fd, const struct index_identity *identity)
+{
+	struct index_identity now = *identity;
+
+	return !read_numbers(&now, fd) && index_same_file(&now, identity);
+}
+
+static void read_build_id(struct image *image)
+{
+	struct index_identity *identity = &image->identity;
+	struct site_file *file = &image->file;
+	struct site_note note;
+
 	for (size_t s = 0; s < file->segments && !identity->build_id_len; s++)
 		for (int more = site_notes(file, &file->segment[s], &note); more && site_next_note(&note);)
 			if (note.head.n_type == NT_GNU_BUILD_ID && note.head.n_namesz == 4 &&
@@ -89,7 +131,22 @@ static int read_identity(struct image *image, int fd)
 				memcpy(identity->build_id, note.description, note.head.n_descsz);
 				break;
 			}
-	return 0;
+}
+
+/* Opens the file, or a copy of it, whose descriptor is returned; or -errno. */
+static int open_file(struct image *image, int fd)
+{
+	int r = read_numbers(&image->identity, fd), own = r ? r : own_copy(fd);
+
+	if (own < 0)
+		return own;
+	r = site_file_open(&image->file, own);
+	if (!r) {
+		read_build_id(image);
+		return own;
+	}
+	close(own);
+	return r;
 }
 
 /* NULL: it has none. */
@@ -133,25 +190,34 @@ static bool has_symbols(const struct site_file *file)
 	return false;
 }
 
-int image_identify(int fd, struct image_name *name)
+static int identify(int fd, struct image_name *name, bool content)
 {
 	struct image image = { 0 };
-	int own = own_copy(fd), r = own < 0 ? own : site_file_open(&image.file, own);
+	int own = open_file(&image, fd);
 
-	if (own >= 0)
-		close(own);
 	*name = (struct image_name){ 0 };
-	if (r)
-		return r;
-	r = read_identity(&image, fd);
-	if (!r) {
-		const char *soname = read_soname(&image.file);
-		*name = (struct image_name){ .identity = image.identity,
-			.soname = soname ? memory_text(soname, strlen(soname)) : NULL,
-			.symbols = has_symbols(&image.file) };
-	}
+	if (own < 0)
+		return own;
+	const char *soname = read_soname(&image.file);
+	*name = (struct image_name){ .identity = image.identity,
+		.soname = soname ? memory_text(soname, strlen(soname)) : NULL,
+		.symbols = has_symbols(&image.file) };
+	if (content)
+		content_read(&image.file, name->content);
 	site_file_close(&image.file);
-	return r;
+	close(own);
+	return 0;
+}
+
+int image_identify(int fd, struct image_name *name)
+{
+	return identify(fd, name, false);
+}
+
+int image_identify_content(int fd, struct image_name *name)
+{
+	settle(fd);
+	return identify(fd, name, true);
 }
 
 const struct image_code *image_section(const struct image *image, uint64_t address)
@@ -304,21 +370,32 @@ static void merge(struct image *image)
 	}
 }
 
-int image_open(struct image *image, int fd, const char *path)
+int image_open(struct image *image, int fd, const char *path, const struct image_name *known)
 {
-	int own = own_copy(fd), r;
+	int own;
 
 	*image = (struct image){ 0 };
-	r = own < 0 ? own : site_file_open(&image->file, own);
-	if (!r)
-		r = read_identity(image, fd);
-	if (r)
-		goto out;
+	/* What is copied now may be something else. */
+	if (!own_is(fd))
+		known = NULL;
+	if (!known)
+		settle(fd);
+	own = open_file(image, fd);
+	if (own < 0)
+		return own;
 	read_code(image);
 	/* Near jumps reach 2 GiB, so no code is larger, unless its tables are damaged. */
-	r = image->high - image->low > UINT32_MAX ? -ENOEXEC : 0;
-	if (r)
-		goto out;
+	if (image->high - image->low > UINT32_MAX) {
+		close(own);
+		image_close(image);
+		return -ENOEXEC;
+	}
+	if (known) {
+		image->identity = known->identity;
+		memcpy(image->content, known->content, sizeof(image->content));
+	} else {
+		content_read(&image->file, image->content);
+	}
 	image->fixed = image->file.header->e_type == ET_EXEC;
 	image->loader = is_loader(image);
 	image->symbols = has_symbols(&image->file);
@@ -329,11 +406,6 @@ int image_open(struct image *image, int fd, const char *path)
 	merge(image);
 	close(own);
 	return 0;
-out:
-	if (own >= 0)
-		close(own);
-	image_close(image);
-	return r;
 }
 
 void image_close(struct image *image)

@@ -55,6 +55,7 @@ struct image_bound {
 struct image {
 	struct site_file file;
 	struct index_identity identity;
+	uint8_t content[INDEX_CONTENT]; /* content.h */
 	struct image_code *code; /* by address; they don't overlap */
 	size_t codes;
 	uint64_t low, high; /* of segments of code, in memory */
@@ -81,19 +82,32 @@ struct image {
 	struct frames *frames;
 };
 
-/* Returns 0, or -errno; -ENOEXEC: no x86-64 program or library. path: for debug files beside it. */
-int image_open(struct image *image, int fd, const char *path);
-void image_close(struct image *image);
-
 /* Who a file is. */
 struct image_name {
 	struct index_identity identity;
 	char *soname; /* the caller frees it; NULL: none */
 	bool symbols; /* it has a .symtab */
+	uint8_t content[INDEX_CONTENT]; /* of image_identify_content() alone */
 };
+
+/*
+ * Returns 0, or -errno; -ENOEXEC: no x86-64 program or library. path: for debug files beside it. known: of
+ * image_identify_content(), which need not be found out again then; or NULL.
+ */
+int image_open(struct image *image, int fd, const char *path, const struct image_name *known);
+void image_close(struct image *image);
 
 /* That, and nothing else. Returns as image_open(). */
 int image_identify(int fd, struct image_name *name);
+
+/*
+ * The same with the hash of the content. It waits until the file's time of change has passed, so that whoever changes
+ * the file from now on sets another one: up to 10 ms as a rule, and a second where file systems count in seconds.
+ */
+int image_identify_content(int fd, struct image_name *name);
+
+/* Is the file still the one that was identified, and has nobody changed it? */
+bool image_is_still(int fd, const struct index_identity *identity);
 
 /* The code at an address, from it to the end of its section: NULL: none. */
 const uint8_t *image_code_at(const struct image *image, uint64_t address, size_t *size);

@@ -10,16 +10,16 @@
 #include <unistd.h>
 
 #include "audit/index/index.h"
+#include "tool/index/cache.h"
 #include "tool/index/have.h"
 #include "tool/index/own.h"
-#include "tool/index/write.h"
 #include "tool/options.h"
 #include "tool/tool.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 
 struct options {
-	bool verbose, dry, quiet;
+	bool verbose, dry, quiet, kept;
 	const char *folder; /* of --cache, or NULL */
 	uint32_t fd;	    /* of --fd; 0: none */
 };
@@ -29,6 +29,8 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct options, verbose) },
 	{ 'n', "dry-run", NULL, "keep nothing", .take = options_flag, .at = offsetof(struct options, dry) },
 	{ 'q', "quiet", NULL, "say nothing but errors", .take = options_flag, .at = offsetof(struct options, quiet) },
+	{ 0, "kept", NULL, "take what is kept of a file with the same content", .take = options_flag,
+		.at = offsetof(struct options, kept) },
 	{ 0, "cache", "FOLDER", "keep it there", .take = options_text, .at = offsetof(struct options, folder) },
 	{ 0, "fd", "N", "what is not kept is written to this open descriptor; of one FILE",
 		.take = options_number, .at = offsetof(struct options, fd), .allowed = "the number of a descriptor",
@@ -185,7 +187,7 @@ static int find_folder(const struct options *options, char *to, size_t room, int
 	*shared = 0;
 	if (options->folder)
 		return snprintf(to, room, "%s", options->folder) < (int)room;
-	return index_own_folder(to, room, shared);
+	return cache_own_folder(to, room, shared);
 }
 
 /* Puts it into a folder, or as the last resort writes it to the descriptor. */
@@ -194,7 +196,7 @@ static int keep(const struct options *options, const struct index_made *made, co
 	char folder[PATH_MAX];
 	int shared;
 	bool found = !options->dry && find_folder(options, folder, sizeof(folder), &shared);
-	int r = found ? index_put(made, folder, shared) : 0;
+	int r = found ? cache_put(made, folder, shared) : 0;
 
 	if (found && !r)
 		return TOOL_OK;
@@ -206,7 +208,7 @@ static int keep(const struct options *options, const struct index_made *made, co
 	} else if (options->dry) {
 		r = 0;
 	} else if (found) {
-		tool_error("index", "%s: can't be kept in %s: %s", file, folder, index_why_not_put(r));
+		tool_error("index", "%s: can't be kept in %s: %s", file, folder, cache_why_not(r));
 	} else {
 		tool_error("index", "no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache");
 		r = -ENOENT;
@@ -220,16 +222,21 @@ static int do_file(const struct options *options, const char *file)
 	struct index index;
 	int status = TOOL_OK;
 
-	int fd = own_open(file), r = fd < 0 ? fd : index_make(&made, fd, file);
+	int fd = own_open(file), r = fd;
 
-	if (fd >= 0)
+	if (fd >= 0) {
+		r = options->kept ? cache_take(&made, fd, file) : index_make(&made, fd, file, NULL);
 		close(fd);
+	}
 	if (r) {
 		tool_error("index", "%s: %s", file, r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
 		return TOOL_FAILED;
 	}
 	r = index_attach(&index, made.bytes, made.size, NULL);
-	if (r) {
+	if (made.changed) {
+		tool_error("index", "%s: %s", file, cache_why_not(CACHE_CHANGED));
+		status = TOOL_FAILED;
+	} else if (r) {
 		tool_error("index", "%s: what was made of it can't be read", file);
 		status = TOOL_FAILED;
 	} else {
@@ -244,7 +251,9 @@ static int do_file(const struct options *options, const char *file)
 int index_main(int argc, char **argv)
 {
 	struct options options = { 0 };
-	int status = TOOL_OK, first = options_take(&syntax, &options, argc, argv);
+	char folder[PATH_MAX];
+	time_t begun = time(NULL);
+	int shared, status = TOOL_OK, first = options_take(&syntax, &options, argc, argv);
 
 	if (first <= 0)
 		return first ? TOOL_USAGE : TOOL_OK;
@@ -265,5 +274,7 @@ int index_main(int argc, char **argv)
 	for (; first < argc; first++)
 		if (do_file(&options, argv[first]))
 			status = TOOL_FAILED;
+	if (!options.dry && find_folder(&options, folder, sizeof(folder), &shared))
+		cache_trim(folder, begun);
 	return status;
 }

@@ -2,15 +2,9 @@
 #define _GNU_SOURCE
 #include "tool/index/write.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "audit/index/find.h"
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
 #include "tool/index/own.h"
@@ -211,7 +205,16 @@ static void put_all(struct bytes *file, struct index_head *head, struct parts *f
 	memcpy(file->at, head, sizeof(*head));
 }
 
-int index_make(struct index_made *made, int fd, const char *path)
+void index_made_for(struct index_made *made, const struct index_identity *identity)
+{
+	struct index_head *head = made->bytes;
+
+	head->identity = *identity;
+	head->checksum = 0;
+	head->checksum = index_sum(head, sizeof(*head));
+}
+
+int index_make(struct index_made *made, int fd, const char *path, const struct image_name *known)
 {
 	struct bytes file = { 0 };
 	struct parts parts = { 0 };
@@ -220,7 +223,7 @@ int index_make(struct index_made *made, int fd, const char *path)
 	struct index_head head = {
 		.magic = INDEX_MAGIC, .version = INDEX_VERSION, .head_size = sizeof(head), .parts = INDEX_PART_COUNT
 	};
-	int r = image_open(&image, fd, path);
+	int r = image_open(&image, fd, path, known);
 
 	*made = (struct index_made){ 0 };
 	if (r)
@@ -230,6 +233,7 @@ int index_make(struct index_made *made, int fd, const char *path)
 	put_names(&image, number, &parts);
 	free(number);
 	head.identity = image.identity;
+	memcpy(head.content, image.content, sizeof(head.content));
 	head.code_low = image.low;
 	head.code_high = image.high;
 	head.flags = (image.symbols ? 0 : INDEX_NO_SYMBOLS) | (image.frames->count ? 0 : INDEX_NO_FRAMES) |
@@ -239,116 +243,14 @@ int index_make(struct index_made *made, int fd, const char *path)
 		.size = file.size,
 		.instructions = facts.instructions,
 		.decoded = facts.decoded,
-		.foreign = head.identity.build_id_len && !own_is(fd) };
+		.foreign = !own_is(fd),
+		.changed = !image_is_still(fd, &head.identity) };
 	facts_free(&facts);
 	image_close(&image);
 	return 0;
 }
 
-/* Makes the folder, and those above it as mkdir -p does: what is above is as the umask has it. */
-static int make_folder(const char *folder, mode_t mode)
-{
-	char *path = memory_text(folder, strlen(folder));
-	int r = 0;
-
-	for (char *p = path + 1; !r && (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST && errno != EROFS)
-			r = -errno;
-		*p = '/';
-	}
-	free(path);
-	if (r || !mkdir(folder, mode))
-		return r;
-	return errno == EEXIST ? 0 : -errno;
-}
-
 int index_write(int fd, const struct index_made *made)
 {
 	return -whole_write(fd, made->bytes, made->size, WHOLE_NEXT);
-}
-
-int index_own_folder(char *to, size_t room, int *shared)
-{
-	const char *named = getenv(INDEX_FOLDER_VARIABLE);
-
-	*shared = 0;
-	if (named && *named == '/')
-		return snprintf(to, room, "%s", named) < (int)room;
-	*shared = !geteuid();
-	return index_folder((unsigned)*shared, getenv("XDG_CACHE_HOME"), getenv("HOME"), to, room);
-}
-
-/* Returns a descriptor, or as index_put(). */
-static int open_folder(const char *folder, int shared)
-{
-	int r = make_folder(folder, shared == INDEX_FOR_ALL ? 0755 : 0700);
-	struct stat st;
-
-	if (r)
-		return r;
-	int at = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (at < 0)
-		return errno == ELOOP ? -ENOTDIR : -errno;
-	r = fstat(at, &st) ? -errno : 0;
-	if (!r && (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)))
-		r = -EPERM;
-	if (!r)
-		return at;
-	close(at);
-	return r;
-}
-
-const char *index_why_not_put(int r)
-{
-	if (r == INDEX_FOREIGN)
-		return "another user may change the file, and give it any other's build-id";
-	return r == -EPERM   ? "it is not yours, or others may write to it" :
-	       r == -ENOTDIR ? "it is no folder, or a link to one" :
-			       strerror(-r);
-}
-
-int index_may_put(const char *folder, int shared)
-{
-	int at = open_folder(folder, shared), r = 0;
-
-	if (at < 0)
-		return at;
-	if (faccessat(at, ".", W_OK | X_OK, AT_EACCESS))
-		r = -errno;
-	close(at);
-	return r;
-}
-
-int index_put(const struct index_made *made, const char *folder, int shared)
-{
-	const struct index_head *head = made->bytes;
-	char name[INDEX_NAME_MAX], next[INDEX_NAME_MAX + 32];
-	mode_t mode = shared == INDEX_FOR_ALL ? 0644 : 0600;
-	int fd, r, at = made->foreign && shared != INDEX_FOR_TRACE ? INDEX_FOREIGN : open_folder(folder, shared);
-
-	if (at < 0)
-		return at;
-	index_file_name(&head->identity, name);
-	snprintf(next, sizeof(next), ".%s.%ld", name, (long)getpid());
-	/* One that a killed process of our number left. */
-	unlinkat(at, next, 0);
-	fd = openat(at, next, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd < 0) {
-		r = -errno;
-		goto out;
-	}
-	r = index_write(fd, made);
-	/* Whatever the umask is: what others can't read is no use to them. */
-	if (!r && fchmod(fd, mode))
-		r = -errno;
-	if (close(fd) && !r)
-		r = -errno;
-	if (!r && renameat(at, next, at, name))
-		r = -errno;
-	if (r)
-		unlinkat(at, next, 0);
-out:
-	close(at);
-	return r;
 }

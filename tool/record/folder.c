@@ -25,10 +25,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/index.h"
 #include "format/labels.h"
 #include "format/sched.h"
 #include "runtime/output.h"
+#include "tool/index/cache.h"
 #include "tool/memory.h"
 #include "tool/tool.h"
 
@@ -109,15 +109,6 @@ static bool is_of_process(const char *name)
 	return !strcmp(name, "meta") || !strcmp(name, LABELS_NAME) || record_is_thread_name(name);
 }
 
-/* A file of DIR/index (tool/record/index.c), or what came of one whose writer was killed. */
-static bool is_index(const char *name)
-{
-	size_t n = strlen(name), suffix = strlen(INDEX_SUFFIX);
-
-	return (n > suffix && !strcmp(name + n - suffix, INDEX_SUFFIX)) ||
-	       (name[0] == '.' && strstr(name, INDEX_SUFFIX "."));
-}
-
 /* Goes through a folder of such files: removes them and it, or only looks whether there are others. 0 or an errno. */
 static int clear_folder(int at, const char *name, bool (*is_own)(const char *name), bool remove)
 {
@@ -158,7 +149,7 @@ static int clear_trace(int fd, bool remove)
 		if (record_is_process_name(e->d_name))
 			error = clear_folder(fd, e->d_name, is_of_process, remove);
 		else if (!strcmp(e->d_name, RECORD_INDEXES))
-			error = clear_folder(fd, RECORD_INDEXES, is_index, remove);
+			error = clear_folder(fd, RECORD_INDEXES, cache_is_name, remove);
 		else if (strcmp(e->d_name, "record") && strcmp(e->d_name, SCHED_NAME))
 			error = ENOTEMPTY;
 		else if (remove && unlinkat(fd, e->d_name, 0) < 0)
@@ -484,7 +475,7 @@ void record_folder_undo(struct record_folder *folder)
 {
 	unlinkat(folder->fd, "record", 0);
 	unlinkat(folder->fd, SCHED_NAME, 0);
-	clear_folder(folder->fd, RECORD_INDEXES, is_index, true);
+	clear_folder(folder->fd, RECORD_INDEXES, cache_is_name, true);
 	if (folder->made && unlinkat(folder->parent, folder->name, AT_REMOVEDIR) == 0)
 		restore_names(folder);
 	record_folder_close(folder);

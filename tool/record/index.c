@@ -26,10 +26,10 @@
 
 #include "audit/index/find.h"
 #include "audit/rules/rules.h"
+#include "tool/index/cache.h"
 #include "tool/index/have.h"
 #include "tool/index/image.h"
 #include "tool/index/own.h"
-#include "tool/index/write.h"
 #include "tool/memory.h"
 #include "tool/now.h"
 #include "tool/tool.h"
@@ -139,16 +139,16 @@ static int make(const char *file, const char *folder, int shared)
 	struct index_made made;
 	int fd = own_open(file);
 
-	int r = fd < 0 ? fd : index_make(&made, fd, file);
+	int r = fd < 0 ? fd : cache_take(&made, fd, file);
 	if (r) {
 		tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s", file,
 			r == -ENOEXEC ? "it is no x86-64 program or library" : strerror(-r));
 		return RECORD_FAILED;
 	}
-	r = index_put(&made, folder, shared);
+	r = cache_put(&made, folder, shared);
 	if (r)
 		tool_error("record", "the index of %s can't be kept in %s, so its functions have no kind entry: %s",
-			file, folder, index_why_not_put(r));
+			file, folder, cache_why_not(r));
 	return r ? RECORD_FAILED : 0;
 }
 
@@ -280,17 +280,20 @@ void record_indexes_make(struct record_indexes *left, const struct rules *rules,
 	find_missing(&search, objects);
 	if (!left->count)
 		return;
-	if (!index_own_folder(folder, sizeof(folder), &shared)) {
+	if (!cache_own_folder(folder, sizeof(folder), &shared)) {
 		tool_error("record",
 			"indexes are made for this trace alone: no folder is theirs; set XDG_CACHE_HOME or HOME");
-	} else if ((r = index_may_put(folder, shared))) {
+	} else if ((r = cache_may_put(folder, shared))) {
 		tool_error("record", "indexes are made for this trace alone: they can't be kept in %s: %s", folder,
-			index_why_not_put(r));
+			cache_why_not(r));
 	} else {
 		struct record_indexes theirs = { 0 };
 
+		time_t begun = time(NULL);
+
 		part(left, &theirs);
 		make_all(left, folder, shared);
+		cache_trim(folder, begun);
 		forget(left);
 		*left = theirs;
 	}

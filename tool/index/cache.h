@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Folders of indexes, as the command keeps them: indexes and the stamps that say whose they are (format/index.h).
+ *
+ * What comes into a folder is written under another name, which begins with a dot, and renamed; so readers see all of
+ * it or nothing, and two writers do each other no harm. An index that goes while somebody is about to open it is one
+ * that is missing: the command is asked for it again.
+ *
+ * An index that another user had a say in is put into no folder but that of one trace: of a file that he may change, he
+ * chose the symbols, and by them where functions begin, of all files with that content.
+ *
+ * Used is an index when it was made, and when its time of access says so. File systems set that as a rule, when a
+ * process maps the index, once a day (relatime); the command does it for those that it looks for (cache_used()), so
+ * that it holds where they don't (noatime). A traced process does nothing for it.
+ *
+ * Who has put an index into a folder trims it: what was not used for 30 days goes; and of the rest, where it is more
+ * than 256 MiB, what was used longest ago. What is removed are files and links by name in the folder, which belongs to
+ * this user, is no link, and nobody else may write to: nothing outside of it. No file goes but those that begin as
+ * indexes do, and what killed writers left, after a day. Stamps go when they were not used for 30 days; they are not
+ * counted.
+ *
+ * One thread.
+ */
+#ifndef XAUDIT_TOOL_INDEX_CACHE_H
+#define XAUDIT_TOOL_INDEX_CACHE_H
+
+#include <limits.h>
+#include <time.h>
+
+#include "audit/index/index.h"
+#include "tool/index/write.h"
+
+#define CACHE_MOST   (256ull << 20) /* bytes of a folder's indexes */
+#define CACHE_UNUSED (30 * 86400l)  /* seconds until what is not used goes */
+
+#define CACHE_FOREIGN (-4000) /* made->foreign */
+#define CACHE_CHANGED (-4001) /* made->changed */
+
+/* Whom a folder of indexes is for. */
+enum { INDEX_FOR_USER, INDEX_FOR_ALL, INDEX_FOR_TRACE };
+
+/* The folders that the module looks into, in its order. */
+struct cache_folders {
+	char path[3][PATH_MAX];
+	const char *folder[3];
+	unsigned count;
+};
+
+void cache_folders(struct cache_folders *to);
+
+/*
+ * Where this user's indexes belong: $XAUDIT_INDEX, or as index_folder() has it. Returns 1, or 0 when there is no such
+ * folder, or no room in `to`. *shared: as cache_put() takes it.
+ */
+int cache_own_folder(char *to, size_t room, int *shared);
+
+/* As index_make(), but what is kept of a file with the same content is taken, if it is as good. */
+int cache_take(struct index_made *made, int fd, const char *path);
+
+/* Is it whole, and good for a file that has symbols, or has none? One made of a stripped copy lacks names. */
+bool cache_is_good(const struct index *index, bool symbols);
+
+/* Notes that an index is used, in the folders that have it, unless that was today. */
+void cache_used(const struct index *index);
+
+/*
+ * Puts it into a folder, and its stamp; of what was kept, the stamp alone. The folder is made, with those above it, if
+ * it is missing. Modes are those of audit/index/index.h: for all users, or the user's own. Returns 0, or -errno;
+ * -EPERM: the folder is somebody else's, or others may write to it, so nobody would believe what lies there; -ENOTDIR:
+ * it is no folder, or a symbolic link; CACHE_FOREIGN, unless it is a trace's; CACHE_CHANGED.
+ */
+int cache_put(const struct index_made *made, const char *folder, int shared);
+
+/* What it means that cache_put() returned r < 0: why the folder takes none. */
+const char *cache_why_not(int r);
+
+/* Could cache_put() put anything there? Makes the folder. Returns as cache_put(). */
+int cache_may_put(const char *folder, int shared);
+
+/* Is it the name of an index, of a stamp, or of what a writer leaves who is killed? Pure. */
+bool cache_is_name(const char *name);
+
+/* Opens a folder that is there. Returns a descriptor, or as cache_put(). */
+int cache_open(const char *folder);
+
+/* ---- tool/index/trim.c ---- */
+
+/* Removes what is too old, or too much and was not put there since that time. What can't be removed stays. */
+void cache_trim(const char *folder, time_t since);
+
+#endif
