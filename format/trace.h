@@ -211,6 +211,7 @@ enum trace_flags {
 	 */
 	TRACE_FORKED = 4,
 	TRACE_LEFT = 8, /* it was about to give up rights, and goes on as another process, in a family of its own */
+	TRACE_CRASHED = 16, /* an event TRACE_CRASH tells how it ended */
 };
 
 #define TRACE_HEAD_SIZE 4096
@@ -329,6 +330,8 @@ struct trace_head {
 	 * Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: not told
 	 */
 	uint64_t size;
+	int64_t time_offset; /* ns, by TRACE_CLOCK_MONOTONIC: what the process's time namespace adds to that clock */
+	uint64_t pid_namespace; /* inode of /proc/self/ns/pid: whose numbers pid and ppid are; 0: not known */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 
@@ -589,6 +592,7 @@ enum trace_reason {
  *	version: 0.1.0
  *	command: WORD WORD ...		(shell-quoted)
  *	clock: TICKS MONO REAL		(a struct trace_pair by TSC, once at start and once at the end)
+ *	process: PID			(of the command, at the end)
  *	status: exit N | signal N	(at the end)
  */
 

@@ -24,6 +24,8 @@ static struct {
 	uint32_t place; /* of the head */
 	uint64_t used;	/* by its records */
 	uint32_t untold; /* something is not in them */
+	int64_t time_offset;
+	uint64_t pid_namespace;
 } kept;
 
 static struct process_options options;
@@ -419,6 +421,16 @@ static void describe_program(const struct surroundings *here)
 	append_text(TRACE_TEXT_CONFIG, options.source, sys_length(options.source));
 }
 
+/* For the head. What can't be known is as in the process that forked this one: that may have left its namespace. */
+static int64_t time_offset(void)
+{
+	if (clock_kind() != TRACE_CLOCK_MONOTONIC)
+		return 0;
+	if (!confined())
+		surroundings_time_offset(&kept.time_offset);
+	return kept.time_offset;
+}
+
 /* The head of this process, in its place, which is reserved. */
 static void begin_head(uint32_t place)
 {
@@ -432,6 +444,10 @@ static void begin_head(uint32_t place)
 	head->ppid = confined() ? ((const struct trace_head *)pool_address(kept.place))->pid :
 				  (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
 	head->clock = clock_kind();
+	head->time_offset = time_offset();
+	if (!confined())
+		kept.pid_namespace = surroundings_pid_namespace();
+	head->pid_namespace = kept.pid_namespace;
 	clock_pair(&head->first);
 	head->last = head->first;
 	head->process = place;

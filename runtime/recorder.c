@@ -497,10 +497,13 @@ void recorder_thread_changed(struct thread *thread)
 void recorder_mark_crash(int signal)
 {
 	struct thread *thread = thread_self();
+	int noted = 0;
 
 	/* A stranger's signal ends another process. */
 	if (thread && !thread_is_stranger(thread, (uint64_t)(uintptr_t)__builtin_frame_address(0)))
-		note(thread, TRACE_CRASH, (uint64_t)signal);
+		noted = note(thread, TRACE_CRASH, (uint64_t)signal);
+	if (noted)
+		process_head()->flags |= TRACE_CRASHED;
 	process_clock();
 }
 

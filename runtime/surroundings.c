@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/surroundings.h"
 
+#include <sys/stat.h>	 /* struct stat */
 #include <sys/utsname.h> /* struct utsname */
 
 #include "runtime/text.h"
@@ -25,6 +26,53 @@ static size_t read_file(const char *path, char *buffer, size_t size)
 		n--;
 	buffer[n] = '\0';
 	return (size_t)n;
+}
+
+/* A decimal number, with a sign perhaps, behind blanks. Moves on behind it. */
+static int64_t take_number(const char **text)
+{
+	const char *p = *text;
+	uint64_t n = 0;
+
+	while (*p == ' ' || *p == '\t')
+		p++;
+	int minus = *p == '-';
+	for (p += minus; *p >= '0' && *p <= '9'; p++)
+		n = 10 * n + (uint64_t)(*p - '0');
+	*text = p;
+	return minus ? -(int64_t)n : (int64_t)n;
+}
+
+static long read_link(const char *path, char *to, size_t size)
+{
+	return sys_call(__NR_readlinkat, AT_FDCWD, (long)path, (long)to, (long)size, 0, 0);
+}
+
+int surroundings_time_offset(int64_t *ns)
+{
+	static const char name[] = "monotonic";
+	char text[128], own[64], next[64];
+
+	if (!read_file("/proc/self/timens_offsets", text, sizeof(text)) || !sys_same(text, name, sizeof(name) - 1))
+		return 0;
+	const char *p = text + sizeof(name) - 1;
+	int64_t seconds = take_number(&p);
+	*ns = seconds * 1000000000 + take_number(&p);
+	if (!*ns)
+		return 1;
+	/* The file tells of the namespace that children will be in. */
+	long n = read_link("/proc/self/ns/time", own, sizeof(own));
+	return n > 0 && n == read_link("/proc/self/ns/time_for_children", next, sizeof(next)) &&
+	       sys_same(own, next, (size_t)n);
+}
+
+uint64_t surroundings_pid_namespace(void)
+{
+	struct stat st;
+
+	if (sys_call(__NR_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)&st, 0, 0, 0))
+		return 0;
+	return st.st_ino;
 }
 
 static void look_at_host(void)

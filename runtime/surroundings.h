@@ -9,6 +9,7 @@
 #define XAUDIT_SURROUNDINGS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct surroundings {
 	char boot_id[40]; /* or "" */
@@ -23,6 +24,15 @@ struct surroundings {
  * its file takes 14 us. NULL: no more.
  */
 void surroundings_command(const char *text, size_t length);
+
+/*
+ * What the time namespace of the calling process adds to CLOCK_MONOTONIC, ns, as the kernel tells now. Returns whether
+ * it is known.
+ */
+int surroundings_time_offset(int64_t *ns);
+
+/* Tells the PID namespace of the calling process from others; 0: not known. */
+uint64_t surroundings_pid_namespace(void);
 
 /* All that is known now; what is not known has length 0. Constant until the next call. */
 const struct surroundings *surroundings_look(void);

@@ -2,6 +2,7 @@
 #include "audit/live/announce.h"
 
 #include "audit/live/entry.h"
+#include "audit/live/unwinder.h"
 #include "runtime/custom.h"
 #include "runtime/filter.h"
 #include "runtime/handlers/handlers.h"
@@ -280,6 +281,7 @@ void announce_changed_counts(int last)
 void announce_all(void)
 {
 	custom_describe();
+	unwinder_describe();
 	/* Oldest first, in the order of their first writing: numbers ascend. */
 	for (uint32_t n = 1; n <= object_count; n++) {
 		for (struct object *object = objects; object; object = object->next) {

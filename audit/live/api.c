@@ -310,7 +310,7 @@ static int change_by_rule(int on, const char *rule, struct xaudit_result *result
 			.functions = did.functions, .changed = did.changed, .already = did.already
 		};
 		for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
-			told.refused += did.refused[i];
+			told.refused += i == TRACE_REASON_ENTRY_ONLY ? 0 : did.refused[i];
 		give(result, result->size, &told, sizeof(told));
 	}
 	return r;

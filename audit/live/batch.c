@@ -9,6 +9,7 @@
 #include "audit/live/load_code.h"
 #include "audit/live/named.h"
 #include "audit/live/switch.h"
+#include "audit/live/unwinder.h"
 #include "audit/live/xray.h"
 #include "runtime/process.h"
 #include "runtime/text.h"
@@ -194,6 +195,9 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 		batch_recount(object, i, outcome(batch, object, i));
 	if (batch->on)
 		load_code_fill_cell(load, i);
+	/* It is switched on, too. */
+	if (batch->on && kind_has(f->kind, KIND_RETURNS) && !unwinder_allows())
+		batch->result->refused[TRACE_REASON_ENTRY_ONLY]++;
 	*turn = changed && kind_rows[f->kind].stub == KIND_STUB_COPY;
 	batch->functions += write != 0;
 	batch->selected |= changed && kind_has(f->kind, KIND_EVENTS);
@@ -287,6 +291,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				batch->result->refused[TRACE_REASON_IDS_USED_UP]++;
 				continue;
 			}
+			if (batch->on && !unwinder_allows())
+				batch->result->refused[TRACE_REASON_ENTRY_ONLY]++;
 			uint64_t wanted = batch->on ? b->rest : b->cell->body;
 			if (__atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == wanted) { /* relaxed: lock held */
 				batch->result->already++;

@@ -16,6 +16,17 @@ void unwinder_init(void)
 	unwinder_blind = unwinder_shadow_stack; /* it would refuse our returns */
 }
 
+static char said[400]; /* why no returns are intercepted; "" while they are, or where nothing was said. Lock */
+
+void unwinder_describe(void)
+{
+	struct trace_text text = { .head = { .type = TRACE_REC_TEXT }, .what = TRACE_TEXT_NOTE };
+
+	text.length = (uint32_t)sys_length(said);
+	if (text.length)
+		process_append(&text.head, sizeof(text), said, text.length);
+}
+
 static void to_entries_only(const struct stub_pages *pages)
 {
 	const uint64_t intercept = (uint64_t)(uintptr_t)tramp_gate_intercept;
@@ -46,14 +57,13 @@ static void intercept_no_more(void)
 /* Lock held. */
 static void stop_intercepting(const char *object, const char *why)
 {
-	char buffer[400];
-	struct text text = { buffer, sizeof(buffer), 0 };
+	struct text text = { said, sizeof(said), 0 };
 
 	intercept_no_more();
 	text_string(&text, object);
 	text_string(&text, why);
 	text_string(&text, "; only entries are recorded from here on");
-	process_say(buffer);
+	process_say(said);
 }
 
 void unwinder_stop(void)

@@ -42,6 +42,9 @@ static inline int unwinder_allows(void)
  */
 void unwinder_look(void);
 
+/* Writes what was said of that, when a process describes everything. Process lock held. */
+void unwinder_describe(void);
+
 /*
  * The same on any thread, with the process lock held: the first functions whose returns will be intercepted are
  * switched on in a process where none were to be at its start. From here on it is done for each later load.

@@ -13,7 +13,8 @@ dist_check_SCRIPTS += t/whole/api.t t/whole/asked.t t/whole/asked_snapshots.t t/
 	t/whole/check_suppress.t \
 	t/whole/clock.t \
 	t/whole/coarse.t t/whole/completion.t t/whole/config.t t/whole/confined.t t/whole/coroutines.t t/whole/cow.t \
-	t/whole/ctl_entry.t t/whole/cxx_names.t t/whole/cyg.t \
+	t/whole/crashes.t \
+	t/whole/ctl_blind.t t/whole/ctl_entry.t t/whole/cxx_names.t t/whole/cyg.t \
 	t/whole/ctl_folder.t t/whole/ctl_hostile.t t/whole/ctl_soak.t t/whole/ctl_waits.t t/whole/damaged.t \
 	t/whole/dladdr.t \
 	t/whole/enclosed.t t/whole/entry_ends.t \

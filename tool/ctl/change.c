@@ -107,9 +107,15 @@ static void print_result(
 	/* Functions of what is loaded would be counted, whatever became of them. */
 	if (request->op == CONTROL_ENABLE && !r->functions && r->rule_function)
 		puts("  what has functions of these names is not loaded now: it holds when it is loaded again");
+	if (r->refused[TRACE_REASON_ENTRY_ONLY])
+		printf("  %" PRIu32 " %s: entries only, without returns and times; `xaudit info` has a note why\n",
+			r->refused[TRACE_REASON_ENTRY_ONLY],
+			r->refused[TRACE_REASON_ENTRY_ONLY] == 1 ? "function" : "functions");
 	for (unsigned i = 0; i < sizeof(r->refused) / sizeof(*r->refused); i++)
-		print_line(r->refused[i], "function", "functions",
-			xaudit_read_reason_phrase(i) ? xaudit_read_reason_phrase(i) : "the module does not say why");
+		if (i != TRACE_REASON_ENTRY_ONLY)
+			print_line(r->refused[i], "function", "functions",
+				xaudit_read_reason_phrase(i) ? xaudit_read_reason_phrase(i)
+							     : "the module does not say why");
 	print_line(written->refused_bytes, "site", "sites", "somebody else changed the bytes there");
 	print_line(written->refused_straddle, "site", "sites", "across two pages, so that it can't be changed safely");
 	print_line(written->refused_position, "site", "sites",

@@ -26,15 +26,19 @@ static bool share_clock(const struct read_process *a, const struct read_process 
 	return a->head.clock == b->head.clock && !strcmp(a->head.boot_id, b->head.boot_id);
 }
 
-/* The longest time between two pairs of one process that shares the clock, or of `record`. False: there is none. */
+/*
+ * The longest time between two pairs of one process that shares the clock, or of `record`. *of: the process's number,
+ * or that of all for `record`. False: there is none.
+ */
 static bool longest_span(
-	const struct read_folder *folder, const struct read_process *process, struct trace_pair line[2])
+	const struct read_folder *folder, const struct read_process *process, struct trace_pair line[2], unsigned *of)
 {
 	bool found = false;
 
 	for (unsigned i = 0; i <= folder->processes; i++) {
 		bool own = i < folder->processes;
-		if (own ? !share_clock(process, folder->process[i]) : folder->pairs < 2)
+		if (own ? !share_clock(process, folder->process[i])
+			: folder->pairs < 2 || process->head.clock != TRACE_CLOCK_TSC)
 			continue;
 		const struct trace_pair *first = own ? &folder->process[i]->head.first : &folder->pair[0];
 		const struct trace_pair *last = own ? &folder->process[i]->head.last : &folder->pair[folder->pairs - 1];
@@ -43,6 +47,7 @@ static bool longest_span(
 			continue;
 		line[0] = *first;
 		line[1] = *last;
+		*of = i;
 		found = true;
 	}
 	return found;
@@ -57,6 +62,24 @@ static void move_to_line(struct read_process *process, const struct trace_pair *
 		first->mono = read_clock_time(&process->clock, first->ticks);
 }
 
+/*
+ * CLOCK_MONOTONIC of another time namespace: all times are those of the namespace of the process whose pairs are
+ * furthest apart. What damaged traces say is taken for an offset where no time leaves its range by that.
+ */
+static void move_by_offset(struct read_process *process, const struct read_process *to)
+{
+	const int64_t most = INT64_MAX / 4;
+	int64_t own = process->head.time_offset, other = to->head.time_offset;
+	struct read_clock *clock = &process->clock;
+
+	if (own == other || own > most || own < -most || other > most || other < -most)
+		return;
+	clock->ticks = own > other ? (uint64_t)(own - other) : 0;
+	clock->mono = own < other ? (uint64_t)(other - own) : 0;
+	if (process->head.first.ticks)
+		process->head.first.mono = read_clock_time(clock, process->head.first.ticks);
+}
+
 /* Sets the clock of processes[first] and of all after it that share it. */
 static void set_clock(struct read_folder *folder, unsigned first)
 {
@@ -65,7 +88,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		read_memory_zeroed(&folder->damage, 2 * folder->processes + folder->pairs, sizeof(*pair));
 	struct trace_pair line[2];
 	uint64_t low = UINT64_MAX, high = 0;
-	unsigned n = 0;
+	unsigned n = 0, longest = first;
 	bool inside = true, fresh;
 
 	if (!pair)
@@ -81,7 +104,7 @@ static void set_clock(struct read_folder *folder, unsigned first)
 	if (process->head.clock == TRACE_CLOCK_TSC)
 		for (unsigned i = 0; i < folder->pairs; i++)
 			pair[n++] = folder->pair[i];
-	if (process->head.clock == TRACE_CLOCK_TSC && longest_span(folder, process, line))
+	if (longest_span(folder, process, line, &longest) && process->head.clock == TRACE_CLOCK_TSC)
 		n = read_clock_of_one_line(line, pair, n);
 	else
 		line[0].ticks = 0;
@@ -102,6 +125,8 @@ static void set_clock(struct read_folder *folder, unsigned first)
 		if (share_clock(process, folder->process[i])) {
 			folder->process[i]->clock = process->clock;
 			move_to_line(folder->process[i], line);
+			if (process->head.clock == TRACE_CLOCK_MONOTONIC)
+				move_by_offset(folder->process[i], folder->process[longest]);
 		}
 	free(pair);
 }

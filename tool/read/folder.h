@@ -34,6 +34,7 @@ struct read_folder {
 	struct read_process **process; /* in the order of their start */
 	unsigned processes;
 	char *version, *command, *status; /* from DIR/record; NULL: it has no such line */
+	uint32_t command_pid;		  /* likewise; 0 */
 	struct trace_pair pair[4];	  /* the clock lines of DIR/record */
 	unsigned pairs;
 	bool record; /* DIR/record is there */

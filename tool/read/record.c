@@ -28,6 +28,8 @@ static void take_line(struct read_folder *folder, char *line)
 		text = &folder->command;
 	else if (!strcmp(line, "status"))
 		text = &folder->status;
+	else if (!strcmp(line, "process"))
+		folder->command_pid = (uint32_t)strtoul(value, NULL, 10);
 	else if (!strcmp(line, "clock") && folder->pairs < sizeof(folder->pair) / sizeof(*folder->pair) &&
 		sscanf(value, "%" SCNu64 " %" SCNu64 " %" SCNu64, &pair.ticks, &pair.mono, &pair.real) == 3)
 		folder->pair[folder->pairs++] = pair;

@@ -26,7 +26,14 @@ enum read_process_state {
 /* The process must be loaded (read_process_load()). */
 enum read_process_state read_process_state(const struct read_process *process);
 
-/* Is there a process of this number that may still write (no zombie)? */
-bool read_process_is_alive(uint32_t pid);
+/*
+ * Of the process that `xaudit record` ran: the signal that it saw it die of, if that is one of those by which programs
+ * crash, and no event of the trace tells of it; else 0. The program may have a handler of its own, which lets the
+ * signal end the process later.
+ */
+int read_process_killed(const struct read_process *process);
+
+/* Is there a process of its number, in its PID namespace, that may still write (no zombie)? */
+bool read_process_is_alive(const struct read_process *process);
 
 #endif

@@ -152,7 +152,7 @@ static FILE *replace_record(struct record_folder *folder)
 	return open_record(folder->record);
 }
 
-int record_folder_end(struct record_folder *folder, int status)
+int record_folder_end(struct record_folder *folder, int pid, int status)
 {
 	FILE *to = is_there(folder) ? open_record(folder->record) : replace_record(folder);
 
@@ -160,6 +160,7 @@ int record_folder_end(struct record_folder *folder, int status)
 		return -1;
 	if (to) {
 		put_pair(to);
+		fprintf(to, "process: %d\n", pid);
 		if (WIFSIGNALED(status))
 			fprintf(to, "status: signal %d\n", WTERMSIG(status));
 		else

@@ -153,8 +153,11 @@ static void begun(void *folder)
 	record_folder_begun(folder);
 }
 
+static int command_pid;
+
 static int begin(int pid)
 {
+	command_pid = pid;
 	record_sched_start(pid);
 	return 0;
 }
@@ -177,7 +180,7 @@ static bool may_be_made(void)
 static void finish(struct record_folder *folder, const struct record_options *options, const char *path,
 	const struct rules *rules, const char *searched, int wait_status)
 {
-	record_folder_end(folder, wait_status);
+	record_folder_end(folder, command_pid, wait_status);
 	record_after(folder, options->command[0], path, rules);
 	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
 	record_broker_stop();

@@ -129,7 +129,7 @@ void record_folder_close(struct record_folder *folder);
  * stderr.
  */
 int record_folder_begin(struct record_folder *folder, char **command);
-int record_folder_end(struct record_folder *folder, int status);
+int record_folder_end(struct record_folder *folder, int pid, int status);
 
 /* Reads all clocks, as close together as can be had; any thread. */
 struct trace_pair record_pair(void);

@@ -7,6 +7,7 @@
 #include "tool/read/events/counts.h"
 #include "tool/read/events/events.h"
 #include "tool/read/memory.h"
+#include "tool/read/state.h"
 
 /* What is counted, and how far that came. */
 struct scan {
@@ -170,7 +171,12 @@ int xaudit_read_process_amounts(struct xaudit_read_process *process, uint64_t mo
 	struct xaudit_read_amounts all = { .first = XAUDIT_READ_UNKNOWN, .lost = read->head.lost };
 
 	memcpy(all.lost_by, read->head.lost_by, sizeof(all.lost_by));
-	int good = count(read, 0, read->threads, most, &all);
+	int good = count(read, 0, read->threads, most, &all), signal = read_process_killed(read);
+
+	if (signal) {
+		all.crashes++;
+		all.signal = signal;
+	}
 	give(amounts, &all);
 	return good;
 }

@@ -4,6 +4,7 @@
 
 #include "tool/read/api/cursor.h"
 #include "tool/read/memory.h"
+#include "tool/read/state.h"
 
 /* ---- records ---- */
 
@@ -167,7 +168,12 @@ static void end_process(struct xaudit_read_calls *c)
 	struct xaudit_read_process *process = c->process;
 	const struct trace_head *head = &process->read->head;
 	uint64_t rest = head->lost - c->lost_told;
+	int signal = read_process_killed(process->read);
 
+	if (signal) {
+		c->sums.crashes++;
+		c->sums.signal = signal;
+	}
 	c->sums.lost += rest;
 	if (c->losses && rest) {
 		c->other = (struct xaudit_read_item){

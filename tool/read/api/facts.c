@@ -219,7 +219,7 @@ int xaudit_read_process_state(struct xaudit_read_process *process)
 
 int xaudit_read_process_alive(struct xaudit_read_process *process)
 {
-	return read_process_is_alive(process->read->head.pid);
+	return read_process_is_alive(process->read);
 }
 
 /* Reads the process's own records up to the first one that tells of chosen functions. */

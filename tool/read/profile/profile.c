@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/read/profile/profile.h"
+#include "tool/read/state.h"
 
 /* ---- rows ---- */
 
@@ -127,6 +128,19 @@ static bool has_switches(const struct xaudit_read_profile *profile)
 	return true;
 }
 
+/* What `record` saw, and no event tells. */
+static void add_killed(struct xaudit_read_profile *profile)
+{
+	for (size_t t = 0; t < profile->count_traces; t++) {
+		const struct read_folder *folder = profile->traces[t]->folder;
+		for (unsigned i = 0; i < folder->processes; i++) {
+			int signal = read_process_killed(folder->process[i]);
+			profile->info.crashes += signal != 0;
+			profile->info.signal = signal ? signal : profile->info.signal;
+		}
+	}
+}
+
 static bool make_results(struct xaudit_read_profile *profile)
 {
 	const struct read_count_sums *sums = &profile->count.sums;
@@ -147,6 +161,7 @@ static bool make_results(struct xaudit_read_profile *profile)
 	};
 	for (uint32_t i = 1; profile->info.sched && i < profile->count.rows.rows; i++)
 		profile->info.cpu_unknown += profile->count.rows.row[i].on_unknown;
+	add_killed(profile);
 	return make_rows(profile) && make_customs(profile);
 }
 
