@@ -445,8 +445,9 @@ static void begin_head(uint32_t place)
 				  (uint32_t)sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
 	head->clock = clock_kind();
 	head->time_offset = time_offset();
-	if (!confined())
-		kept.pid_namespace = surroundings_pid_namespace();
+	/* In another root there may be no /proc. */
+	uint64_t namespace = confined() ? 0 : surroundings_pid_namespace();
+	kept.pid_namespace = namespace ? namespace : kept.pid_namespace;
 	head->pid_namespace = kept.pid_namespace;
 	clock_pair(&head->first);
 	head->last = head->first;

@@ -123,7 +123,8 @@ static bool has_successor(const struct read_process *process)
 	for (unsigned i = 0; i < folder->processes; i++) {
 		const struct trace_head *head = &folder->process[i]->head;
 		if (folder->process[i] != process && head->pid == process->head.pid &&
-			head->pid_namespace == process->head.pid_namespace &&
+			(head->pid_namespace == process->head.pid_namespace || !head->pid_namespace ||
+				!process->head.pid_namespace) &&
 			head->ppid == process->head.ppid && head->first.mono > process->head.first.mono &&
 			!strcmp(head->boot_id, process->head.boot_id))
 			return true;
