@@ -1,62 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The hash by which files share an index: SHA-256, by examples of others, in pieces of any size; and what of a file
- * counts, and what does not.
- */
+/* The hash by which files share an index: what of a file counts, and what does not. */
 #define _GNU_SOURCE
 #include "tool/index/content.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/site/file.h"
 #include "t/lib/tap.h"
-
-/* The hash of `count` times `text`, in pieces of this size. */
-static const char *sum(const char *text, size_t count, size_t piece)
-{
-	static char hex[2 * CONTENT_SUM + 1];
-	size_t length = strlen(text) * count;
-	char *whole = malloc(length + 1);
-	uint8_t bytes[CONTENT_SUM];
-	struct content_sum to;
-
-	for (size_t i = 0; i < count; i++)
-		strcpy(whole + i * strlen(text), text);
-	content_begin(&to);
-	for (size_t at = 0; at < length; at += piece)
-		content_add(&to, whole + at, piece < length - at ? piece : length - at);
-	content_end(&to, bytes);
-	free(whole);
-	for (int i = 0; i < CONTENT_SUM; i++)
-		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
-	return hex;
-}
-
-/* FIPS 180-4 and NIST's examples for it; sha256sum agrees with the rest. */
-static void examples(void)
-{
-	static const char text[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-	int wrong = 0;
-	char first[2 * CONTENT_SUM + 1];
-
-	is_str(sum("", 1, 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "of nothing");
-	is_str(sum("abc", 1, 3), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "of three bytes");
-	is_str(sum(text, 1, 56), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
-		"of 56: its size needs another block");
-	is_str(sum("a", 1000000, 1000000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
-		"of a million");
-	strcpy(first, sum(text, 9, 10000));
-	for (size_t piece = 1; piece < 200; piece++)
-		wrong += strcmp(sum(text, 9, piece), first) != 0;
-	is_int(wrong, 0, "in pieces it is the same");
-}
-
-/* ---- files ---- */
 
 #define CODE 5000 /* bytes behind the headers */
 
@@ -158,7 +111,6 @@ static void files(void)
 
 int main(void)
 {
-	examples();
 	files();
 	return done_testing();
 }

@@ -88,7 +88,8 @@ t_unit_index_t_SOURCES = t/unit/index.c
 t_unit_index_t_LDADD = audit/index/libindex.la x86_64/libsled.la
 
 t_unit_index_content_t_SOURCES = t/unit/index_content.c tool/index/content.c tool/index/content.h
-t_unit_index_content_t_LDADD = audit/site/libsites.la t/lib/libcore.la
+t_unit_index_content_t_CFLAGS = $(AM_CFLAGS) $(LIBMD_CFLAGS)
+t_unit_index_content_t_LDADD = audit/site/libsites.la t/lib/libcore.la $(LIBMD_LIBS)
 
 t_unit_index_find_t_SOURCES = t/unit/index_find.c
 t_unit_index_find_t_LDADD = audit/index/libindex.la t/lib/libcore.la x86_64/libsled.la

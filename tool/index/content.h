@@ -8,12 +8,11 @@
  * It is SHA-256, cut: nobody can make a file that has the hash of another one, or files that are looked at, but never
  * run, could have a say in what is written into the C library.
  *
- * Pure. One thread per struct.
+ * Pure.
  */
 #ifndef XAUDIT_TOOL_INDEX_CONTENT_H
 #define XAUDIT_TOOL_INDEX_CONTENT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "format/index.h"
@@ -21,20 +20,5 @@
 struct site_file;
 
 void content_read(const struct site_file *file, uint8_t content[INDEX_CONTENT]);
-
-/* ---- the hash alone ---- */
-
-#define CONTENT_BLOCK 64
-#define CONTENT_SUM   32
-
-struct content_sum {
-	uint32_t state[8];
-	uint64_t size; /* of all bytes so far */
-	uint8_t rest[CONTENT_BLOCK];
-};
-
-void content_begin(struct content_sum *sum);
-void content_add(struct content_sum *sum, const void *bytes, size_t size);
-void content_end(struct content_sum *sum, uint8_t to[CONTENT_SUM]);
 
 #endif
