@@ -40,7 +40,7 @@ dropped fcu
 is "$status/$out/$err/$(accounts 121000)" '0/120000 calls//none lost' \
 	"a child that is another user's in another root before it has a folder: each call of it is there"
 is "$(find d -mindepth 1 -printf '%y %m %u %n\n' | sort | uniq -c | tr -s ' \n' ' ')" \
-	' 1 d 700 root 2 5 f 600 root 1 ' \
+	' 2 d 700 root 2 6 f 600 root 1 ' \
 	'and all files are of the user of record, for that one alone'
 is "$(info d '[.processes[] |
 	[(.program | split("/") | last), (.command | split(" ") | first | split("/") | last), .ended]] | unique')" \
