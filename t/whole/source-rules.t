@@ -165,4 +165,5 @@ cd "$here" || bail 'no source folder'
 set -- $(find format x86_64 runtime audit tool -name '*.[chS]' ! -name offsets.h)
 is "$(assembly "$@")" '' 'assembly stands in x86_64/ alone'
 is "$(order doc/design.md "$@")" '' 'no folder includes what stands on it in doc/design.md'
+is "$(find t/whole -name '*.t' ! -perm -u=x)" '' 'each test in shell can be executed'
 done_testing
