@@ -117,7 +117,7 @@ program "$CC" plt/silent silent.c -Lplt -lbeside
 record d -k plt -l libbeside.so -- plt/silent 10
 is "$status $out" '0 done' 'threads that end by the system call alone: the program runs to its end'
 is "$(calls)" '9 unwound, 0 lost 1 unfinished: call_a 10, call_b 10' \
-	'threads that end by the system call alone: the call that each one ends in is left when the next one begins there'
+	'threads that end by the system call alone: the next one there ends the call that it ended in'
 is "$(chains)" 'call_a 10
 call_b 10' "threads that end by the system call alone: no call is inside of an earlier thread's"
 
