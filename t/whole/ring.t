@@ -89,5 +89,6 @@ record d -m ring --snapshot=crash -l libdigits.so ./digits counters 1 0.1 handle
 is "$status $out $(info d '.processes[0].crash_signal')" '9 handled null' \
 	"a program's own handler, set later, has its way"
 record d -m ring -l libdigits.so ./digits counters 1 0.1 segv
-is "$status $(info d '.processes[0].crash_signal')" '139 null' 'without the rule no signal is touched'
+is "$status $(info d '.processes[0].crash_signal')" '139 11' \
+	'without the rule no signal is touched: it is record that tells of the crash'
 done_testing
