@@ -154,8 +154,8 @@ static int walk_over(const struct index *index, const char *pattern)
 
 	index_match(index, pattern, &walk);
 	while ((r = index_next(index, &walk, &number, &name)) > 0) {
-		/* A forged one may say that it has more names. */
-		const size_t most = 2 * (index->ordered > ORDERED ? index->ordered : ORDERED);
+		/* A forged one may say that it has more names and functions. */
+		const size_t most = sound ? 2 * ORDERED : 2 * ORDERED + index->ordered + index->functions;
 		if (number >= index->functions || (name && !as_made(index, name, strlen(name) + 1)) || (size_t)n > most)
 			return -1000;
 		n++;
