@@ -281,7 +281,7 @@ static void test_generations(void)
 	const long long left = CORE_HAS_MIRROR ? GENERATIONS / 2 - 1 : 0;
 	is_int((long long)total, left + (CORE_HAS_MIRROR ? 10500 : 5500), "all events of all threads are there");
 	is_int((long long)(strange + wrong), 0, "each thread has its calls and those that it finished");
-	is_int((long long)foreign, left, "each event is of the thread that made it, but the ends of calls that were left");
+	is_int((long long)foreign, left, "each event is of its thread, but ends of calls that were left");
 	is_int((long long)unwound, left, "a thread ends the call that the one before it was left in, and no other");
 	ok(taken < GENERATIONS && taken + chunks >= GENERATIONS,
 		"each thread is announced: by its chunk or a TRACE_THREAD");
