@@ -11,8 +11,8 @@
 # Kinds: mount (an entry of mountinfo: where, and all options; new ones only in folders of tests, /proc, /sys and /dev),
 # limit (of the shell that asked), process (whose environment has the XAUDIT_TEST_RUN of the caller, but for the
 # caller's own), shm, cache and tmp (a name in /dev/shm, in folders of indexes and in that of temporary files), setting
-# (a file below /proc/sys, or of huge pages). For the test of this: MACHINE_SETTINGS, MACHINE_SHM, MACHINE_CACHES name
-# other folders.
+# (a file below /proc/sys, or of huge pages, that may be written). For the test of this: MACHINE_SETTINGS, MACHINE_SHM,
+# MACHINE_CACHES name other folders.
 temporary=${TMPDIR:-/tmp}
 settings=${MACHINE_SETTINGS:-/proc/sys/kernel /proc/sys/vm /proc/sys/fs /proc/sys/user \
 /sys/kernel/mm/transparent_hugepage}
@@ -55,11 +55,10 @@ look() {
 		names cache "$cache" '*'
 	done
 	names tmp "$temporary" 'xaudit-*'
-	# Not what the kernel counts, or draws.
-	find $settings -type f -perm -u=r ! -path '*/random/*' ! -name '*-nr' ! -name '*-state' ! -name ns_last_pid \
-		! -path '*/pty/nr' ! -path '*/binfmt_misc/*' ! -path '*/sched_domain/*' ! -name 'usermodehelper*' \
-		! -name 'sem_next_id' ! -name 'msg_next_id' ! -name 'shm_next_id' ! -name compact_memory \
-		! -name drop_caches -exec grep -sH '' {} + 2>/dev/null |
+	# What nobody may write is no setting. Nor is what the kernel sets by itself, nor what acts when it is written.
+	find $settings -type f -perm -u=rw ! -path '*/binfmt_misc/*' ! -path '*/sched_domain/*' ! -name '*_next_id' \
+		! -name ns_last_pid ! -name 'usermodehelper*' ! -name compact_memory ! -name drop_caches \
+		-exec grep -sH '' {} + 2>/dev/null |
 		awk '{ at = index($0, ":"); name = substr($0, 1, at - 1); value = substr($0, at + 1)
 			gsub(/\t/, " ", value)
 			if (name != last)

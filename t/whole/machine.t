@@ -11,6 +11,8 @@ script=$(cd "$top_srcdir" && pwd)/t/lib/machine.sh
 mkdir temporary shm cache settings
 echo 2 >settings/paranoid
 echo 1 >settings/other
+echo 1 >settings/counter
+chmod 444 settings/counter
 XAUDIT_TEST_RUN=test-of-machine-$$
 TMPDIR=$tmp/temporary MACHINE_SETTINGS=$tmp/settings MACHINE_SHM=$tmp/shm MACHINE_CACHES=$tmp/cache
 export XAUDIT_TEST_RUN TMPDIR MACHINE_SETTINGS MACHINE_SHM MACHINE_CACHES
@@ -30,8 +32,11 @@ is "$(left)" '' 'where nothing was changed it says nothing'
 # What comes and goes by itself.
 touch temporary/of-another shm/of-another
 echo 3 >settings/new
+chmod 644 settings/counter
+echo 2 >settings/counter
+chmod 444 settings/counter
 rm cache/old
-is "$(left)" '' "nor of others' files, a new setting, or an index that is gone"
+is "$(left)" '' "nor of others' files, what the kernel counts, a new setting, or an index that is gone"
 
 touch temporary/xaudit-t.123 shm/xaudit-x cache/new
 echo 3 >settings/paranoid
