@@ -123,7 +123,7 @@ struct stack *calls_unwind_all(struct thread *thread)
 		return NULL;
 	calls_unwind(thread, stack,
 		(mirror_is_own(stack) && stack->native < stack->high ? stack->native : stack->high) - 8);
-	calls_unwind_parts(thread, stack);
+	calls_unwind_parts(thread, stack, thread, CALLS_OF_THREAD);
 	recorder_stack(thread, stack);
 	return stack;
 }

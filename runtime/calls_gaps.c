@@ -8,7 +8,7 @@
 #include "x86_64/sys.h"
 
 #define ROUNDS	   8	/* of looks at gaps, each of which ends one thing: what is left is found by the next event */
-#define PARTS_MOST 1024 /* more have no calls that would be looked for at a thread's end */
+#define PARTS_MOST 1024 /* more have no calls that would be looked for */
 
 struct stack *calls_carve(struct thread *thread, struct stack *stack, uint64_t limit, uint64_t here)
 {
@@ -94,18 +94,24 @@ struct stack *calls_look_at_gaps(struct thread *thread, struct stack *stack, uin
 	return stack;
 }
 
-void calls_unwind_parts(struct thread *thread, struct stack *stack)
+void calls_unwind_parts(
+	struct thread *thread, struct stack *stack, const struct thread *runner, enum calls_parts_of of)
 {
 	struct process_held held;
 	struct stack *part, *before = NULL;
 
 	for (int n = 0; n < PARTS_MOST; n++) {
 		process_lock(&held);
-		part = mirror_open_part(stack, thread);
+		part = mirror_open_part(stack, runner);
 		process_unlock(&held);
 		if (!part || part == before)
 			return;
-		calls_unwind(thread, part, part->high - 8);
+		if (of == CALLS_OF_EARLIER) {
+			calls_note_shared();
+			calls_end_quietly(thread, part);
+		} else {
+			calls_unwind(thread, part, part->high - 8);
+		}
 		before = part;
 	}
 }

@@ -163,12 +163,14 @@ struct stack *calls_part(
 		upper = mirror_find(here);
 	}
 	process_unlock(&held);
-	if (upper && kept && other)
+	if (upper && kept && other) {
+		calls_note_shared();
 		recorder_part_outer(thread, lower, upper, kept, around);
-	else if (upper && kept)
+	} else if (upper && kept) {
 		recorder_part(thread, lower, upper, kept);
-	else if (upper && !other)
+	} else if (upper && !other) {
 		recorder_stack(thread, upper);
+	}
 	sys_set_signals(&before, NULL);
 	return upper;
 }
@@ -200,6 +202,8 @@ static struct stack *part_from(
 		/* Between the slot and sp, calls are this thread's. */
 		last = slot < sp && stack->hot.top < sp ? calls_outermost(stack, sp) : 0;
 		stack->asked = 0;
+		if (stack_has_calls(stack))
+			calls_note_shared();
 		mine = slot < sp ? part_at(stack, last, middle(last ? last : slot, sp), 1, thread, &kept, &around)
 				 : part_at(stack, 0, middle(sp, slot), 0, thread, &kept, &around);
 		/* The trace knows these by the number, and can part the other one's from it. */
@@ -237,12 +241,13 @@ static int is_amid(const struct stack *stack, uint64_t here)
  * entering or leaving a call there, the stack is this thread's, which comes to the slot. The other one keeps the
  * struct. Returns the stack that the slot lies on then; NULL: something has changed.
  */
-static struct stack *take(struct thread *thread, struct stack *stack, uint64_t slot, struct thread *other)
+static struct stack *take(
+	struct thread *thread, struct stack *stack, uint64_t limit, uint64_t slot, struct thread *other)
 {
 	struct process_held held;
 	struct stack *mine = NULL;
-	uint32_t kept, around;
-	uint64_t before;
+	uint32_t kept = 0, around = 0;
+	uint64_t before, last = 0;
 
 	sys_block_signals(&before);
 	process_lock(&held);
@@ -253,12 +258,17 @@ static struct stack *take(struct thread *thread, struct stack *stack, uint64_t s
 		if (!confined())
 			epoch_fence_all();
 		send_away(other, stack);
-		if (is_amid(stack, slot)) {
+		if (stack_has_calls(stack))
+			calls_note_shared();
+		/* It has begun a call below since the caller looked. */
+		last = stack->hot.top <= limit ? calls_outermost(stack, limit) : 0;
+		if (last)
+			mine = part_at(stack, last, mirror_border(last, slot), 0, thread, &kept, &around);
+		else if (is_amid(stack, slot))
 			mine = part_at(stack, 0, middle(slot, stack->hot.top), 1, thread, &kept, &around);
-			if (mine) {
-				set_runner(stack, other);
-				let_stay(other, stack);
-			}
+		if (mine) {
+			set_runner(stack, other);
+			let_stay(other, stack);
 		} else if ((mine = mirror_replace(stack, own_struct(thread, stack)))) {
 			if (thread_kept(other)->away)
 				mirror_drop(thread_kept(other)->away);
@@ -269,6 +279,8 @@ static struct stack *take(struct thread *thread, struct stack *stack, uint64_t s
 		mine = mine ? mine : stack;
 	}
 	process_unlock(&held);
+	if (last && mine && mine != stack)
+		recorder_part_outer(thread, stack, mine, kept, around);
 	sys_set_signals(&before, NULL);
 	return mine;
 }
@@ -328,7 +340,8 @@ static struct stack *take_lightly(struct thread *thread, struct stack *stack, co
 	return stack;
 }
 
-struct stack *calls_take(struct thread *thread, struct stack *stack, uint64_t slot, struct thread *other)
+struct stack *calls_take(
+	struct thread *thread, struct stack *stack, uint64_t limit, uint64_t slot, struct thread *other)
 {
 	struct stack *mine = part_if_waits(thread, stack, slot, other);
 	/* Relaxed: as the word says. */
@@ -336,6 +349,7 @@ struct stack *calls_take(struct thread *thread, struct stack *stack, uint64_t sl
 
 	if (mine)
 		return mine;
-	return asked > ALWAYS_TAKEN && asked & (asked - 1) && !is_amid(stack, slot) ? take_lightly(thread, stack, other)
-									       : take(thread, stack, slot, other);
+	return asked > ALWAYS_TAKEN && asked & (asked - 1) && stack->hot.top > limit && !is_amid(stack, slot)
+		? take_lightly(thread, stack, other)
+		: take(thread, stack, limit, slot, other);
 }

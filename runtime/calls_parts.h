@@ -7,6 +7,7 @@
 #ifndef XAUDIT_CALLS_PARTS_H
 #define XAUDIT_CALLS_PARTS_H
 
+#include "runtime/process.h"
 #include "runtime/thread.h"
 
 /* The outermost open call at or below the slot; 0: the chain is damaged, or there is none any more. */
@@ -54,10 +55,23 @@ struct stack *calls_part(
 	struct thread *thread, struct stack *stack, uint64_t limit, uint64_t here, const struct thread *other);
 
 /*
- * The other thread is on the stack to which this one comes, as it seems, and where no call is open below the slot.
- * Returns the stack that is this thread's from here on, and that the slot lies on; NULL: something has changed.
+ * The other thread is on the stack to which this one comes, as it seems, and where no call was open at or below the
+ * limit, which is below the slot. Returns the stack that is this thread's from here on, and that the slot lies on;
+ * NULL: something has changed.
  */
-struct stack *calls_take(struct thread *thread, struct stack *stack, uint64_t slot, struct thread *other);
+struct stack *calls_take(
+	struct thread *thread, struct stack *stack, uint64_t limit, uint64_t slot, struct thread *other);
+
+/*
+ * Two threads have events on the stack's number, of calls that were open then: readers go by time. Once for all; before
+ * the second thread's event of such a call is stored, or that the stack was two.
+ */
+static inline void calls_note_shared(void)
+{
+	/* Relaxed: readers look at it when they have found such events. */
+	if (process_head())
+		__atomic_store_n(&process_head()->moved, 1, __ATOMIC_RELAXED);
+}
 
 /* The stack is the thread's from here on. Lock held. */
 void calls_give_to(struct thread *thread, struct stack *stack);
@@ -97,7 +111,13 @@ static inline int calls_gaps_may_end(const struct stack *stack, const struct thr
  */
 struct stack *calls_look_at_gaps(struct thread *thread, struct stack *stack, uint64_t slot);
 
-/* All calls are over that are open on parts of the thread's own stack `stack`, or in its frames, and were its own. */
-void calls_unwind_parts(struct thread *thread, struct stack *stack);
+enum calls_parts_of {
+	CALLS_OF_THREAD,  /* that is the calling thread */
+	CALLS_OF_EARLIER, /* one that is gone; the record may be the same: handlers are not told */
+};
+
+/* All calls are over that are open on parts of the thread's own stack `stack`, or in its frames, and are `runner`'s. */
+void calls_unwind_parts(
+	struct thread *thread, struct stack *stack, const struct thread *runner, enum calls_parts_of of);
 
 #endif

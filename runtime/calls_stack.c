@@ -110,9 +110,8 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 		const void *expected = other = calls_runner(stack);
 		if (other != thread)
 			known = 0;
-		/* Relaxed: readers see it in time, for these calls were begun before. */
-		if (other && other != thread && stack_has_calls(stack) && process_head())
-			__atomic_store_n(&process_head()->moved, 1, __ATOMIC_RELAXED);
+		if (other && other != thread && stack_has_calls(stack))
+			calls_note_shared();
 		/*
 		 * A full barrier; pairs with the fence below. Not while the other one is there: a third one that comes
 		 * has to see it.
@@ -126,7 +125,8 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 			if (stack->hot.top <= below)
 				found = calls_part(thread, stack, below, slot, other);
 			if (!found)
-				found = calls_take(thread, stack, slot, (struct thread *)(uintptr_t)other);
+				found = calls_take(
+					thread, stack, below, slot, (struct thread *)(uintptr_t)other);
 			/* What was parted from it, or has its place, is the thread's; it stays the other one's. */
 			expected = thread;
 			if (found != stack) /* a full barrier, as above */
@@ -165,29 +165,6 @@ static struct stack *come(struct thread *thread, struct stack *from, struct stac
 	return stack->gaps || (stack->native && stack->parent) ? calls_look_at_gaps(thread, stack, slot) : stack;
 }
 
-#define PARTS_MOST 1024
-
-/* Calls of a thread that ended without notice end in the trace where the next one begins on its stack. */
-static void end_earlier(struct thread *thread, struct stack *stack, const struct thread *runner)
-{
-	struct process_held held;
-	struct stack *part, *before = NULL;
-
-	for (int n = 0; n < PARTS_MOST; n++) {
-		process_lock(&held);
-		part = mirror_open_part(stack, runner);
-		process_unlock(&held);
-		if (!part || part == before)
-			break;
-		/* Relaxed, as in come(). */
-		if (process_head())
-			__atomic_store_n(&process_head()->moved, 1, __ATOMIC_RELAXED);
-		calls_end_quietly(thread, part);
-		before = part;
-	}
-	thread->hot.stack = NULL; /* it gets another number */
-}
-
 /*
  * A thread begins on its own stack: calls that are open there are those of an earlier thread, which is gone. But a
  * thread that forked goes on, as the child's first thread.
@@ -204,8 +181,11 @@ static void begin(struct thread *thread, struct stack *stack)
 	if (runner && runner != thread && calls_is_on(runner, stack) &&
 		(confined() || !identity_thread_is_gone(runner->tid)))
 		return;
-	if (!forked)
-		end_earlier(thread, stack, runner);
+	/* Calls of a thread that ended without notice end in the trace where the next one begins on its stack. */
+	if (!forked) {
+		calls_unwind_parts(thread, stack, runner, CALLS_OF_EARLIER);
+		thread->hot.stack = NULL; /* it gets another number */
+	}
 	process_lock(&held);
 	mirror_leave(stack);
 	process_unlock(&held);
