@@ -233,4 +233,11 @@ static inline int sys_same(const void *a, const void *b, size_t size)
 	return 1;
 }
 
+static inline int sys_same_text(const char *a, const char *b)
+{
+	size_t n = sys_length(a);
+
+	return n == sys_length(b) && sys_same(a, b, n);
+}
+
 #endif

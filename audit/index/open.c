@@ -89,20 +89,13 @@ static size_t whole_pages(size_t size)
 	return (size + 4095) & ~(size_t)4095;
 }
 
-static int is_same(const char *a, const char *b)
-{
-	size_t size = sys_length(a);
-
-	return size == sys_length(b) && sys_same(a, b, size);
-}
-
 /* Is it what its name says, and of the build-id that the file has? */
 static int is_of(const struct index *index, const struct index_identity *identity, const char *name)
 {
 	char own[INDEX_NAME_MAX];
 
 	index_file_name(index->head, own);
-	return is_same(own, name) && index_same_build(&index->head->identity, identity);
+	return sys_same_text(own, name) && index_same_build(&index->head->identity, identity);
 }
 
 /* The file, and behind it, of our own, what is known of its blocks. */

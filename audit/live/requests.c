@@ -66,10 +66,7 @@ static struct arena asked_memory;
 
 static int same_text(const char *a, const char *b)
 {
-	if (!a || !b)
-		return a == b;
-	size_t n = sys_length(a);
-	return n == sys_length(b) && sys_same(a, b, n);
+	return a && b ? sys_same_text(a, b) : a == b;
 }
 
 /*

@@ -68,7 +68,7 @@ static uint32_t is_calming(const struct batch *batch)
 
 	for (size_t i = 0; !batch->on && i < batch->rules; i++)
 		all |= batch->rule[i].kinds == REQUESTS_ALL_KINDS && !batch->rule[i].library &&
-		       sys_same(batch->rule[i].function, "*", 2);
+		       sys_same_text(batch->rule[i].function, "*");
 	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
 		all &= batch->result->refused[i] == 0;
 	return all;

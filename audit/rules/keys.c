@@ -20,13 +20,6 @@ const struct rules_key rules_keys[RULES_KEYS] = {
 #undef X
 };
 
-static int same(const char *a, const char *b)
-{
-	size_t n = sys_length(a);
-
-	return n == sys_length(b) && sys_same(a, b, n);
-}
-
 enum rules_key_number rules_key_find(int of_trace, const char *word, size_t length)
 {
 	int key = of_trace ? 0 : RULES_KEY_KINDS, end = of_trace ? RULES_KEY_KINDS : RULES_KEYS;
@@ -114,7 +107,7 @@ static int read_time(const char *value, uint64_t most, uint64_t *ns)
 			scale *= 10;
 	}
 	for (size_t i = 0; i < sizeof(unit) / sizeof(*unit); i++) {
-		if (!same(value, unit[i].word))
+		if (!sys_same_text(value, unit[i].word))
 			continue;
 		if (whole > most / unit[i].ns || fraction * unit[i].ns % scale)
 			return -1;
@@ -139,11 +132,11 @@ static const struct {
 
 static int add_snapshot(struct rules *rules, const char *word)
 {
-	if (same(word, "exit")) {
+	if (sys_same_text(word, "exit")) {
 		rules->snapshot_exit = 1;
 		return 0;
 	}
-	if (same(word, "crash")) {
+	if (sys_same_text(word, "crash")) {
 		rules->snapshot_crash = 1;
 		return 0;
 	}
@@ -153,7 +146,7 @@ static int add_snapshot(struct rules *rules, const char *word)
 	if (sys_length(word) > 3 && sys_same(word, "SIG", 3))
 		word += 3;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (same(word, signals[i].name)) {
+		if (sys_same_text(word, signals[i].name)) {
 			if (rules->snapshot_signal && rules->snapshot_signal != signals[i].number)
 				return -1;
 			rules->snapshot_signal = signals[i].number;
@@ -184,14 +177,15 @@ static int read_number(const struct rules_key *key, const char *value, uint64_t 
 	int is_size = key->value == RULES_VALUE_POWER || key->value == RULES_VALUE_SIZE, r = 0;
 
 	*n = 0;
-	if (key->value != RULES_VALUE_POWER && same(value, "off"))
+	if (key->value != RULES_VALUE_POWER && sys_same_text(value, "off"))
 		return 0;
 	if (is_size)
 		*n = rules_bytes(value);
 	else if (key->value == RULES_VALUE_TIME)
 		r = read_time(value, key->most, n);
 	else
-		r = number(&value, key->most, n) < 0 || !same(value, key->value == RULES_VALUE_PERCENT ? "%" : "");
+		r = number(&value, key->most, n) < 0 ||
+		    !sys_same_text(value, key->value == RULES_VALUE_PERCENT ? "%" : "");
 	return r || *n < key->least || *n > key->most ? -1 : 0;
 }
 
