@@ -504,8 +504,8 @@ static long join(int *inherits)
 	return 0;
 }
 
-/* A family of its own. forked: calls that another process of the trace began may return in this one. */
-static long found(int forked)
+/* A family of its own. Where it has left another one, calls that began there may return here. */
+static long found(void)
 {
 	long fd = family_make(process->pid);
 
@@ -519,7 +519,7 @@ static long found(int forked)
 	const struct surroundings *here = surroundings_look();
 	begin_head(0);
 	sys_copy(head->boot_id, here->boot_id, sizeof(head->boot_id));
-	head->flags = forked ? TRACE_FORKED : 0;
+	head->flags = process->has_left ? TRACE_FORKED : 0;
 	struct text text = { process->folder, sizeof(process->folder), 0 };
 	text_string(&text, family_folder());
 	show_head(head);
@@ -564,7 +564,7 @@ enum process_state process_start(void)
 		options.begin();
 	int inherits = 0;
 	int member = pool_is_open();
-	long r = member ? join(&inherits) : found(process->has_left);
+	long r = member ? join(&inherits) : found();
 	if (r && member) {
 		refused(r, process_refuse(r));
 		return process->state;
