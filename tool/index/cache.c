@@ -15,8 +15,6 @@
 #include "tool/index/own.h"
 #include "tool/memory.h"
 
-#define DAY 86400l
-
 /* ---- folders ---- */
 
 /* Makes the folder, and those above it as mkdir -p does: what is above is as the umask has it. */
@@ -137,7 +135,7 @@ void cache_used(const struct index *index)
 	cache_folders(&in);
 	for (unsigned i = 0; i < in.count; i++) {
 		char *path = memory_format("%s/%s", in.folder[i], name);
-		if (!lstat(path, &st) && S_ISREG(st.st_mode) && st.st_atime < time(NULL) - DAY)
+		if (!lstat(path, &st) && S_ISREG(st.st_mode) && st.st_atime < time(NULL) - CACHE_DAY)
 			utimensat(AT_FDCWD, path, now, AT_SYMLINK_NOFOLLOW);
 		free(path);
 	}

@@ -31,7 +31,8 @@
 #include "tool/index/write.h"
 
 #define CACHE_MOST   (256ull << 20) /* bytes of a folder's indexes */
-#define CACHE_UNUSED (30 * 86400l)  /* seconds until what is not used goes */
+#define CACHE_DAY    86400l	    /* seconds */
+#define CACHE_UNUSED (30 * CACHE_DAY) /* until what is not used goes */
 
 #define CACHE_FOREIGN (-4000) /* made->foreign */
 #define CACHE_CHANGED (-4001) /* made->changed */

@@ -11,8 +11,6 @@
 #include "tool/memory.h"
 #include "tool/whole.h"
 
-#define DAY 86400l
-
 struct entry {
 	char *name;
 	ino_t inode;
@@ -95,7 +93,7 @@ static void read_folder(DIR *dir, struct entries *indexes, struct entries *stamp
 		} else if (!hidden && ends(d->d_name, INDEX_STAMP)) {
 			if (look(at, d->d_name, &st) && S_ISLNK(st.st_mode))
 				add(stamps, d->d_name, &st);
-		} else if (is_next(d->d_name) && look(at, d->d_name, &st) && st.st_mtime < now - DAY &&
+		} else if (is_next(d->d_name) && look(at, d->d_name, &st) && st.st_mtime < now - CACHE_DAY &&
 			   (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) {
 			unlinkat(at, d->d_name, 0);
 		}
