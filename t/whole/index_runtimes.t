@@ -19,7 +19,8 @@ make() {
 alone='(entry alone: it, or its runtime, reads or moves return addresses)'
 refused="(its language's runtime copies or reads it, or has it run on stacks with little room)"
 
-cat >runtime.S <<'END'
+# Behind each there is `room`.
+cat >function.S <<'END'
 	.macro FUNCTION name
 	.globl \name
 	.type \name, @function
@@ -28,8 +29,12 @@ cat >runtime.S <<'END'
 	ret
 	.cfi_endproc
 	.size \name, . - \name
-	.fill 16, 1, 0xcc
+	.fill room, 1, 0xcc
 	.endm
+END
+cat >runtime.S <<'END'
+	.set room, 16
+	.include "function.S"
 	.text
 	FUNCTION before
 #ifdef WALKS
@@ -88,15 +93,8 @@ done
 # Code whose runtime looks where a fault was.
 judged="(its language's runtime judges faults by the instruction pointer, which would be another)"
 cat >judged.S <<'END'
-	.macro FUNCTION name
-	.globl \name
-	.type \name, @function
-\name:	.cfi_startproc
-	mov $1, %eax
-	ret
-	.cfi_endproc
-	.size \name, . - \name
-	.endm
+	.set room, 0
+	.include "function.S"
 	.macro LABEL name
 	.globl "\name"
 "\name":
