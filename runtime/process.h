@@ -7,9 +7,9 @@
  * fork wipes (MADV_WIPEONFORK), the lock too: a child finds state NONE and an open lock. It takes a place in the file
  * of its family (pool.h), without a system call that asks for rights, and inherits what its parent had described. Where
  * the family has no place left it stays in state NONE, its events are lost, and counted in the family's first head; the
- * first such process says so, and each looks for a place about once a second. If
- * the parent had no file yet, or a thread was just making it, the child makes a folder of its own; if the lock was held
- * at the fork, the child describes everything anew.
+ * first such process says so, and each looks for a place about once a second. If the parent had no file yet, or a
+ * thread was just making it, the child makes a folder of its own; if the lock was held at the fork, the child describes
+ * everything anew.
  *
  * Lock: process_lock() blocks all signals, then takes a word; so neither a signal handler nor (after a fork) a vanished
  * thread can leave it held; from a task that is killed alone it is taken over (lock.h). Before any code of the program

@@ -60,8 +60,8 @@ size_t switch_reclaim(void);
 /*
  * The part of a request from outside that concerns sites (control_options.change): to switch, it remembers the rules
  * and answers the bytes that the tool shall write, in order of address, for every open load. Lock held. Returns as
- * switch_apply(),
- * or -ECANCELED: nothing would be recorded, so nothing was switched on; process_why_place() has the reason.
+ * switch_apply(), or -ECANCELED: nothing would be recorded, so nothing was switched on; process_why_place() has the
+ * reason.
  */
 int switch_obey(struct control_request *request);
 
