@@ -29,8 +29,8 @@
  * there, no other one is the runner, lest a third one miss it. Whoever finds another thread there:
  *  - If calls are open below its own frames, these are the other one's, or a third stack's; the stack is parted above
  *    them, and the other one keeps the lower part, without notice. Its calls come and go meanwhile: no link above them
- *    changes, and a top that lies above all of a stack's slots is as good as its end. TRACE_PART_OUTER tells. Likewise if the other
- *    one begins a call there right after the look.
+ *    changes, and a top that lies above all of a stack's slots is as good as its end. TRACE_PART_OUTER tells.
+ *    Likewise if the other one begins a call there right after the look.
  *  - Else the kernel is asked where the other one is. If it waits in a system call, with its stack pointer on this
  *    stack, the two are parted in the middle between them, wherever calls are open.
  *  - If the innermost call there, which is above, has no label, the other one is just entering or leaving it: they are
