@@ -27,7 +27,7 @@
  * thread that owns the record, and by signal handlers on that thread; by no other thread.
  *
  * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
- * ascending order, by all processes of the family, and never given back. Place 0 begins with the head of the first
+ * ascending order, by all processes of the family; chunks' may be given back. Place 0 begins with the head of the first
  * process. At head.directory each place has a word, TRACE_PLACE(), that tells what it is used for and by which process;
  * 0: not used yet, or a process is just taking it, or was killed while it did. The directory lies in places of its own;
  * its words are written last (release), when the place holds what the reader must find there.
@@ -51,6 +51,11 @@
  * writes it there: so each place in t<n> has one writer, and a chunk may be in t<n> twice. `record` reads the number,
  * then `full` again. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in
  * t<n> tells.
+ *
+ * GIVING BACK. `xaudit record` may give back places of chunks whose process is gone (tool/record/drain/give.h): it
+ * makes the words of handing over 0, then the word of the directory TRACE_PLACE(TRACE_PLACE_FREE, 0, 0), names the
+ * place in head.free, and adds 1 to head.given. Any thread takes it by exchanging that word for 0, begins a chunk, and
+ * sets the word. So the chunk may be another one's than the word told a moment ago: it names its process and thread.
  *
  * LOST EVENTS. head.lost is their number, head.lost_by their number for each cause. trace_chunk.lost tells where they
  * were lost, as far as that is known; head.lost includes these events. (In version 1 it did not, and a chunk told of
@@ -136,7 +141,6 @@ enum trace_event_type {
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
 
 #define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in version 2 */
-
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TRACE_CHUNK_MIN	  (64ul << 10)
 #define TRACE_CHUNK_MAX	  (1ul << 30)
@@ -205,13 +209,11 @@ enum trace_clock { TRACE_CLOCK_TSC = 1, TRACE_CLOCK_MONOTONIC = 2 /* ticks are n
 enum trace_flags {
 	TRACE_EXITED = 1, /* the process ended by exit(): everything was written */
 	TRACE_OFF = 2,	  /* xaudit switched itself off; a TRACE_TEXT_NOTE says why */
-	/*
-	 * Forked by a process that was traced. So is one with parent_used; this also says it where the records are all
-	 * the process's own: in a snapshot, and where it had to describe everything anew.
-	 */
+	/* Forked by a process that was traced; also where the records are all its own, and parent_used is 0. */
 	TRACE_FORKED = 4,
 	TRACE_LEFT = 8, /* it was about to give up rights, and goes on as another process, in a family of its own */
 	TRACE_CRASHED = 16, /* an event TRACE_CRASH tells how it ended */
+	TRACE_MARKED = 32, /* its memory has a mapping of its head's first page alone, which its children have not */
 };
 
 #define TRACE_HEAD_SIZE 4096
@@ -224,6 +226,7 @@ enum trace_place {
 	TRACE_PLACE_CHUNK = 3,
 	TRACE_PLACE_COUNTS = 4,
 	TRACE_PLACE_DIRECTORY = 5,
+	TRACE_PLACE_FREE = 6, /* was given back: see GIVING BACK */
 };
 
 /* A word of the directory. process: place of the owner's head, which takes 28 bits. */
@@ -250,7 +253,8 @@ struct trace_handover {
 	X(8, STRANGER, "since they were of processes that share another one's memory")                                 \
 	X(9, CUSTOM, "since custom events were too long, too many types, or too deep inside of each other")   \
 	X(10, FILTER, "since the program was under a filter of system calls (seccomp)")    \
-	X(11, PLACES, "since the file of their family of processes had no place left")
+	X(11, PLACES, "since the file of their family of processes had no place left") \
+	X(12, GIVEN, "since another process needed their place (mode ring)")
 
 enum trace_lost {
 #define X(number, NAME, phrase) TRACE_LOST_##NAME = number,
@@ -267,9 +271,8 @@ enum trace_overflow {
 };
 
 #define TRACE_META_MIN (8 * 2 * TRACE_CHUNK_MIN) /* no family's file is made smaller: eight places */
-
 #define TRACE_SIZE_PLACES UINT64_MAX
-
+#define TRACE_FREE 256 /* places that are named at a time */
 #define TRACE_EXTENTS 40 /* always enough: each extent may be larger than the one before */
 
 /* Consecutive places. */
@@ -326,12 +329,13 @@ struct trace_head {
 	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
 	uint32_t overflow;		   /* enum trace_overflow */
 	uint32_t moved; /* not 0: threads went on with calls that others had begun; 0: each stack is one thread's */
-	/*
-	 * Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: not told
-	 */
+	/* Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: unknown */
 	uint64_t size;
 	int64_t time_offset; /* ns, by TRACE_CLOCK_MONOTONIC: what the process's time namespace adds to that clock */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid: whose numbers pid and ppid are; 0: not known */
+	/* Of place 0: how often a place was given back (by `xaudit record` alone), taken again, and few were left */
+	uint64_t given, taken_again, short_of;
+	uint32_t free[TRACE_FREE]; /* places that were given back, and may be taken by now; 0: none */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 
@@ -441,10 +445,7 @@ struct trace_loader {
 	uint64_t own;	     /* ticks of that in xaudit's callbacks, and in handlers that these called */
 };
 
-/*
- * How many sites of an object could be used, and why not: one entry per (kind, reason) that occurs. A later record for
- * the same object replaces the one before.
- */
+/* How many sites of an object could be used, or why not: one entry per (kind, reason). The last record counts. */
 struct trace_site_count {
 	uint16_t kind;	 /* enum trace_kind */
 	uint16_t reason; /* enum trace_reason; 0: traced */

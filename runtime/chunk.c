@@ -297,16 +297,18 @@ static void make_list(struct thread *thread, uint32_t *places, int at_once)
  * Takes a place for the thread, whose chunk can be stored to. A thread's first place is often not filled, and then
  * costs only the pages that are.
  */
-static long take_place(struct thread *thread)
+static long take_place(struct thread *thread, int *used)
 {
 	if (!thread->spare) {
-		long taken = pool_take(1);
+		long taken = pool_take_any(used);
 		if (taken < 0)
 			return taken;
-		thread->spare = (uint32_t)taken;
+		thread->spare = (uint32_t)taken | (*used ? THREAD_USED : 0);
 	}
-	uint32_t place = thread->spare;
-	long r = pool_reserve((uint8_t *)pool_address(place) + size, size, thread->made ? POOL_NOW : POOL_LATER);
+	*used = (thread->spare & THREAD_USED) != 0;
+	uint32_t place = thread->spare & ~THREAD_USED;
+	enum pool_pages how = *used ? POOL_FEW : thread->made ? POOL_NOW : POOL_LATER;
+	long r = pool_reserve((uint8_t *)pool_address(place) + size, size, how);
 	if (r)
 		return r;
 	thread->spare = 0;
@@ -318,11 +320,12 @@ static long take_place(struct thread *thread)
  */
 static long set_place(struct thread *thread, uint32_t place)
 {
-	long taken = take_place(thread);
+	int used;
+	long taken = take_place(thread, &used);
 
 	if (taken < 0)
 		return taken;
-	*known(thread, place) = (struct thread_place){ .number = (uint32_t)taken };
+	*known(thread, place) = (struct thread_place){ .number = (uint32_t)taken, .begun = used != 0 };
 	thread->made += place == thread->made;
 	return 0;
 }

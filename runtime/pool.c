@@ -20,6 +20,7 @@
 #define SPARE	     STEP	   /* that stays when the rest is given back */
 #define TRIES	     1000	  /* while another process has the file grow */
 #define TAKES	     10000	  /* while others take places */
+#define LEFT	     8		  /* a share of the places: with less of them few are left */
 
 struct pool_private pool;
 
@@ -395,7 +396,7 @@ void pool_prepare(void)
 		__atomic_store_n(&pool.worded, end, __ATOMIC_RELAXED); /* relaxed, as accessible */
 }
 
-long pool_take(uint32_t places)
+static long take(uint32_t places)
 {
 	struct trace_head *head = pool_head();
 	/* Relaxed: nothing is there yet that this would order. Any member can have written it: see pool.h. */
@@ -419,13 +420,97 @@ long pool_take(uint32_t places)
 	return -EAGAIN;
 }
 
-int pool_is_scarce(uint32_t share)
+/* As many places as the file may have, in this process. Makes a system call, unless under a filter. */
+static uint64_t most_allowed(void)
 {
 	uint64_t most = most_places(), limit = confined() ? RLIM_INFINITY : pool_limit_of(RLIMIT_FSIZE);
 
-	most = most < limit / pool.place_size ? most : limit / pool.place_size;
+	return most < limit / pool.place_size ? most : limit / pool.place_size;
+}
+
+/* Are few places left from there on, of what the file has, and may have? */
+static int is_nearly_full(uint64_t place)
+{
+	/* Relaxed, as accessible. */
+	if (place < __atomic_load_n(&pool.end, __ATOMIC_RELAXED) / LEFT * (LEFT - 1))
+		return 0;
+	return place >= most_allowed() / LEFT * (LEFT - 1);
+}
+
+long pool_take(uint32_t places)
+{
+	long first = take(places);
+
+	if (first < 0 || is_nearly_full((uint64_t)first))
+		__atomic_fetch_add(&pool_head()->short_of, 1, __ATOMIC_RELAXED); /* relaxed: a hint */
+	return first;
+}
+
+/* A place that was given back, or -ENOENT. */
+static long take_given(struct trace_head *head)
+{
+	/* Relaxed: where it is seen late a new place is taken. */
+	if (__atomic_load_n(&head->given, __ATOMIC_RELAXED) <= __atomic_load_n(&head->taken_again, __ATOMIC_RELAXED))
+		return -ENOENT;
+	for (uint32_t i = 0; i < TRACE_FREE; i++) {
+		uint32_t place = __atomic_load_n(&head->free[i], __ATOMIC_RELAXED); /* relaxed: only named there */
+		uint64_t word = TRACE_PLACE(TRACE_PLACE_FREE, 0, 0);
+		if (place < pool.first || place >= most_places())
+			continue;
+		/* Else a page that is no directory's yet would be made: on a full disk that is a SIGBUS. */
+		if (reach(place + 1ull) || make_words(place, place + 1ull))
+			continue;
+		/*
+		 * Acquire; pairs with system calls of the other side, which has written all of the place before this
+		 * word. Relaxed where it fails.
+		 */
+		if (!__atomic_compare_exchange_n(words(place), &word, 0, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		__atomic_fetch_add(&head->taken_again, 1, __ATOMIC_RELAXED); /* relaxed: a hint */
+		return (long)place;
+	}
+	return -ENOENT;
+}
+
+long pool_take_any(int *used)
+{
+	struct trace_head *head = pool_head();
+	long place = take_given(head);
+
+	*used = place >= 0;
+	return place >= 0 ? place : pool_take(1);
+}
+
+uint64_t pool_given(void)
+{
+	return __atomic_load_n(&pool_head()->given, __ATOMIC_RELAXED); /* relaxed: a hint */
+}
+
+void pool_unmark(long mark)
+{
+	sys_munmap((void *)(uintptr_t)mark, PAGE);
+}
+
+long pool_mark(const void *head)
+{
+	if (confined())
+		return -EPERM;
+	/* A length of 0 makes a second mapping of what is shared. */
+	long at = sys_call(__NR_mremap, (long)(intptr_t)head, 0, PAGE, MREMAP_MAYMOVE, 0, 0);
+	if (at < 0 && at > -4096)
+		return at;
+	long r = sys_madvise((void *)(uintptr_t)at, PAGE, MADV_DONTFORK);
+	if (!r)
+		r = sys_mprotect((void *)(uintptr_t)at, PAGE, PROT_NONE);
+	if (r)
+		pool_unmark(at);
+	return r ? r : at;
+}
+
+int pool_is_scarce(uint32_t share)
+{
 	/* Relaxed: a hint. */
-	return __atomic_load_n(&pool_head()->places, __ATOMIC_RELAXED) > most / share;
+	return __atomic_load_n(&pool_head()->places, __ATOMIC_RELAXED) > most_allowed() / share;
 }
 
 void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t process, uint32_t number)

@@ -18,8 +18,10 @@
  * it has in private memory, inherited from the first: where directory and handovers lie, how many places there may be,
  * and how large the file is, as the kernel said. Of what is shared, `places` is compared with these bounds at
  * each use: what a member stored there can have others take a place that is somebody's, or none, which costs events;
- * but a place that is taken lies behind the directory, and within the file and the mapping. `places_end` and
- * `drain_beat` are hints: a wrong one costs a system call, or events.
+ * but a place that is taken lies behind the directory, and within the file and the mapping. The same holds of places
+ * that are given back: a member, or a mistake of `xaudit record`, may have two threads store to one place, each with
+ * what it knows by itself of the chunk there, and in the bounds of the place. `places_end`, `given` and `drain_beat`
+ * are hints: a wrong one costs a system call, or events.
  *
  * What the family's processes share lies in memory that fork keeps, and does not change once pool_open() has been
  * called: a child that is forked before makes a family of its own. pool_map(), pool_open(): process lock held. All
@@ -68,6 +70,22 @@ long pool_leave(void);
 
 /* Takes consecutive places. Returns the first, or -errno: the file can't grow, or has no room for their words. */
 long pool_take(uint32_t places);
+
+/*
+ * Takes one place: of those that `xaudit record` has given back, if there is one, else a new one. *used: it was
+ * somebody's, so it is not zeros, and pool_reserve() with POOL_FEW is what makes sure of it. As pool_take().
+ */
+long pool_take_any(int *used);
+
+/* How often places were given back: where that changes, it is worth asking again. A hint. */
+uint64_t pool_given(void);
+
+/*
+ * Maps the first page of a head once more, without access, in this process alone: as long as anybody has the process's
+ * memory, that mapping tells `xaudit record` so (format/trace.h, TRACE_MARKED). Returns its address, or -errno.
+ */
+long pool_mark(const void *head);
+void pool_unmark(long mark);
 
 /*
  * Is more than this share of the places taken that the file may have (8: an eighth)? Then they are for threads that

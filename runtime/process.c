@@ -460,6 +460,9 @@ static void begin_head(uint32_t place)
 /* All is there that others look for. */
 static void show_head(struct trace_head *head)
 {
+	/* Before the word of the directory: who sees it, and the flag, finds the mapping while the memory is there. */
+	process->mark = pool_mark(head);
+	head->flags |= process->mark > 0 ? TRACE_MARKED : 0;
 	pool_name(process->place, 1, TRACE_PLACE_HEAD, process->place, process->pid);
 	process->head = head;
 	process_count_earlier(head);
@@ -543,6 +546,9 @@ long process_leave(void)
 			head->flags &= ~(uint32_t)TRACE_LEFT;
 		return r;
 	}
+	if (process->mark > 0)
+		pool_unmark(process->mark);
+	process->mark = 0;
 	process->has_left = 1;
 	process->head = process->elsewhere = NULL;
 	process->refused = 0;

@@ -28,6 +28,8 @@ extern struct stack thread_nowhere;
 #define THREAD_CUSTOMS 3 /* how deep signal handlers in the middle of custom events may make custom events */
 #define THREAD_FEW     4 /* places that need no list of their own */
 
+#define THREAD_USED    0x80000000u /* of a spare place: it was somebody's (pool.h) */
+
 /* A place of meta that a thread has for its chunks, and what it knows of the chunk there, whatever meta says by now. */
 struct thread_place {
 	uint32_t number; /* in meta */
@@ -35,7 +37,7 @@ struct thread_place {
 	uint64_t seq;
 	uint64_t copied; /* its number in t<n>; 0: none */
 	uint32_t mode;	 /* enum trace_mode, when it was begun */
-	uint8_t begun;	 /* a chunk was begun there: its words are not zeros any more */
+	uint8_t begun;	 /* a chunk was begun there, by whomever: its words may be no zeros */
 	uint8_t handed;	 /* it was handed over, and not taken back */
 };
 
@@ -48,7 +50,7 @@ struct thread {
 	struct thread_place *many; /* of its chunks, when they are more than thread_kept.few holds (chunk.h) */
 	uint32_t made;		/* how many it has */
 	uint32_t place;		/* the place that holds the chunk */
-	uint32_t spare;		/* a place that is taken, but could not be reserved; 0: none */
+	uint32_t spare;		/* a place that is taken, but could not be reserved, and THREAD_USED; 0: none */
 	uint32_t lost;		/* events since the last chunk was begun */
 	uint64_t saved;		/* chunks in t<n> */
 	uint64_t save_failed;	/* as failed, for t<n> */

@@ -104,7 +104,7 @@ static int fill(uint32_t place)
 }
 
 /* Fills the file up to its end, which can't be moved. Returns how many places there were. */
-static uint32_t take_all(long *error)
+static inline uint32_t take_all(long *error)
 {
 	uint32_t n = 0;
 

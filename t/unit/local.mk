@@ -11,10 +11,12 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t \
 	t/unit/mirror_parts.t t/unit/mirror_stacks.t t/unit/names.t \
-	t/unit/pack.t t/unit/peer.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/pool_spoiled.t \
+	t/unit/pack.t t/unit/peer.t t/unit/patch.t t/unit/patch_live.t t/unit/pool.t t/unit/pool_given.t \
+	t/unit/pool_spoiled.t \
 	t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
-	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_trim.t t/unit/recorder.t t/unit/recorder_fork.t \
+	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_give.t t/unit/record_trim.t \
+	t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
 	t/unit/site.t t/unit/site_damage.t t/unit/sled.t t/unit/snapshot_copy.t t/unit/spoiled.t t/unit/stacks.t \
@@ -60,6 +62,7 @@ t_unit_displace_t_LDADD = x86_64/libsled.la $(ZYDIS_LIBS)
 
 drain_sources = t/lib/drained.h t/lib/plain.h tool/record/drain/beat.c tool/record/drain/beat.h \
 	tool/record/drain/copy.c tool/record/drain/copy.h tool/record/drain/drain.c tool/record/drain/drain.h \
+	tool/record/drain/give.c tool/record/drain/give.h tool/record/drain/marks.c tool/record/drain/marks.h \
 	tool/record/own.h
 t_unit_drain_race_t_SOURCES = t/unit/drain_race.c $(drain_sources)
 t_unit_drain_race_t_LDADD = runtime/libbase.la
@@ -146,6 +149,9 @@ t_unit_patch_live_t_LDADD = t/lib/libcore.la x86_64/libsled.la
 t_unit_pool_t_SOURCES = t/unit/pool.c t/lib/pool.h
 t_unit_pool_t_LDADD = runtime/libbase.la
 
+t_unit_pool_given_t_SOURCES = t/unit/pool_given.c t/lib/pool.h
+t_unit_pool_given_t_LDADD = runtime/libbase.la
+
 t_unit_pool_spoiled_t_SOURCES = t/unit/pool_spoiled.c t/lib/pool.h
 t_unit_pool_spoiled_t_LDADD = runtime/libbase.la
 
@@ -179,6 +185,9 @@ t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/t
 
 t_unit_record_drain_t_SOURCES = t/unit/record_drain.c $(drain_sources)
 t_unit_record_drain_t_LDADD = runtime/libbase.la
+
+t_unit_record_give_t_SOURCES = t/unit/record_give.c $(drain_sources)
+t_unit_record_give_t_LDADD = runtime/libbase.la
 
 t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/record/trim.c
 t_unit_record_trim_t_LDADD = tool/read/libread.la

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A family of processes whose file has few places, and which forks more often than it has: what finds no place is
-# counted, and that is said once, not by each child.
+# counted, and that is said once, not by each child; beside record, places of children that are gone are used again.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need prlimit
@@ -37,4 +37,51 @@ File too large; what such processes do is lost, and counted: DIR" "$mode: the fi
 	is "$(info d '[.processes[] | select(.lost > 0) | .lost_reason]')" \
 		'["since a file would have become larger than the process may make one (ulimit -f)"]' "$mode: and why"
 done
+
+# ---- beside record, which gives back places of children that are gone ----
+# beside PLACES MODE ARG...: as many places, of 128 KiB.
+beside() {
+	places=$1 mode=$2 seconds=120
+	shift 2
+	record d -b 64k -m "$mode" --ring=1M -k plt -l libcounted.so prlimit --fsize=$((places * 131072)) \
+		./many_forks "$@"
+	err=$(printf '%s\n' "$err" | grep -v 'nothing was selected in .*prlimit')
+	report d
+}
+# A call is two events: how many are in the trace or counted as lost.
+events() {
+	printf '%s\n' "$report" | jq '2 * ([.functions[] | select(.function == "counted") | .calls] | add) + .lost'
+}
+
+# processes: how many of the program. Its family is the second one, after that of prlimit.
+processes() {
+	info d '[.processes[] | select(.program | endswith("many_forks"))] | length'
+}
+# places: that they took.
+places() {
+	od -An -t u4 -j 584 -N 4 "$(echo d/p*.1/meta)" | tr -d ' '
+}
+
+beside 64 stream 45 1 60
+is "$status/$out/$err" '0/46 calls, 0 wrong/' 'stream, 64 places: 45 children, of which 27 would have used them up'
+is "$(calls counted)/$(sums)" '46/0 lost 0 unfinished' 'stream: each call is there'
+is "$(processes)" 46 'stream: and each process'
+
+beside 64 stream 20 20000 60
+is "$status/$out/$err" '0/400001 calls, 0 wrong/' 'stream, 64 places: children that fill several chunks'
+is "$(calls counted)/$(sums)" '400001/0 lost 0 unfinished' 'stream: each call is there, once'
+
+beside 64 ring 29 1 100
+is "$status/$out/$(processes)" '0/30 calls, 0 wrong/30' \
+	'ring, 64 places: 29 children, of which 27 would have used them up'
+is "$(events)" 60 'ring: each call is there, or counted as lost'
+ok 'ring: some are lost' [ "$(printf '%s\n' "$report" | jq .lost)" -gt 0 ]
+like "$err" '^xaudit record: .* events were lost in .* since another process needed their place \(mode ring\)$' \
+	'ring: record says why'
+
+# Of many places, too, those of children that are gone come first: 150 children would take 300, and 258 are others'.
+beside 2048 stream 150 1 10
+is "$status/$out/$err/$(calls counted)/$(sums)" '0/151 calls, 0 wrong//151/0 lost 0 unfinished' \
+	'2048 places, 150 children'
+ok "they took $(places) places" [ "$(places)" -lt 520 ]
 done_testing

@@ -104,7 +104,10 @@ static const char *take_word(struct read_family *family, uint32_t place, uint64_
 	/* The place has nothing to read, or is a later version's. */
 	if (!entry.what || entry.what >= TRACE_PLACE_DIRECTORY)
 		return NULL;
-	if (entry.what == TRACE_PLACE_HEAD ? entry.process != place : entry.process >= place)
+	/* A chunk's place may have been another process's before; the others were new when they were taken. */
+	if (entry.what == TRACE_PLACE_HEAD    ? entry.process != place
+		: entry.what == TRACE_PLACE_CHUNK ? entry.process == place
+						  : entry.process >= place)
 		return "a word of the directory names an impossible process";
 	if (of_record && entry.number >= RECORDS_MAX)
 		return "a word of the directory names an impossible thread";
@@ -171,12 +174,33 @@ static void read_words(struct read_family *family, uint32_t end, bool again)
 	sort(&family->places);
 }
 
+bool read_family_has(const struct read_family *family, uint32_t place, uint8_t what, uint32_t process, uint32_t number)
+{
+	uint64_t word = 0;
+
+	read_file_read(family->meta, &word, sizeof(word), family->head.directory + place * 8ull, NULL);
+	return word == TRACE_PLACE(what, process, number);
+}
+
+/* Was a place given back since the last look? Then any word may have changed. */
+static bool has_given(struct read_family *family)
+{
+	uint64_t given = family->given;
+
+	read_file_read(family->meta, &given, sizeof(given), offsetof(struct trace_head, given), NULL);
+	bool has = given != family->given;
+	family->given = given;
+	return has;
+}
+
 void read_family_look(struct read_family *family)
 {
 	uint32_t end;
 
 	if (!family->place_size)
 		return;
+	if (has_given(family))
+		family->first_zero = 0;
 	end = count_places(family);
 	if (end > family->end || family->first_zero < family->end)
 		read_words(family, end > family->end ? end : family->end, true);
@@ -343,6 +367,7 @@ struct read_family *read_family_open(
 		}
 		family->place_size = family->head.place_size;
 		if (family->head.version == 2) {
+			family->given = family->head.given;
 			read_words(family, count_places(family), false);
 			check_owners(family);
 			check_size(family);

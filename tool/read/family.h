@@ -2,8 +2,8 @@
 /*
  * A folder DIR/p<pid>[.<n>] of a trace: in version 2 a family of processes that share one file, in version 1 one
  * process. The file's directory (PLACES in format/trace.h) tells which process each place belongs to. It is read once,
- * and later only what was added to it. A word of the directory with an impossible value is damage, and its place is
- * left out.
+ * and later only what was added to it, or all of it when places were given back. A word of the directory with an
+ * impossible value is damage, and its place is left out.
  *
  * One thread.
  */
@@ -48,6 +48,7 @@ struct read_family {
 	struct read_family_list places, files;
 	uint32_t end;	       /* words of the directory before this index were read ... */
 	uint32_t first_zero;   /* ... and those before this one are all in use */
+	uint64_t given;	       /* how often a place had been given back, before they were read */
 	bool files_listed;
 	struct read_process **process; /* by place, the processes that were opened (tool/read/process.h) */
 	uint32_t processes;
@@ -75,6 +76,9 @@ struct read_file *read_family_open_file(
 
 /* Lists the folder's files again. Returns false, and errno, if it can't be read. */
 bool read_family_list_files(struct read_family *family);
+
+/* Does the place's word say so at this moment? */
+bool read_family_has(const struct read_family *family, uint32_t place, uint8_t what, uint32_t process, uint32_t number);
 
 /* The places, or files, of that kind that a process has. NULL: it has none. */
 const struct read_family_place *read_family_of_process(

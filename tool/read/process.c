@@ -159,6 +159,14 @@ uint64_t read_process_event_bytes(const struct read_process *process)
 	return bytes;
 }
 
+bool read_process_has(const struct read_process *process, uint32_t number, uint64_t at)
+{
+	const struct read_family *family = process->family;
+
+	return read_family_has(
+		family, (uint32_t)(at / family->place_size), TRACE_PLACE_CHUNK, process->place, number);
+}
+
 static void note_records(struct read_process *process)
 {
 	const struct read_family *family = process->family;

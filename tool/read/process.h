@@ -158,4 +158,7 @@ bool read_process_locate(const struct read_process *process, uint64_t pos, uint6
 /* Notes damage in meta, or, file not NULL, in that file beside it. */
 void read_process_damage(const struct read_process *process, const char *file, uint64_t offset, const char *what);
 
+/* Does the directory at this moment name the thread record for the place of meta where that position is? */
+bool read_process_has(const struct read_process *process, uint32_t number, uint64_t at);
+
 #endif

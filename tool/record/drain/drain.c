@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +14,8 @@
 #include "format/trace.h"
 #include "tool/record/drain/beat.h"
 #include "tool/record/drain/copy.h"
+#include "tool/record/drain/give.h"
+#include "tool/record/drain/marks.h"
 #include "tool/record/own.h"
 #include "tool/whole.h"
 
@@ -42,7 +43,6 @@
 #define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
 #define CHUNKS_TURN  64
 #define BYTES_TURN   (64ull << 20) /* of chunks that a family hands over; one more chunk may begin */
-#define PLACES_ALIVE (1u << 20) /* where heads are looked for */
 #define PLACES_FEW   (1u << 16) /* drain_tell() */
 #define AHEAD	     65536 /* chunks by which a number may lie after the end of t<n> */
 #define THREADS	     (1u << 24)
@@ -54,7 +54,8 @@ struct family {
 	bool ended;	 /* none of its processes can be seen: in a namespace of their own they may still live */
 	bool known;	 /* its head was read, and what follows: */
 	struct output_place folder, meta;
-	uint64_t place_size, handover;
+	uint64_t place_size, directory, handover;
+	struct drain_give give;
 	uint32_t overflow;
 	bool pending;	 /* the last look did not come to the end of: */
 	uint32_t resume; /* places */
@@ -284,31 +285,10 @@ static bool learn(struct family *fam)
 		head.place_size > 2 * drain.most)
 		return false;
 	fam->place_size = head.place_size;
+	fam->directory = head.directory;
 	fam->handover = head.handover;
 	fam->known = true;
 	return true;
-}
-
-/* May a process of the family be alive? */
-static bool is_alive(struct family *fam)
-{
-	struct file *meta;
-	struct trace_head head;
-
-	if (open_file(&meta, fam, 0, META) || !whole_read(meta->fd, &head, sizeof(head), 0))
-		return false;
-	uint64_t places = head.places < PLACES_ALIVE ? head.places : PLACES_ALIVE;
-	for (uint64_t at = 0; at < places;) {
-		ssize_t n = pread(meta->fd, entry, sizeof(entry), (off_t)(head.directory + at * 8));
-		if (n < 8)
-			break;
-		for (size_t i = 0; i < (size_t)n / 8 && at < places; i++, at++) {
-			pid_t pid = (pid_t)(uint32_t)entry[i];
-			if (entry[i] >> 60 == TRACE_PLACE_HEAD && pid > 0 && (!kill(pid, 0) || errno != ESRCH))
-				return true;
-		}
-	}
-	return false;
 }
 
 /* Tells the family that chunks are taken; now 0: not any more. */
@@ -397,6 +377,50 @@ static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 	return found;
 }
 
+/* ---- giving places back ---- */
+
+static bool write_given(void *family, uint32_t place, uint64_t full)
+{
+	return !look_at(family, place, full);
+}
+
+static uint64_t reach_of(void *family, uint32_t process, uint32_t thread)
+{
+	const uint64_t size = ((struct family *)family)->place_size / 2;
+	struct file *to;
+	struct stat st;
+
+	if (thread >= THREADS || open_file(&to, family, process, thread) || fstat(to->fd, &st))
+		return UINT64_MAX;
+	return ((uint64_t)st.st_size + size - 1) / size;
+}
+
+static bool has_chunk(void *family, const struct trace_chunk *chunk)
+{
+	const uint64_t size = ((struct family *)family)->place_size / 2;
+	struct trace_chunk copy;
+	struct file *to;
+
+	return chunk->copied - 1 < UINT32_MAX && chunk->thread < THREADS &&
+	       !open_file(&to, family, chunk->process, chunk->thread) &&
+	       whole_read(to->fd, &copy, sizeof(copy), (chunk->copied - 1) * size) &&
+	       copy.magic == TRACE_CHUNK_MAGIC && copy.seq == chunk->seq && copy.used == chunk->used &&
+	       copy.process == chunk->process && copy.thread == chunk->thread;
+}
+
+static void give_back(struct family *fam, const struct trace_head *head, uint64_t now)
+{
+	struct drain_give_way way = { .state = &fam->give, .place_size = fam->place_size, .directory = fam->directory,
+		.handover = fam->handover, .family = fam, .write = write_given, .reach = reach_of, .has = has_chunk };
+	struct file *meta;
+
+	/* A descriptor of its own: files that are opened meanwhile may take the other one's place. */
+	if (open_file(&meta, fam, 0, META) || (way.meta = fcntl(meta->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+		return;
+	drain_give(&way, head, now);
+	close(way.meta);
+}
+
 static uint64_t longest(const struct family *fam, uint64_t now)
 {
 	uint64_t most = fam->overflow == TRACE_OVERFLOW_DROP ? IDLE_DROP
@@ -429,7 +453,7 @@ static void visit(struct family *fam, uint64_t now)
 			set_due(fam, now, false, UNKNOWN);
 		return;
 	}
-	const size_t from = offsetof(struct trace_head, places), to = offsetof(struct trace_head, moved);
+	const size_t from = offsetof(struct trace_head, places_max), to = offsetof(struct trace_head, free);
 	long r = open_file(&meta, fam, 0, META);
 	if (r || !whole_read(meta->fd, (char *)&head + from, to - from, from)) {
 		/* The file is gone, or is another one now; or no descriptor is free. */
@@ -458,13 +482,15 @@ static void visit(struct family *fam, uint64_t now)
 			beat(fam, now);
 		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
 	}
+	if (!fam->ended && drain_give_is_due(&fam->give, &head, now))
+		give_back(fam, &head, now);
 	if (found && fam->ended) {
 		fam->ended = false;
 		drain.families++;
 	}
 	if (!found && !fam->ended && now - fam->active > SEEN && now - fam->looked > SEEN) {
 		fam->looked = now;
-		fam->ended = !is_alive(fam);
+		fam->ended = open_file(&meta, fam, 0, META) || !drain_marks_is_alive(meta->fd);
 		drain.families -= fam->ended;
 	}
 	set_due(fam, now, found != 0, longest(fam, now));

@@ -13,7 +13,7 @@
  * anew first gives the old chunk another number and writes it to t<n> itself, then takes the head's magic away
  * (runtime/chunk.c): the chunk may then be in t<n> twice.
  *
- * It keeps up to 192 descriptors (64 of them in beat.h) and 1.6 MiB, however many families there are. There is one in a
+ * It keeps up to 193 descriptors (64 of them in beat.h) and 2.5 MiB, however many families there are. There is one in a
  * process. Callers are one thread, or hold a lock.
  */
 #ifndef XAUDIT_TOOL_RECORD_DRAIN_H

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/record/drain/give.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/record/drain/marks.h"
+#include "tool/whole.h"
+
+#define MS	   1000000ull
+#define PAUSE	   (50 * MS)	/* at least, between two looks */
+#define PAUSE_MOST (10000 * MS) /* while nothing can be given */
+#define STEP	   64		/* places after which it is worth a look; of few places an eighth */
+#define UP	   8		/* of mode ring, so many are free at a time */
+#define WRITTEN	   64		/* chunks at a time */
+#define CANDIDATES 1024		/* of the first look */
+#define PLACES	   2048		/* of processes that are gone, at a time */
+#define WORDS	   4096
+#define FREE	   TRACE_PLACE(TRACE_PLACE_FREE, 0, 0)
+
+/* A used place, of a process that was marked. */
+struct candidate {
+	uint32_t place, process, thread, pid;
+	uint64_t real; /* when the head was made */
+	struct trace_chunk chunk;
+};
+
+static struct {
+	struct candidate candidate[CANDIDATES + PLACES];
+	unsigned count, gone; /* gone: the first ones, of which each stands for a process */
+	bool cut;	      /* of the processes that are gone there are more */
+	uint32_t named[TRACE_FREE]; /* head.free; 0: the word may be used */
+	unsigned vacant, next;	    /* of these; where to look for the next one */
+	unsigned given, written;
+} give;
+
+/* ---- words of the file ---- */
+
+static bool read_word(const struct drain_give_way *way, uint32_t place, uint64_t *word)
+{
+	return whole_read(way->meta, word, sizeof(*word), way->directory + 8ull * place);
+}
+
+static bool put(const struct drain_give_way *way, const void *from, size_t size, uint64_t at)
+{
+	return !whole_write(way->meta, from, size, at);
+}
+
+static uint64_t chunk_place(const struct drain_give_way *way, uint32_t place)
+{
+	return place * way->place_size + way->place_size / 2;
+}
+
+static uint64_t handover_place(const struct drain_give_way *way, uint32_t place)
+{
+	return way->handover + place * sizeof(struct trace_handover);
+}
+
+/* Which words of head.free may name another place. */
+static bool look_at_named(const struct drain_give_way *way, uint32_t places)
+{
+	uint64_t word;
+
+	if (!whole_read(way->meta, give.named, sizeof(give.named), offsetof(struct trace_head, free)))
+		return false;
+	give.vacant = give.next = give.given = give.written = 0;
+	for (int i = 0; i < TRACE_FREE; i++) {
+		if (!give.named[i] || give.named[i] >= places || !read_word(way, give.named[i], &word) || word != FREE)
+			give.named[i] = 0;
+		give.vacant += !give.named[i];
+	}
+	return true;
+}
+
+static bool give_place(const struct drain_give_way *way, uint32_t place)
+{
+	const struct trace_handover nothing = { 0 };
+	const uint64_t word = FREE;
+
+	while (give.next < TRACE_FREE && give.named[give.next])
+		give.next++;
+	if (give.next == TRACE_FREE || !put(way, &nothing, sizeof(nothing), handover_place(way, place)) ||
+		!put(way, &word, sizeof(word), way->directory + 8ull * place) ||
+		!put(way, &place, sizeof(place), offsetof(struct trace_head, free) + give.next * sizeof(place)))
+		return false;
+	give.named[give.next] = place;
+	give.vacant--;
+	give.given++;
+	return true;
+}
+
+/* ---- candidates ---- */
+
+static bool is_sane(const struct drain_give_way *way, const struct candidate *candidate)
+{
+	const struct trace_chunk *chunk = &candidate->chunk;
+	uint64_t size = way->place_size / 2;
+
+	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->version == TRACE_VERSION &&
+	       chunk->head_size == sizeof(*chunk) && chunk->size == size && chunk->used <= size &&
+	       chunk->used % 8 == 0 && (!chunk->used || chunk->used >= sizeof(*chunk)) &&
+	       chunk->process == candidate->process && chunk->thread == candidate->thread;
+}
+
+static void add(const struct drain_give_way *way, uint32_t place, uint64_t word)
+{
+	static struct trace_head head;
+	struct candidate *candidate = &give.candidate[give.count];
+	uint32_t process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1);
+
+	*candidate = (struct candidate){ .place = place, .process = process, .thread = (uint32_t)word };
+	if (!whole_read(way->meta, &head, offsetof(struct trace_head, last), process * way->place_size) ||
+		!(head.flags & TRACE_MARKED) || memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)))
+		return;
+	candidate->pid = head.pid;
+	candidate->real = head.first.real;
+	give.count++;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* Calls `found` for the words of chunks, all around from a place on, as long as it returns true. */
+static void each_chunk(const struct drain_give_way *way, uint32_t places, uint32_t from,
+	bool (*found)(const struct drain_give_way *way, uint32_t place, uint64_t word))
+{
+	static uint64_t word[WORDS];
+	uint32_t at = from < places ? from : 0;
+
+	for (uint32_t done = 0, n; done < places; done += n) {
+		n = places - at < WORDS ? places - at : WORDS;
+		n = n < places - done ? n : places - done;
+		if (!whole_read(way->meta, word, n * 8ul, way->directory + 8ull * at))
+			return;
+		for (uint32_t i = 0; i < n; i++)
+			if (word[i] >> 60 == TRACE_PLACE_CHUNK && !found(way, at + i, word[i]))
+				return;
+		at = at + n < places ? at + n : 0;
+	}
+}
+
+static bool add_marked(const struct drain_give_way *way, uint32_t place, uint64_t word)
+{
+	way->state->hand = place;
+	if (give.count == CANDIDATES)
+		return false;
+	add(way, place, word);
+	return true;
+}
+
+/* Those of processes that are gone: one of each. */
+static void keep_gone(void)
+{
+	unsigned kept = 0;
+
+	qsort(give.candidate, give.count, sizeof(*give.candidate), by_process);
+	for (unsigned i = 0; i < give.count; i++) {
+		const struct candidate *c = &give.candidate[i];
+		if (!(kept && give.candidate[kept - 1].process == c->process) &&
+			drain_marks_is_gone(c->process, c->pid, c->real))
+			give.candidate[kept++] = *c;
+	}
+	give.count = give.gone = kept;
+}
+
+static bool add_gone(const struct drain_give_way *way, uint32_t place, uint64_t word)
+{
+	const struct candidate wanted = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1) };
+	const struct candidate *of = bsearch(&wanted, give.candidate, give.gone, sizeof(wanted), by_process);
+
+	if (!of)
+		return true;
+	if (give.count == CANDIDATES + PLACES) {
+		give.cut = true;
+		return false;
+	}
+	struct candidate *c = &give.candidate[give.count];
+	*c = (struct candidate){ .place = place, .process = wanted.process, .thread = (uint32_t)word };
+	give.count += whole_read(way->meta, &c->chunk, sizeof(c->chunk), chunk_place(way, place));
+	return true;
+}
+
+/*
+ * All places of the processes that are gone, with the heads of their chunks as they left them: they may have taken
+ * some, and filled others anew, since they were found.
+ */
+static void find_gone(const struct drain_give_way *way, uint32_t places)
+{
+	give.cut = false;
+	each_chunk(way, places, 0, add_gone);
+	give.count -= give.gone;
+	memmove(give.candidate, give.candidate + give.gone, give.count * sizeof(*give.candidate));
+}
+
+/* ---- events ---- */
+
+static uint64_t words[TRACE_CHUNK_MIN / 8];
+
+/*
+ * Goes through the words of a chunk up to `end`. *used: where the last one ends that is neither 0 nor the token.
+ * Returns how many events there are.
+ */
+static uint64_t look_at_words(const struct drain_give_way *way, const struct candidate *c, uint64_t end, uint64_t *used)
+{
+	uint64_t events = 0, skip = 0;
+
+	*used = sizeof(c->chunk);
+	for (uint64_t at = sizeof(c->chunk), size; at < end; at += size) {
+		size = end - at < sizeof(words) ? end - at : sizeof(words);
+		if (!whole_read(way->meta, words, size, chunk_place(way, c->place) + at))
+			return events;
+		for (uint64_t i = 0; i < size / 8; i++) {
+			uint64_t word = words[i], type = word >> 60;
+			if (word && word != c->chunk.token)
+				*used = at + 8 * (i + 1);
+			if (skip) {
+				skip--;
+				continue;
+			}
+			skip = type == TRACE_CONTROL ? word >> 40 & TRACE_ID_MASK >> 8 : 0;
+			events += type == TRACE_CONTROL ? (word >> 32 & 0xff) == TRACE_CUSTOM
+							: type != TRACE_HOLE && type != TRACE_STACK;
+		}
+	}
+	return events;
+}
+
+/* ---- mode stream ---- */
+
+/* Hands the chunk over in place of its thread, and writes it. Returns whether t<n> has it. */
+static bool write_out(const struct drain_give_way *way, struct candidate *c)
+{
+	uint64_t at = chunk_place(way, c->place), full = c->chunk.seq + 1, used;
+	struct trace_handover handed;
+
+	if (!c->chunk.used) {
+		look_at_words(way, c, c->chunk.size, &used);
+		if (used == sizeof(c->chunk))
+			return true;
+		if (!put(way, &used, sizeof(used), at + offsetof(struct trace_chunk, used)))
+			return false;
+	}
+	if (!c->chunk.copied) {
+		uint64_t number = way->reach(way->family, c->process, c->thread);
+		if (number++ == UINT64_MAX ||
+			!put(way, &number, sizeof(number), at + offsetof(struct trace_chunk, copied)))
+			return false;
+	}
+	if (!put(way, &full, sizeof(full), handover_place(way, c->place) + offsetof(struct trace_handover, full)))
+		return false;
+	give.written++;
+	return way->write(way->family, c->place, full) &&
+	       whole_read(way->meta, &handed, sizeof(handed), handover_place(way, c->place)) && handed.drained == full;
+}
+
+/* Has t<n> the chunk, perhaps by now? */
+static bool is_in_stream(const struct drain_give_way *way, struct candidate *c)
+{
+	struct trace_handover handed;
+	uint64_t full = c->chunk.seq + 1;
+
+	if (!whole_read(way->meta, &handed, sizeof(handed), handover_place(way, c->place)))
+		return false;
+	if (c->chunk.used && handed.full == full && handed.drained == full)
+		return true;
+	if (c->chunk.used && c->chunk.copied && handed.full != full && way->has(way->family, &c->chunk))
+		return true;
+	return write_out(way, c);
+}
+
+/* Chunks that have numbers, or those that have none. Returns whether all were looked at. */
+static bool give_stream(const struct drain_give_way *way, bool numbered)
+{
+	for (unsigned i = 0; i < give.count; i++) {
+		struct candidate *c = &give.candidate[i];
+		if (!give.vacant || give.written == WRITTEN)
+			return false;
+		/* Its thread was about to begin a chunk. */
+		if (!c->chunk.magic && numbered)
+			give_place(way, c->place);
+		else if (is_sane(way, c) && c->chunk.mode == TRACE_MODE_STREAM && !c->chunk.copied != numbered &&
+			 is_in_stream(way, c))
+			give_place(way, c->place);
+	}
+	return true;
+}
+
+/* ---- mode ring ---- */
+
+static int by_clock(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return x->chunk.clock < y->chunk.clock ? -1 : x->chunk.clock > y->chunk.clock;
+}
+
+/* The process is gone, so nobody else writes there. */
+static bool count_lost(const struct drain_give_way *way, uint32_t process, uint64_t events)
+{
+	uint64_t at = process * way->place_size, lost, given;
+	const size_t of_all = offsetof(struct trace_head, lost);
+	const size_t of_given = offsetof(struct trace_head, lost_by) + TRACE_LOST_GIVEN * sizeof(given);
+
+	if (!whole_read(way->meta, &lost, sizeof(lost), at + of_all) ||
+		!whole_read(way->meta, &given, sizeof(given), at + of_given))
+		return false;
+	lost += events;
+	given += events;
+	return put(way, &given, sizeof(given), at + of_given) && put(way, &lost, sizeof(lost), at + of_all);
+}
+
+static void give_ring(const struct drain_give_way *way)
+{
+	uint64_t used;
+
+	qsort(give.candidate, give.count, sizeof(*give.candidate), by_clock);
+	for (unsigned i = 0; i < give.count && give.vacant > TRACE_FREE - UP; i++) {
+		struct candidate *c = &give.candidate[i];
+		if (!is_sane(way, c) || c->chunk.mode != TRACE_MODE_RING)
+			continue;
+		/* Where the process was in mode stream, too, t<n> may have it. */
+		if (!(c->chunk.used && c->chunk.copied && way->has(way->family, &c->chunk)) &&
+			!count_lost(way, c->process,
+				look_at_words(way, c, c->chunk.used ? c->chunk.used : c->chunk.size, &used)))
+			continue;
+		give_place(way, c->place);
+	}
+}
+
+/* ---- looks ---- */
+
+bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, uint64_t now)
+{
+	uint64_t taken = head->places + head->taken_again, step = head->places_end / 8;
+
+	step = step < STEP ? step : STEP;
+	/* Few are left: for the first time. */
+	if (!state->full && head->short_of != state->short_of)
+		return true;
+	return now >= state->due && (taken - state->taken >= step || head->short_of != state->short_of);
+}
+
+unsigned drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now)
+{
+	struct drain_give *state = way->state;
+	uint32_t places = head->places < head->places_max ? head->places : head->places_max;
+	bool all = true;
+
+	state->full |= head->short_of != state->short_of;
+	state->taken = head->places + head->taken_again;
+	state->short_of = head->short_of;
+	state->pause = state->pause ? 2 * state->pause : PAUSE;
+	state->pause = state->pause < PAUSE_MOST ? state->pause : PAUSE_MOST;
+	state->due = now + state->pause;
+	if (!look_at_named(way, places) || !give.vacant)
+		return 0;
+	give.count = 0;
+	each_chunk(way, places, state->hand, add_marked);
+	if (!give.count || !drain_marks_look(way->meta, way->place_size))
+		return 0;
+	keep_gone();
+	/* The head may be older than what they took last. */
+	if (!whole_read(way->meta, &places, sizeof(places), offsetof(struct trace_head, places)))
+		return 0;
+	find_gone(way, places < head->places_max ? places : head->places_max);
+	all = give_stream(way, true) && !give.cut && give_stream(way, false);
+	if (all && state->full)
+		give_ring(way);
+	if (!give.given)
+		return 0;
+	uint64_t given = head->given + give.given;
+	put(way, &given, sizeof(given), offsetof(struct trace_head, given));
+	state->pause = PAUSE;
+	state->due = now + PAUSE;
+	/* There is more. */
+	if (!all)
+		state->taken -= STEP;
+	return give.given;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gives places of a family's file back, so that a server that forks for years does not use them up (format/trace.h,
+ * GIVING BACK). Who may use a place again, and when:
+ *
+ *	state of a place	word of the directory	who changes it
+ *	new			0, from head.places on	any member: takes it by moving head.places
+ *	being begun		0			its thread, which then gives the word
+ *	used			CHUNK, process, thread	`xaudit record` alone, once the process is gone
+ *	free			FREE			any member: takes it by exchanging the word for 0
+ *
+ *	- Used to free. First the words of the directory are read, and the heads of the processes that they name: these
+ *	  were marked before. Then marks.h tells which of them are gone, memory and all. So nobody stores to their
+ *	  places, or to the words of these, any more, and this code is their only writer. Then the words are read once
+ *	  more, for all places that those processes had in the end: else a chunk could get the number of another one.
+ *	- Mode stream: t<n> must have the chunk. One that was handed over is written as ever; one that was not is handed
+ *	  over here, in place of the thread: where its events end is looked for, and it gets the number after the last
+ *	  one in t<n>. Chunks that have numbers come first. If t<n> can't be written the place stays used.
+ *	- Mode ring: the last events of a process that is gone are what its user wants; so a place is given up only
+ *	  where nothing else is left, the oldest first, a few at a time, and its events are counted as lost in the head
+ *	  of its process.
+ *	- Free to being begun: of several members who see the word one exchanges it. One that is killed before it gives
+ *	  the word its new value leaves a place that nobody uses.
+ *	- Heads, records and counters stay: readers find a process by the place of its head, for ever.
+ *
+ * When: as often as so many places were taken that it may be worth it, or as a member says that few are left, which
+ * alone knows its limits (head.short_of); with pauses that grow while nothing can be given. At most TRACE_FREE places
+ * are free at a time: those that head.free names.
+ *
+ * What stands in the file is believed no more than elsewhere (drain.h): a process that lies about its place, or about
+ * others', spoils chunks. No page is taken away, and no hole made: stores of other processes stay safe.
+ *
+ * One thread, or under a lock.
+ */
+#ifndef XAUDIT_TOOL_RECORD_DRAIN_GIVE_H
+#define XAUDIT_TOOL_RECORD_DRAIN_GIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/trace.h"
+
+/* Of a family; zeros at first. */
+struct drain_give {
+	uint64_t taken;	   /* places, new and used ones, when it was looked at last */
+	uint64_t short_of; /* as the head had it then */
+	uint64_t due, pause;
+	uint32_t hand;	   /* the place with which the next look begins */
+	bool full;	   /* nothing else is left */
+};
+
+/* What it needs of a family. */
+struct drain_give_way {
+	struct drain_give *state;
+	int meta; /* descriptor */
+	uint64_t place_size, directory, handover;
+	void *family;
+	/* Writes the chunk of a place, which was handed over with that word, to t<n>. False: that can't be. */
+	bool (*write)(void *family, uint32_t place, uint64_t full);
+	/* How many chunks t<n> reaches; UINT64_MAX: it can't be opened. */
+	uint64_t (*reach)(void *family, uint32_t process, uint32_t thread);
+	/* Has t<n> that chunk, at the place of its number? */
+	bool (*has)(void *family, const struct trace_chunk *chunk);
+};
+
+/* Is it worth a look? head: as far as the counts of places, which end before `free`. now: CLOCK_MONOTONIC, ns. */
+bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, uint64_t now);
+
+/* Looks, and gives back what can be. Returns how many places that were. */
+unsigned drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now);
+
+#endif
