@@ -7,6 +7,8 @@
 #include "t/lib/tap.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,65 @@ static void put_copy(uint64_t seq, uint64_t behind)
 	close(fd);
 }
 
+static void put_meta(const void *from, size_t size, uint64_t at)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s/meta", folder_path);
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	put(fd, from, size, at);
+	close(fd);
+}
+
+static void put_word(uint32_t place, uint64_t word)
+{
+	put_meta(&word, sizeof(word), 2 * CHUNK + 8 * place);
+}
+
+/* Has the process that place for chunks of its first record? */
+static bool has(const struct read_family *family, uint32_t process, uint32_t place)
+{
+	uint32_t count;
+	const struct read_family_place *places = read_family_of_record(family, process, TRACE_PLACE_CHUNK, 0, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (places[i].place == place)
+			return true;
+	return false;
+}
+
+/* A place is given back, and taken by another process, which has a chunk of the same number there. */
+static void taken_again(struct read_family *family)
+{
+	const uint32_t place = FIRST + 1;
+	const uint64_t at = (2ul * place + 1) * CHUNK, free = TRACE_PLACE(TRACE_PLACE_FREE, 0, 0), given = 1;
+	struct trace_chunk head = chunk_of(7);
+	struct read_chunk chunk = { .file = family->meta, .begin = at, .head = head };
+
+	put_meta(&head, sizeof(head), at);
+	ok(read_chunk_again(&chunk), "the chunk that was found is there");
+	head.process = FIRST + PLACES - 1;
+	put_meta(&head, sizeof(head), at);
+	ok(!read_chunk_again(&chunk), "another process's chunk of the same number is another one");
+	head.process = 0;
+	head.thread = 1;
+	put_meta(&head, sizeof(head), at);
+	ok(!read_chunk_again(&chunk), "and another thread's");
+	head.thread = 0;
+	head.clock++;
+	put_meta(&head, sizeof(head), at);
+	ok(!read_chunk_again(&chunk), "and one that was begun later");
+	read_family_look(family);
+	ok(has(family, 0, place), "the place is the first process's");
+	put_word(place, free);
+	put_meta(&given, sizeof(given), offsetof(struct trace_head, given));
+	read_family_look(family);
+	ok(!has(family, 0, place), "then it is nobody's");
+	put_word(place, TRACE_PLACE(TRACE_PLACE_CHUNK, FIRST, 0));
+	read_family_look(family);
+	ok(has(family, FIRST, place), "and when another one has taken it, that one's");
+}
+
 static struct read_file *chunks_file(struct read_family *family)
 {
 	const char *why;
@@ -159,6 +220,7 @@ int main(void)
 		bail("the trace can't be read");
 	is_int(chunks.places, 2 * PLACES + 2, "so is the newest one, whatever lies behind it");
 	read_chunks_close(&chunks);
+	taken_again(folder->family[0]);
 	read_folder_close(folder);
 	close(family);
 	close(trace);

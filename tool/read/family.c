@@ -162,7 +162,8 @@ static void read_words(struct read_family *family, uint32_t end, bool again)
 		for (uint32_t i = 0; i < have; i++) {
 			const char *wrong = word[i] ? take_word(family, at + i, word[i]) : NULL;
 
-			if (!word[i] && at + i < first_zero)
+			/* One that was given back may be taken at any moment. */
+			if ((!word[i] || word[i] >> 60 == TRACE_PLACE_FREE) && at + i < first_zero)
 				first_zero = at + i;
 			if (wrong && !(again && at + i < family->end))
 				read_family_damage(family, "meta", offset + 8ull * i, wrong);

@@ -47,7 +47,7 @@ struct read_family {
 	uint64_t place_size;   /* 0: version 1 */
 	struct read_family_list places, files;
 	uint32_t end;	       /* words of the directory before this index were read ... */
-	uint32_t first_zero;   /* ... and those before this one are all in use */
+	uint32_t first_zero;   /* ... and those before this one are all in use, and not given back */
 	uint64_t given;	       /* how often a place had been given back, before they were read */
 	bool files_listed;
 	struct read_process **process; /* by place, the processes that were opened (tool/read/process.h) */

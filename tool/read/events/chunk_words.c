@@ -35,7 +35,8 @@ bool read_chunk_again(struct read_chunk *chunk)
 	struct trace_chunk head;
 
 	if (read_file_read(chunk->file, &head, sizeof(head), chunk->begin, NULL) != sizeof(head) ||
-		head.magic != TRACE_CHUNK_MAGIC || head.seq != chunk->head.seq)
+		head.magic != TRACE_CHUNK_MAGIC || head.seq != chunk->head.seq || head.clock != chunk->head.clock ||
+		head.process != chunk->head.process || head.thread != chunk->head.thread)
 		return false;
 	chunk->head = head;
 	return true;

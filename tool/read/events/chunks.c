@@ -259,8 +259,8 @@ static void list_second(struct read_chunks *chunks)
 		read_family_look(chunks->process->family);
 	}
 	list_ring(chunks, newest);
-	/* The thread may have made it by now. */
-	if (!chunks->file && !ended)
+	/* The thread, or `xaudit record`, may have made it by now. */
+	if (!chunks->file)
 		chunks->file = open_file(chunks, 't', NULL, &why);
 	if (chunks->file)
 		list_copies(chunks, newest);

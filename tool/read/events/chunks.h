@@ -9,8 +9,8 @@
  * number: read_chunks_find().
  *
  * In version 2 a chunk is in meta, or in t<n>[.<p>], or in both. In meta, chunks of a record overwrite older ones of
- * that record alone; in t<n> they stay. There their words may be dense (format/dense.h): read_chunks_read() gives plain
- * ones, and all offsets are as if they were.
+ * that record, or of one whose process is gone; in t<n> they stay. There their words may be dense (format/dense.h):
+ * read_chunks_read() gives plain ones, and all offsets are as if they were.
  *
  * A chunk that is `reused` may be overwritten while it is read: what was read of it counts only if read_chunk_again()
  * says afterwards that it is still there.
