@@ -457,8 +457,13 @@ static long take_given(struct trace_head *head)
 		uint64_t word = TRACE_PLACE(TRACE_PLACE_FREE, 0, 0);
 		if (place < pool.first || place >= most_places())
 			continue;
-		/* Else a page that is no directory's yet would be made: on a full disk that is a SIGBUS. */
-		if (reach(place + 1ull) || make_words(place, place + 1ull))
+		/* The directory is there, and holes read as 0. Whatever is named costs no more. Relaxed: see below. */
+		if (__atomic_load_n(words(place), __ATOMIC_RELAXED) != word)
+			continue;
+		uint64_t end = place + 1ull;
+		/* No growing: it was somebody's. Else a hole would be stored to: on a full disk that is a SIGBUS. */
+		if (pool_make_accessible(end * pool.place_size) ||
+			(!reaches(end) && (confined() || look_for_end(end))) || make_words(place, end))
 			continue;
 		/*
 		 * Acquire; pairs with system calls of the other side, which has written all of the place before this

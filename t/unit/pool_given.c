@@ -137,6 +137,33 @@ static int spoiled(void)
 	return pool_reserve(pool_address(40), PLACE, POOL_FEW) || fill(40) ? 7 : 0;
 }
 
+/* A member names places as it likes: that costs no system call, and the file does not grow. */
+static int named(void)
+{
+	int used;
+
+	if (make(folder))
+		return 2;
+	uint64_t size = file_size();
+	uint32_t far = (uint32_t)(size / PLACE) + 5;
+	if (far >= most_places())
+		return 77;
+	for (uint32_t i = 0; i < TRACE_FREE; i++)
+		pool_head()->free[i] = pool.first + 1000 + i;
+	pool_head()->given = UINT64_MAX;
+	unsigned before = populated + touched;
+	if (pool_take_any(&used) != pool.first || used)
+		return 3;
+	/* Two for a new place. */
+	if (populated + touched - before > 2 || opened)
+		return 4;
+	pool_head()->free[0] = far;
+	*words(far) = FREE;
+	if (pool_take_any(&used) != pool.first + 1 || used || opened)
+		return 5;
+	return file_size() == size ? 0 : 6;
+}
+
 /* Mappings of just one page of meta, there. */
 static int marks_of(uint64_t offset)
 {
@@ -187,6 +214,7 @@ int main(void)
 	check(taken_again, "a place that was given back is taken before a new one, once, as it is");
 	check(each_once, "16 threads of 4 processes take each of them once");
 	check(spoiled, "names of places are believed only within bounds, and of free ones");
+	check(named, "nor do such names cost much, or make the file longer");
 	check(marked, "a process is marked, its children are not");
 	return end_tests();
 }
