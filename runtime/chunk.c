@@ -441,7 +441,7 @@ static void begin(struct thread *thread, uint32_t place, enum trace_mode mode, u
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* later stores stay after it; pairs with that look, too */
-		token = chunk_token(thread->next_chunk);
+		token = chunk_token(thread->next_chunk, process_place(), thread->number);
 		sys_fill_words(chunk, 0, sizeof(*chunk) / 8);
 		sys_fill_words(chunk + 1, token, (size - sizeof(*chunk)) / 8);
 	}

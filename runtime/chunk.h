@@ -4,18 +4,19 @@
  * (format/trace.h).
  *
  * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back: `xaudit record`
- * does, when the process is gone (tool/record/drain/give.h). Nothing is mapped or unmapped while it runs. The chunk in
- * a place takes events until it is full; then the thread goes on to the next place, and from the last one to the first
- * again. Mode ring overwrites the old chunk. Mode stream hands each full chunk over, to be written to t<n> by the
- * thread or by `xaudit record`, and overwrites only chunks that were written. If `xaudit record` takes chunks, the
- * thread goes on to a place whose chunk is written, or to a new one; if it has as many places as a flight recorder, or
- * four and other threads need the rest, and none is written, it writes the oldest, or its events are lost (overflow =
- * drop). Chunks that a flight recorder had before are handed over with the first chunk after them. Otherwise it writes
- * each chunk at once, while it is in the processor's cache, and hands over those that it could not write. A chunk has
- * its number in t<n> before it is written. If the thread writes one that it had handed over it takes that back, and
- * gives the chunk another number where `xaudit record` may be writing it: so each place in t<n> has one writer. If t<n>
- * can't be opened or written, chunks stay where they are, and the thread takes new places for the next ones, as long as
- * meta has room; the file is tried again about once a second.
+ * does, when the process is gone (tool/record/drain/give.h). A place that was somebody's is filled with tokens first,
+ * as any that is filled anew: a thread that makes few events there pays for all pages of a chunk. Nothing is mapped or
+ * unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
+ * place, and from the last one to the first again. Mode ring overwrites the old chunk. Mode stream hands each full
+ * chunk over, to be written to t<n> by the thread or by `xaudit record`, and overwrites only chunks that were written.
+ * If `xaudit record` takes chunks, the thread goes on to a place whose chunk is written, or to a new one; if it has as
+ * many places as a flight recorder, or four and other threads need the rest, and none is written, it writes the
+ * oldest, or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the
+ * first chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over
+ * those that it could not write. A chunk has its number in t<n> before it is written. If the thread writes one that it
+ * had handed over it takes that back, and gives the chunk another number where `xaudit record` may be writing it: so
+ * each place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread
+ * takes new places for the next ones, as long as meta has room; the file is tried again about once a second.
  *
  * When a chunk begins, the place of the next one is chosen: in mode ring the next in turn, and where `xaudit record`
  * takes chunks one of the first few, if one is free by then. Trampolines fetch its memory, line by line, as they fill
@@ -26,8 +27,10 @@
  * in 0. So the fast path need not load a limit, which could be another chunk's by the time that it is used.
  *
  * Words without an event yet hold the chunk's token: a hole that no other chunk in the place had (trace_chunk.token).
- * Events are stored by comparing with it (recorder.h), so a thread that was interrupted, and comes back to a place that
- * was filled anew, stores nothing; nor does a forked child.
+ * Events are stored by comparing with it (recorder.h), so a thread that was interrupted, and comes back to a place
+ * that was filled anew, stores nothing; nor does a forked child, whoever has filled it. Data of a custom event is
+ * stored without: a child that a handler forks amid that, and that stays in the handler until its parent is gone and
+ * the place another thread's, spoils events there.
  *
  * Code that finishes a chunk closes it against interrupted code further out on its stack: the word where the next event
  * would have gone, and the words that were passed over, get another value; an entry that is about to be taken back gets
@@ -69,9 +72,12 @@ static inline int chunk_has_room(const struct tramp_state *hot, uint64_t address
 	return (address & hot->chunk_bit) != 0;
 }
 
-static inline uint64_t chunk_token(uint64_t filling)
+/* Of a filling of a place: another one than that of fillings before, by whichever process and thread. */
+static inline uint64_t chunk_token(uint64_t filling, uint32_t process, uint32_t thread)
 {
-	return (filling % TRACE_ID_MASK + 1) << 32 | TRACE_TOKEN;
+	uint64_t owner = (process * 0x9e3779b97f4a7c15ull + thread) * 0xd1342543de82ef95ull >> 36;
+
+	return ((filling + owner) % TRACE_ID_MASK + 1) << 32 | TRACE_TOKEN;
 }
 
 /*

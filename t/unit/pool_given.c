@@ -5,6 +5,8 @@
  */
 #include "t/lib/pool.h"
 
+#include "runtime/chunk.h"
+
 #define MEMBERS 4
 #define GIVEN	200u
 #define FREE	TRACE_PLACE(TRACE_PLACE_FREE, 0, 0)
@@ -164,6 +166,26 @@ static int named(void)
 	return file_size() == size ? 0 : 6;
 }
 
+/* What an owner of a place may have in mind still is no word of a later owner's. */
+static int tokens(void)
+{
+	enum { OWNERS = 300, FILLINGS = 10 };
+	static uint64_t token[OWNERS * FILLINGS];
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < OWNERS; i++)
+		for (uint64_t filling = 0; filling < FILLINGS; filling++) {
+			token[n] = chunk_token(filling, 3 + i / 3, i % 3);
+			if ((uint32_t)token[n] != TRACE_TOKEN || token[n] >> 60 || token[n] == CHUNK_CLOSED)
+				return 2;
+			for (unsigned k = 0; k < n; k++)
+				if (token[k] == token[n])
+					return 3;
+			n++;
+		}
+	return 0;
+}
+
 /* Mappings of just one page of meta, there. */
 static int marks_of(uint64_t offset)
 {
@@ -215,6 +237,7 @@ int main(void)
 	check(each_once, "16 threads of 4 processes take each of them once");
 	check(spoiled, "names of places are believed only within bounds, and of free ones");
 	check(named, "nor do such names cost much, or make the file longer");
+	check(tokens, "chunks of one place have tokens of their own, whoever fills it");
 	check(marked, "a process is marked, its children are not");
 	return end_tests();
 }
