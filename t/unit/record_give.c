@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -17,6 +18,20 @@
 #define FREE   TRACE_PLACE(TRACE_PLACE_FREE, 0, 0)
 
 static int meta;
+static char boot[40];
+static uint64_t space;
+
+/* Of this boot, and of our namespace of processes: what heads tell. */
+static void learn(void)
+{
+	struct stat st;
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, boot, 36) != 36 || stat("/proc/self/ns/pid", &st))
+		bail("no /proc");
+	close(fd);
+	space = st.st_ino;
+}
 
 static uint64_t *word(struct family *family, uint32_t place)
 {
@@ -39,6 +54,8 @@ static void put_head(struct family *family, uint32_t place, pid_t pid, uint32_t 
 		*head = (struct trace_head){ .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
 			.place_size = PLACE, .process = place };
 	memcpy(head->magic, TRACE_MAGIC, sizeof(head->magic));
+	memcpy(head->boot_id, boot, sizeof(boot));
+	head->pid_namespace = space;
 	head->pid = (uint32_t)pid;
 	head->flags = flags;
 	head->first.real = (uint64_t)time.tv_sec * S + (uint64_t)time.tv_nsec;
@@ -58,7 +75,7 @@ static void put_chunk(struct family *family, uint32_t place, uint32_t process, u
 /* ---- processes ---- */
 
 /* How a process goes on when it has its mark. */
-enum way { PLAIN, UNMARKED, SHARED, THREADED };
+enum way { PLAIN, UNMARKED, UNMAPPED, SHARED, THREADED };
 
 static struct {
 	int ready[2], end[2];
@@ -102,7 +119,7 @@ static pid_t begin(uint32_t place, enum way way)
 		pthread_t thread;
 		close(pipes->end[1]);
 		alarm(60);
-		if (way != UNMARKED) {
+		if (way != UNMARKED && way != UNMAPPED) {
 			void *mark = mmap(NULL, 4096, PROT_READ, MAP_SHARED, meta, (off_t)(place * PLACE));
 			if (mark == MAP_FAILED || madvise(mark, 4096, MADV_DONTFORK))
 				_exit(1);
@@ -204,6 +221,26 @@ static void gone(enum way way, const char *what)
 	end_family(&family);
 }
 
+/* What can't be known of a process, though none with its number is there. */
+static void elsewhere(void)
+{
+	struct family family = begin_family();
+	pid_t pid = begin(FIRST, PLAIN);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		put_head(&family, FIRST + 2 * i, pid, TRACE_MARKED);
+		put_chunk(&family, FIRST + 2 * i + 1, FIRST + 2 * i, 5, 0, 4096, TRACE_MODE_STREAM);
+	}
+	head_at(&family, FIRST)->pid_namespace = 1;
+	head_at(&family, FIRST + 2)->boot_id[0] ^= 1;
+	end(pid, PLAIN);
+	look(&family);
+	is_int(*word(&family, FIRST + 1) == FREE, 0, "one of a namespace that is not seen is not gone");
+	is_int(*word(&family, FIRST + 3) == FREE, 0, "nor is one of another boot");
+	ok(is_free(&family, FIRST + 5), "one of ours is");
+	end_family(&family);
+}
+
 /* Of a process that is gone: each way in which its chunks may be, or may not be, in t<n>. */
 static void streams(void)
 {
@@ -293,10 +330,31 @@ static void rings(void)
 	end_family(&family);
 }
 
+/* A file system of /proc hides processes: of others perhaps, but which it is can't be told. */
+static void hidden(const char *over)
+{
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		mount("proc", over, "proc", 0, "hidepid=2")) {
+		skip(1, "/proc can't be mounted here");
+		return;
+	}
+	struct family family = begin_family();
+	pid_t pid = begin(FIRST, PLAIN);
+
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
+	end(pid, PLAIN);
+	look(&family);
+	is_int((long long)head_of(&family)->given, 0, "where /proc may hide processes nothing is gone");
+	end_family(&family);
+	umount(over);
+}
+
 int main(void)
 {
 	char folder[] = "/tmp/xaudit-give-XXXXXX";
 
+	learn();
 	pipes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!mkdtemp(folder) || (trace = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 || pipes == MAP_FAILED)
 		bail("no folder");
@@ -304,9 +362,12 @@ int main(void)
 	gone(SHARED, "one whose memory another one shares");
 	gone(THREADED, "one whose first thread has ended");
 	gone(UNMARKED, "one without a mark");
+	gone(UNMAPPED, "one that took its mark away");
+	elsewhere();
 	streams();
 	no_file();
 	rings();
+	hidden(folder);
 	rmdir(folder);
 	return done_testing();
 }

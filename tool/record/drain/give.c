@@ -22,9 +22,11 @@
 
 /* A used place, of a process that was marked. */
 struct candidate {
-	uint32_t place, process, thread, pid;
-	uint64_t real; /* when the head was made */
-	struct trace_chunk chunk;
+	uint32_t place, process, thread;
+	union {
+		struct drain_marks_process mark; /* of the first look */
+		struct trace_chunk chunk;
+	};
 };
 
 static struct {
@@ -111,12 +113,10 @@ static void add(const struct drain_give_way *way, uint32_t place, uint64_t word)
 	uint32_t process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1);
 
 	*candidate = (struct candidate){ .place = place, .process = process, .thread = (uint32_t)word };
-	if (!whole_read(way->meta, &head, offsetof(struct trace_head, last), process * way->place_size) ||
-		!(head.flags & TRACE_MARKED) || memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)))
+	if (!whole_read(way->meta, &head, sizeof(head), process * way->place_size) ||
+		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)))
 		return;
-	candidate->pid = head.pid;
-	candidate->real = head.first.real;
-	give.count++;
+	give.count += drain_marks_note(&candidate->mark, process, &head);
 }
 
 static int by_process(const void *a, const void *b)
@@ -163,7 +163,7 @@ static void keep_gone(void)
 	for (unsigned i = 0; i < give.count; i++) {
 		const struct candidate *c = &give.candidate[i];
 		if (!(kept && give.candidate[kept - 1].process == c->process) &&
-			drain_marks_is_gone(c->process, c->pid, c->real))
+			drain_marks_is_gone(&c->mark))
 			give.candidate[kept++] = *c;
 	}
 	give.count = give.gone = kept;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +18,10 @@
 #include "tool/whole.h"
 
 #define PAGE	 4096
-#define MOST	 16384 /* marks */
+#define MOST	 32768 /* marks, and numbers, each twice */
+#define SPACES	 64
+#define LOOKS	 2     /* at each process */
 #define PLACES	 (1u << 20) /* where heads are looked for */
-#define SECRETS	 256   /* processes whose maps can't be read */
 #define SUBUIDS	 65536 /* from here on users may be those of other namespaces */
 #define NS	 1000000000ull
 #define BEFORE	 (10 * NS) /* a task that shares the memory of a process may be older than its head, by so much */
@@ -27,12 +29,15 @@
 static struct {
 	uint32_t live[MOST];
 	size_t count;
-	struct {
-		uint32_t pid[4]; /* in each namespace of processes */
-		uint64_t start;	 /* CLOCK_REALTIME, ns */
-	} secret[SECRETS];
-	size_t secrets;
-	bool failed;
+	/* Of tasks that have no mark, or whose maps can't be read: their numbers in each namespace; */
+	uint32_t number[MOST];
+	size_t numbers;
+	uint64_t latest; /* and when the last one of the latter began: CLOCK_REALTIME, ns */
+	uint64_t space[SPACES]; /* namespaces of processes that /proc shows; the first one is ours */
+	size_t spaces;
+	bool seen, failed;
+	/* Of the task at hand: */
+	bool mapped, marked;
 	/* "DEVICE INODE" of the file, as maps have it. */
 	char file[64];
 	size_t file_length;
@@ -41,16 +46,24 @@ static struct {
 
 /* ---- files of /proc ---- */
 
-/* Reads most of a small file. Returns whether there was anything. */
+/* Reads a small file, or the begin of one. Returns whether there was anything. */
 static bool read_small(int proc, const char *path, char *text, size_t size)
 {
 	int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	size_t have = 0;
+	ssize_t n = 1;
 
+	/* The kernel gives a page at a time. */
+	while (fd >= 0 && n && have < size - 1) {
+		n = read(fd, text + have, size - 1 - have);
+		if (n < 0 && errno != EINTR)
+			break;
+		have += n > 0 ? (size_t)n : 0;
+	}
 	if (fd >= 0)
 		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	text[have] = '\0';
+	return have > 0;
 }
 
 struct line {
@@ -78,7 +91,7 @@ static bool parse(const char *text, struct line *line)
  * Calls `found` for each line, as long as it returns true. Returns the bytes that there were, or -errno. Lines that are
  * longer than a piece are cut, after what is looked at.
  */
-static long each_line(int proc, const char *path, bool (*found)(const struct line *line))
+static long each_line(int proc, const char *path, bool (*found)(const char *line))
 {
 	static char text[1 << 16];
 	int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
@@ -93,10 +106,9 @@ static long each_line(int proc, const char *path, bool (*found)(const struct lin
 		all += n > 0 ? n : 0;
 		text[have] = '\0';
 		char *begin = text, *end;
-		struct line line;
 		for (; (end = strchr(begin, '\n')); begin = end + 1) {
 			*end = '\0';
-			if (parse(begin, &line) && !found(&line)) {
+			if (!found(begin)) {
 				close(fd);
 				return all;
 			}
@@ -116,20 +128,20 @@ static long each_line(int proc, const char *path, bool (*found)(const struct lin
 
 static uint64_t own_page;
 
-static bool take_file(const struct line *line)
+static bool take_file(const char *text)
 {
-	const char *end = strchr(line->file, ' ');
-	size_t length;
+	struct line line;
 
-	if (line->start != own_page)
+	if (!parse(text, &line) || line.start != own_page)
 		return true;
+	const char *end = strchr(line.file, ' ');
 	if (!end)
 		return false;
-	length = (size_t)(end - line->file) + 1;
-	length += strspn(line->file + length, "0123456789");
+	size_t length = (size_t)(end - line.file) + 1;
+	length += strspn(line.file + length, "0123456789");
 	if (length >= sizeof(marks.file))
 		return false;
-	memcpy(marks.file, line->file, length);
+	memcpy(marks.file, line.file, length);
 	marks.file_length = length;
 	return false;
 }
@@ -149,16 +161,21 @@ static bool learn_file(int proc, int meta)
 
 /* ---- processes ---- */
 
-static bool take_mark(const struct line *line)
+static bool take_mark(const char *text)
 {
-	if (line->end - line->start != PAGE || line->offset % marks.place_size ||
-		strncmp(line->file, marks.file, marks.file_length) ||
-		isdigit((unsigned char)line->file[marks.file_length]))
+	struct line line;
+
+	if (!parse(text, &line) || strncmp(line.file, marks.file, marks.file_length) ||
+		isdigit((unsigned char)line.file[marks.file_length]))
 		return true;
+	marks.mapped = true;
+	if (line.end - line.start != PAGE || line.offset % marks.place_size)
+		return true;
+	marks.marked = true;
 	if (marks.count == MOST)
 		marks.failed = true;
 	else
-		marks.live[marks.count++] = (uint32_t)(line->offset / marks.place_size);
+		marks.live[marks.count++] = (uint32_t)(line.offset / marks.place_size);
 	return !marks.failed;
 }
 
@@ -173,7 +190,7 @@ static char *after(char *text, const char *word)
 /* The 22nd word of /proc/PID/stat: ticks since the boot. 0: it is not there. */
 static uint64_t start_of(int proc, const char *pid)
 {
-	char path[32], text[1024], *at;
+	char path[64], text[1024], *at;
 
 	strcat(strcpy(path, pid), "/stat");
 	if (!read_small(proc, path, text, sizeof(text)) || !(at = strrchr(text, ')')))
@@ -191,14 +208,30 @@ static uint64_t clock_of(clockid_t clock)
 	return (uint64_t)time.tv_sec * NS + (uint64_t)time.tv_nsec;
 }
 
-/* May it have been a process of ours, though its maps can't be read? Then notes what is known of it. */
-static void take_secret(int proc, const char *pid)
+/* Its numbers, in each namespace. */
+static void take_numbers(char *pids)
 {
-	char path[32], text[4096], *uids, *pids;
-	bool may = geteuid() == 0;
-	uint64_t start = start_of(proc, pid);
+	char *end;
 
-	strcat(strcpy(path, pid), "/status");
+	for (;; pids = end) {
+		uint32_t number = (uint32_t)strtoul(pids, &end, 10);
+		if (end == pids || marks.failed)
+			return;
+		if (marks.numbers == MOST)
+			marks.failed = true;
+		else
+			marks.number[marks.numbers++] = number;
+	}
+}
+
+/* It has no mark, or, secret: its maps can't be read. Notes what is known of it, if it may be a process of ours. */
+static void take_other(int proc, const char *task, bool secret)
+{
+	char path[64], text[4096], *uids, *pids;
+	bool may = geteuid() == 0 || !secret;
+	uint64_t start = start_of(proc, task);
+
+	strcat(strcpy(path, task), "/status");
 	if (!read_small(proc, path, text, sizeof(text)) || !start)
 		return; /* it has ended */
 	uids = after(text, "\nUid:");
@@ -208,28 +241,51 @@ static void take_secret(int proc, const char *pid)
 	}
 	if (uids && !may)
 		return;
-	if (marks.secrets == SECRETS || !uids || !(pids = after(text, "\nNSpid:"))) {
+	if (!uids || !(pids = after(text, "\nNSpid:"))) {
 		marks.failed = true;
 		return;
 	}
-	for (int i = 0; i < 4; i++)
-		marks.secret[marks.secrets].pid[i] = (uint32_t)strtoul(pids, &pids, 10);
+	take_numbers(pids);
 	uint64_t age = clock_of(CLOCK_BOOTTIME) - start * (NS / (uint64_t)sysconf(_SC_CLK_TCK));
-	marks.secret[marks.secrets++].start = clock_of(CLOCK_REALTIME) - age;
+	uint64_t began = clock_of(CLOCK_REALTIME) - age;
+	if (secret && began > marks.latest)
+		marks.latest = began;
 }
 
-/* What a task's memory has; `task` is "PID" or "PID/task/TID". Returns whether it has any. */
+/* The namespace of a task, which /proc shows, and so all others in it. */
+static void take_space(int proc, const char *task)
+{
+	char path[64];
+	struct stat st;
+
+	strcat(strcpy(path, task), "/ns/pid");
+	if (fstatat(proc, path, &st, 0))
+		return;
+	for (size_t i = 0; i < marks.spaces; i++)
+		if (marks.space[i] == st.st_ino)
+			return;
+	if (marks.spaces < SPACES)
+		marks.space[marks.spaces++] = st.st_ino;
+}
+
+/* What a task's memory has; `task` is "PID" or "PID/task/TID". Returns false if its other threads may tell more. */
 static bool look_at(int proc, const char *task)
 {
 	char path[64];
 
+	marks.mapped = marks.marked = false;
 	strcat(strcpy(path, task), "/maps");
 	long n = each_line(proc, path, take_mark);
 	if (n == -EACCES || n == -EPERM)
-		take_secret(proc, task);
+		take_other(proc, task, true);
 	else if (n < 0 && n != -ENOENT && n != -ESRCH)
 		marks.failed = true;
-	return n > 0;
+	if (marks.mapped)
+		take_space(proc, task);
+	if (marks.mapped && !marks.marked)
+		take_other(proc, task, false);
+	marks.seen |= marks.mapped;
+	return n && n != -ENOENT && n != -ESRCH;
 }
 
 /* Its first thread has ended, and others may go on: then it is theirs to tell. */
@@ -264,60 +320,85 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static bool is_hiding;
+
+static bool take_mount(const char *line)
+{
+	is_hiding |= strstr(line, "hidepid=") != NULL;
+	return !is_hiding;
+}
+
 /* Does /proc show all processes that there may be, those of our namespace and of namespaces in it? */
 static bool is_whole(int proc)
 {
-	static char text[1 << 16];
 	char own[32];
 	ssize_t n = readlinkat(proc, "self", own, sizeof(own) - 1);
 
 	if (n <= 0)
 		return false;
 	own[n] = '\0';
-	if (strtol(own, NULL, 10) != getpid())
-		return false;
-	/* Root sees them all. */
-	return geteuid() == 0 || (read_small(proc, "self/mountinfo", text, sizeof(text)) && !strstr(text, "hidepid="));
+	is_hiding = false;
+	return strtol(own, NULL, 10) == getpid() && each_line(proc, "self/mountinfo", take_mount) > 0 && !is_hiding;
 }
 
-bool drain_marks_look(int meta, uint64_t place_size)
+static void look_at_all(int proc)
 {
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), list;
-	DIR *dir = NULL;
+	int list = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = list < 0 ? NULL : fdopendir(list);
 
-	if (proc < 0)
-		return false;
-	marks.count = marks.secrets = 0;
-	marks.place_size = place_size;
-	marks.failed = !is_whole(proc) || !learn_file(proc, meta);
-	list = marks.failed ? -1 : dup(proc);
-	if (list >= 0 && !(dir = fdopendir(list)))
-		close(list);
-	marks.failed |= !dir;
+	if (!dir) {
+		if (list >= 0)
+			close(list);
+		marks.failed = true;
+		return;
+	}
 	errno = 0;
 	for (struct dirent *e; !marks.failed && (e = readdir(dir)); errno = 0)
 		if (isdigit((unsigned char)*e->d_name) && strlen(e->d_name) <= 10 && !look_at(proc, e->d_name))
 			look_at_threads(proc, e->d_name);
 	marks.failed |= errno != 0;
-	if (dir)
-		closedir(dir);
-	close(proc);
-	qsort(marks.live, marks.count, sizeof(*marks.live), by_number);
-	return !marks.failed;
+	closedir(dir);
 }
 
-bool drain_marks_is_gone(uint32_t place, uint32_t pid, uint64_t real)
+bool drain_marks_look(int meta, uint64_t place_size)
 {
-	if (bsearch(&place, marks.live, marks.count, sizeof(place), by_number))
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (proc < 0)
 		return false;
-	for (size_t i = 0; i < marks.secrets; i++) {
-		if (marks.secret[i].start + BEFORE >= real)
-			return false;
-		for (int k = 0; k < 4; k++)
-			if (marks.secret[i].pid[k] == pid)
-				return false;
-	}
-	return true;
+	marks.count = marks.numbers = marks.spaces = 0;
+	marks.latest = 0;
+	marks.place_size = place_size;
+	marks.seen = false;
+	marks.failed = !is_whole(proc) || !learn_file(proc, meta);
+	take_space(proc, "self");
+	for (int i = 0; i < LOOKS && !marks.failed; i++)
+		look_at_all(proc);
+	close(proc);
+	qsort(marks.live, marks.count, sizeof(*marks.live), by_number);
+	qsort(marks.number, marks.numbers, sizeof(*marks.number), by_number);
+	return marks.seen && !marks.failed;
+}
+
+bool drain_marks_note(struct drain_marks_process *process, uint32_t place, const struct trace_head *head)
+{
+	static char boot[sizeof(head->boot_id)];
+
+	if (!*boot)
+		read_small(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	*process = (struct drain_marks_process){ place, head->pid, head->first.real, head->pid_namespace };
+	return head->flags & TRACE_MARKED && *boot && !strncmp(head->boot_id, boot, strcspn(boot, "\n"));
+}
+
+bool drain_marks_is_gone(const struct drain_marks_process *process)
+{
+	bool shown = false;
+
+	for (size_t i = 0; i < marks.spaces; i++)
+		shown |= marks.space[i] == process->space;
+	return shown && (!marks.latest || marks.latest + BEFORE < process->real) &&
+	       !bsearch(&process->place, marks.live, marks.count, sizeof(process->place), by_number) &&
+	       !bsearch(&process->pid, marks.number, marks.numbers, sizeof(process->pid), by_number);
 }
 
 bool drain_marks_is_alive(int meta)
