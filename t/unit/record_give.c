@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -241,6 +242,121 @@ static void elsewhere(void)
 	end_family(&family);
 }
 
+/* Nothing is looked at while nothing was taken; where few are left, soon. */
+static void paces(void)
+{
+	struct family family = begin_family();
+	pid_t pid = begin(FIRST, PLAIN);
+
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
+	head_of(&family)->short_of++;
+	look(&family);
+	look(&family);
+	end(pid, PLAIN);
+	run(20);
+	is_int((long long)head_of(&family)->given, 0, "while nothing was taken nothing is looked at");
+	head_of(&family)->short_of++;
+	for (uint64_t until = now + 2 * S; now < until && !head_of(&family)->given;)
+		now = drain_run(now);
+	is_int((long long)head_of(&family)->given, 1, "where few are left it is looked soon, however long in vain");
+	end_family(&family);
+	/* Of a family that has as many when it is seen first. */
+	family = begin_family();
+	pid = begin(FIRST, PLAIN);
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
+	end(pid, PLAIN);
+	drain_end();
+	drain_begin(trace);
+	drain_add("p1", now);
+	run(20);
+	is_int((long long)head_of(&family)->given, 0, "what was taken before does not count");
+	end_family(&family);
+}
+
+/*
+ * t<n> may not grow: a chunk has a number already, and is not written. The next one of its record has another, then and
+ * later.
+ */
+static void full(void)
+{
+	struct family family = begin_family();
+	const struct rlimit small = { 199 * SIZE, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+	pid_t pid = begin(FIRST, PLAIN);
+	int file = openat(at, "t0.3", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (file < 0 || ftruncate(file, 199 * SIZE))
+		bail("no file");
+	close(file);
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 1, 200, 4096, TRACE_MODE_STREAM);
+	put_chunk(&family, FIRST + 2, FIRST, 2, 0, 8192, TRACE_MODE_STREAM);
+	end(pid, PLAIN);
+	setrlimit(RLIMIT_FSIZE, &small);
+	look(&family);
+	setrlimit(RLIMIT_FSIZE, &all);
+	is_int((long long)head_of(&family)->given, 0, "what can't be written stays");
+	look(&family);
+	ok(is_free(&family, FIRST + 1) && is_free(&family, FIRST + 2), "until it can");
+	ok(is_there("t0.3", 200, 1, 4096) && is_there("t0.3", 201, 2, 8192), "each chunk has a number of its own");
+	end_family(&family);
+}
+
+/* Its process was killed when the last event was one whose data ends in zeros. */
+static void zeros(void)
+{
+	struct family family = begin_family();
+	pid_t pid = begin(FIRST, PLAIN);
+	const uint64_t words = 1 + 4, last = sizeof(struct trace_chunk) + 8 * (1 + words);
+	struct trace_chunk copy = { 0 };
+
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 5, 0, sizeof(struct trace_chunk), TRACE_MODE_STREAM);
+	chunk_at(&family, FIRST + 1)->used = 0;
+	uint64_t *event = (uint64_t *)(void *)(chunk_at(&family, FIRST + 1) + 1);
+	event[0] = TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words), 7);
+	event[1] = 16ull << 32 | 32;
+	event[2] = 1;
+	end(pid, PLAIN);
+	look(&family);
+	int file = openat(at, "t0.3", O_RDONLY | O_CLOEXEC);
+	ok(read(file, &copy, sizeof(copy)) == sizeof(copy) && is_free(&family, FIRST + 1), "it is written");
+	is_int((long long)copy.used, (long long)last, "an event that ends in zeros is whole");
+	close(file);
+	end_family(&family);
+}
+
+static unsigned asked;
+
+static bool stop(void)
+{
+	asked++;
+	return false;
+}
+
+/* The head tells of more places than there can be. */
+static void forged(void)
+{
+	struct family family = begin_family();
+	pid_t pid = begin(FIRST, PLAIN);
+
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
+	end(pid, PLAIN);
+	drain_bound(TRACE_CHUNK_MAX, stop);
+	if (ftruncate(meta, (off_t)1 << 34))
+		bail("no room");
+	head_of(&family)->places_max = head_of(&family)->places = 1u << 30;
+	for (int i = 0; i < 2000 && !head_of(&family)->given; i++) {
+		head_of(&family)->taken_again += PLACES;
+		now = drain_run(now);
+	}
+	is_int((long long)head_of(&family)->given, 1, "so many places as no family has: it is given back");
+	ok(asked > 100 && asked < 10000, "it asked %u times meanwhile whether to stop", asked);
+	end_family(&family);
+}
+
 /* Of a process that is gone: each way in which its chunks may be, or may not be, in t<n>. */
 static void streams(void)
 {
@@ -354,6 +470,7 @@ int main(void)
 {
 	char folder[] = "/tmp/xaudit-give-XXXXXX";
 
+	signal(SIGXFSZ, SIG_IGN);
 	learn();
 	pipes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!mkdtemp(folder) || (trace = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 || pipes == MAP_FAILED)
@@ -364,8 +481,12 @@ int main(void)
 	gone(UNMARKED, "one without a mark");
 	gone(UNMAPPED, "one that took its mark away");
 	elsewhere();
+	paces();
 	streams();
 	no_file();
+	full();
+	zeros();
+	forged();
 	rings();
 	hidden(folder);
 	rmdir(folder);

@@ -411,7 +411,8 @@ static bool has_chunk(void *family, const struct trace_chunk *chunk)
 static void give_back(struct family *fam, const struct trace_head *head, uint64_t now)
 {
 	struct drain_give_way way = { .state = &fam->give, .place_size = fam->place_size, .directory = fam->directory,
-		.handover = fam->handover, .family = fam, .write = write_given, .reach = reach_of, .has = has_chunk };
+		.handover = fam->handover, .family = fam, .stops = drain.stops, .write = write_given,
+		.reach = reach_of, .has = has_chunk };
 	struct file *meta;
 
 	/* A descriptor of its own: files that are opened meanwhile may take the other one's place. */
@@ -482,7 +483,7 @@ static void visit(struct family *fam, uint64_t now)
 			beat(fam, now);
 		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
 	}
-	if (!fam->ended && drain_give_is_due(&fam->give, &head, now))
+	if (!fam->ended && !fam->failed && drain_give_is_due(&fam->give, &head, now))
 		give_back(fam, &head, now);
 	if (found && fam->ended) {
 		fam->ended = false;

@@ -6,15 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/now.h"
 #include "tool/record/drain/marks.h"
 #include "tool/whole.h"
 
 #define MS	   1000000ull
 #define PAUSE	   (50 * MS)	/* at least, between two looks */
-#define PAUSE_MOST (10000 * MS) /* while nothing can be given */
+#define PAUSE_MOST (10000 * MS) /* while nothing can be given, */
+#define PAUSE_FEW  (500 * MS)	/* and few are left */
+#define TIMES	   10		/* the pause is so many times as long as the look */
 #define STEP	   64		/* places after which it is worth a look; of few places an eighth */
 #define UP	   8		/* of mode ring, so many are free at a time */
-#define WRITTEN	   64		/* chunks at a time */
+#define CHUNKS	   64		/* that are read or written at a time, */
+#define BYTES	   (64ull << 20) /* and of how many bytes; one more may be begun */
+#define PLACES_MOST (1u << 22)	/* no family has more */
 #define CANDIDATES 1024		/* of the first look */
 #define PLACES	   2048		/* of processes that are gone, at a time */
 #define WORDS	   4096
@@ -35,8 +40,20 @@ static struct {
 	bool cut;	      /* of the processes that are gone there are more */
 	uint32_t named[TRACE_FREE]; /* head.free; 0: the word may be used */
 	unsigned vacant, next;	    /* of these; where to look for the next one */
-	unsigned given, written;
+	unsigned chunks;	    /* that were read or written */
+	uint64_t given, before;	    /* as head.given has it, and had it */
 } give;
+
+static bool stops(const struct drain_give_way *way)
+{
+	return way->stops && way->stops();
+}
+
+/* Is it enough for this time? */
+static bool is_enough(const struct drain_give_way *way)
+{
+	return !give.vacant || give.chunks >= CHUNKS || give.chunks * (way->place_size / 2) >= BYTES || stops(way);
+}
 
 /* ---- words of the file ---- */
 
@@ -67,7 +84,7 @@ static bool look_at_named(const struct drain_give_way *way, uint32_t places)
 
 	if (!whole_read(way->meta, give.named, sizeof(give.named), offsetof(struct trace_head, free)))
 		return false;
-	give.vacant = give.next = give.given = give.written = 0;
+	give.vacant = give.next = give.chunks = 0;
 	for (int i = 0; i < TRACE_FREE; i++) {
 		if (!give.named[i] || give.named[i] >= places || !read_word(way, give.named[i], &word) || word != FREE)
 			give.named[i] = 0;
@@ -90,7 +107,7 @@ static bool give_place(const struct drain_give_way *way, uint32_t place)
 	give.named[give.next] = place;
 	give.vacant--;
 	give.given++;
-	return true;
+	return put(way, &give.given, sizeof(give.given), offsetof(struct trace_head, given));
 }
 
 /* ---- candidates ---- */
@@ -136,7 +153,7 @@ static void each_chunk(const struct drain_give_way *way, uint32_t places, uint32
 	for (uint32_t done = 0, n; done < places; done += n) {
 		n = places - at < WORDS ? places - at : WORDS;
 		n = n < places - done ? n : places - done;
-		if (!whole_read(way->meta, word, n * 8ul, way->directory + 8ull * at))
+		if (stops(way) || !whole_read(way->meta, word, n * 8ul, way->directory + 8ull * at))
 			return;
 		for (uint32_t i = 0; i < n; i++)
 			if (word[i] >> 60 == TRACE_PLACE_CHUNK && !found(way, at + i, word[i]))
@@ -203,35 +220,53 @@ static void find_gone(const struct drain_give_way *way, uint32_t places)
 static uint64_t words[TRACE_CHUNK_MIN / 8];
 
 /*
- * Goes through the words of a chunk up to `end`. *used: where the last one ends that is neither 0 nor the token.
- * Returns how many events there are.
+ * Goes through the words of a chunk up to `end`. *used: where the last event ends; of one with a payload, which may end
+ * in zeros, the whole; 0: it can't be read. Returns how many events there are.
  */
 static uint64_t look_at_words(const struct drain_give_way *way, const struct candidate *c, uint64_t end, uint64_t *used)
 {
-	uint64_t events = 0, skip = 0;
+	uint64_t events = 0, skip = 0, at = sizeof(c->chunk);
 
-	*used = sizeof(c->chunk);
-	for (uint64_t at = sizeof(c->chunk), size; at < end; at += size) {
+	*used = at;
+	give.chunks++;
+	for (uint64_t size; at < end; at += size) {
 		size = end - at < sizeof(words) ? end - at : sizeof(words);
 		if (!whole_read(way->meta, words, size, chunk_place(way, c->place) + at))
-			return events;
+			break;
 		for (uint64_t i = 0; i < size / 8; i++) {
 			uint64_t word = words[i], type = word >> 60;
-			if (word && word != c->chunk.token)
-				*used = at + 8 * (i + 1);
 			if (skip) {
 				skip--;
 				continue;
 			}
 			skip = type == TRACE_CONTROL ? word >> 40 & TRACE_ID_MASK >> 8 : 0;
+			if (word && word != c->chunk.token)
+				*used = at + 8 * (i + 1 + skip) < end ? at + 8 * (i + 1 + skip) : end;
 			events += type == TRACE_CONTROL ? (word >> 32 & 0xff) == TRACE_CUSTOM
 							: type != TRACE_HOLE && type != TRACE_STACK;
 		}
 	}
+	*used = at < end ? 0 : *used;
 	return events;
 }
 
 /* ---- mode stream ---- */
+
+/*
+ * The number for one more chunk of the record; 0: t<n> can't be opened. Some that have numbers may not be there yet,
+ * where t<n> could not be written.
+ */
+static uint64_t next_number(const struct drain_give_way *way, const struct candidate *of)
+{
+	uint64_t last = way->reach(way->family, of->process, of->thread);
+
+	for (unsigned i = 0; i < give.count && last != UINT64_MAX; i++) {
+		const struct candidate *c = &give.candidate[i];
+		if (c->process == of->process && c->thread == of->thread && is_sane(way, c) && c->chunk.copied > last)
+			last = c->chunk.copied;
+	}
+	return last + 1;
+}
 
 /* Hands the chunk over in place of its thread, and writes it. Returns whether t<n> has it. */
 static bool write_out(const struct drain_give_way *way, struct candidate *c)
@@ -243,18 +278,18 @@ static bool write_out(const struct drain_give_way *way, struct candidate *c)
 		look_at_words(way, c, c->chunk.size, &used);
 		if (used == sizeof(c->chunk))
 			return true;
-		if (!put(way, &used, sizeof(used), at + offsetof(struct trace_chunk, used)))
+		if (!used || !put(way, &used, sizeof(used), at + offsetof(struct trace_chunk, used)))
 			return false;
 	}
 	if (!c->chunk.copied) {
-		uint64_t number = way->reach(way->family, c->process, c->thread);
-		if (number++ == UINT64_MAX ||
-			!put(way, &number, sizeof(number), at + offsetof(struct trace_chunk, copied)))
+		uint64_t number = next_number(way, c);
+		if (!number || !put(way, &number, sizeof(number), at + offsetof(struct trace_chunk, copied)))
 			return false;
+		c->chunk.copied = number;
 	}
 	if (!put(way, &full, sizeof(full), handover_place(way, c->place) + offsetof(struct trace_handover, full)))
 		return false;
-	give.written++;
+	give.chunks++;
 	return way->write(way->family, c->place, full) &&
 	       whole_read(way->meta, &handed, sizeof(handed), handover_place(way, c->place)) && handed.drained == full;
 }
@@ -279,7 +314,7 @@ static bool give_stream(const struct drain_give_way *way, bool numbered)
 {
 	for (unsigned i = 0; i < give.count; i++) {
 		struct candidate *c = &give.candidate[i];
-		if (!give.vacant || give.written == WRITTEN)
+		if (is_enough(way))
 			return false;
 		/* Its thread was about to begin a chunk. */
 		if (!c->chunk.magic && numbered)
@@ -320,7 +355,7 @@ static void give_ring(const struct drain_give_way *way)
 	uint64_t used;
 
 	qsort(give.candidate, give.count, sizeof(*give.candidate), by_clock);
-	for (unsigned i = 0; i < give.count && give.vacant > TRACE_FREE - UP; i++) {
+	for (unsigned i = 0; i < give.count && give.vacant > TRACE_FREE - UP && !is_enough(way); i++) {
 		struct candidate *c = &give.candidate[i];
 		if (!is_sane(way, c) || c->chunk.mode != TRACE_MODE_RING)
 			continue;
@@ -337,49 +372,63 @@ static void give_ring(const struct drain_give_way *way)
 
 bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, uint64_t now)
 {
-	uint64_t taken = head->places + head->taken_again, step = head->places_end / 8;
+	uint64_t taken = head->places + head->taken_again, step = head->places_end / 8, pause = state->pause;
+	bool few = head->short_of != state->short_of;
 
+	/* Those of the directory, and what was taken before anybody looked. */
+	if (!state->taken)
+		state->taken = taken;
 	step = step < STEP ? step : STEP;
+	pause = few && pause > PAUSE_FEW ? PAUSE_FEW : pause;
+	pause = pause > TIMES * state->took ? pause : TIMES * state->took;
 	/* Few are left: for the first time. */
-	if (!state->full && head->short_of != state->short_of)
+	if (few && !state->full)
 		return true;
-	return now >= state->due && (taken - state->taken >= step || head->short_of != state->short_of);
+	return now >= state->looked + pause && (few || taken - state->taken >= step);
 }
 
-unsigned drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now)
+static void look(const struct drain_give_way *way, const struct trace_head *head)
 {
 	struct drain_give *state = way->state;
-	uint32_t places = head->places < head->places_max ? head->places : head->places_max;
-	bool all = true;
+	uint32_t most = head->places_max < PLACES_MOST ? head->places_max : PLACES_MOST;
+	uint32_t places = head->places < most ? head->places : most;
+
+	if (!look_at_named(way, places) || !give.vacant)
+		return;
+	give.count = 0;
+	each_chunk(way, places, state->hand, add_marked);
+	if (!give.count)
+		return;
+	state->pause = 2 * state->pause < PAUSE_MOST ? 2 * state->pause : PAUSE_MOST;
+	if (!drain_marks_look(way->meta, way->place_size))
+		return;
+	keep_gone();
+	/* The head may be older than what they took last. */
+	if (stops(way) || !whole_read(way->meta, &places, sizeof(places), offsetof(struct trace_head, places)))
+		return;
+	find_gone(way, places < most ? places : most);
+	bool all = !stops(way) && give_stream(way, true) && !give.cut && give_stream(way, false);
+	if (all && state->full)
+		give_ring(way);
+	if (give.given == give.before)
+		return;
+	state->pause = PAUSE;
+	/* There is more. */
+	if (!all)
+		state->taken -= STEP;
+}
+
+void drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now)
+{
+	struct drain_give *state = way->state;
+	uint64_t begun = tool_now();
 
 	state->full |= head->short_of != state->short_of;
 	state->taken = head->places + head->taken_again;
 	state->short_of = head->short_of;
-	state->pause = state->pause ? 2 * state->pause : PAUSE;
-	state->pause = state->pause < PAUSE_MOST ? state->pause : PAUSE_MOST;
-	state->due = now + state->pause;
-	if (!look_at_named(way, places) || !give.vacant)
-		return 0;
-	give.count = 0;
-	each_chunk(way, places, state->hand, add_marked);
-	if (!give.count || !drain_marks_look(way->meta, way->place_size))
-		return 0;
-	keep_gone();
-	/* The head may be older than what they took last. */
-	if (!whole_read(way->meta, &places, sizeof(places), offsetof(struct trace_head, places)))
-		return 0;
-	find_gone(way, places < head->places_max ? places : head->places_max);
-	all = give_stream(way, true) && !give.cut && give_stream(way, false);
-	if (all && state->full)
-		give_ring(way);
-	if (!give.given)
-		return 0;
-	uint64_t given = head->given + give.given;
-	put(way, &given, sizeof(given), offsetof(struct trace_head, given));
-	state->pause = PAUSE;
-	state->due = now + PAUSE;
-	/* There is more. */
-	if (!all)
-		state->taken -= STEP;
-	return give.given;
+	state->pause = state->pause > PAUSE ? state->pause : PAUSE;
+	give.given = give.before = head->given;
+	look(way, head);
+	state->took = tool_now() - begun;
+	state->looked = now + state->took;
 }

@@ -24,8 +24,9 @@
  *	- Heads, records and counters stay: readers find a process by the place of its head, for ever.
  *
  * When: as often as so many places were taken that it may be worth it, or as a member says that few are left, which
- * alone knows its limits (head.short_of); with pauses that grow while nothing can be given. At most TRACE_FREE places
- * are free at a time: those that head.free names.
+ * alone knows its limits (head.short_of); with pauses that grow while nothing can be given, to half a second while few
+ * are left, and which are long compared with what a look takes. At most TRACE_FREE places are free at a time: those
+ * that head.free names. Of bytes of chunks a look reads so many; the next one comes soon then.
  *
  * What stands in the file is believed no more than elsewhere (drain.h): a process that lies about its place, or about
  * others', spoils chunks. No page is taken away, and no hole made: stores of other processes stay safe.
@@ -44,7 +45,7 @@
 struct drain_give {
 	uint64_t taken;	   /* places, new and used ones, when it was looked at last */
 	uint64_t short_of; /* as the head had it then */
-	uint64_t due, pause;
+	uint64_t looked, took, pause; /* when that look ended, how long it took, and the pause after it */
 	uint32_t hand;	   /* the place with which the next look begins */
 	bool full;	   /* nothing else is left */
 };
@@ -55,6 +56,7 @@ struct drain_give_way {
 	int meta; /* descriptor */
 	uint64_t place_size, directory, handover;
 	void *family;
+	bool (*stops)(void); /* asked now and then: shall it return early? NULL: no */
 	/* Writes the chunk of a place, which was handed over with that word, to t<n>. False: that can't be. */
 	bool (*write)(void *family, uint32_t place, uint64_t full);
 	/* How many chunks t<n> reaches; UINT64_MAX: it can't be opened. */
@@ -66,7 +68,7 @@ struct drain_give_way {
 /* Is it worth a look? head: as far as the counts of places, which end before `free`. now: CLOCK_MONOTONIC, ns. */
 bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, uint64_t now);
 
-/* Looks, and gives back what can be. Returns how many places that were. */
-unsigned drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now);
+/* Looks, and gives back what can be. */
+void drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now);
 
 #endif
