@@ -59,7 +59,7 @@
  *
  * LOST EVENTS. head.lost is their number, head.lost_by their number for each cause. trace_chunk.lost tells where they
  * were lost, as far as that is known; head.lost includes these events. (In version 1 it did not, and a chunk told of
- * the events lost after it.)
+ * the events lost after it.) head.lost lacks those of TRACE_LOST_GIVEN, which `xaudit record` alone counts.
  *
  * Records. The records of a process are a stream of bytes: first the head (so records begin at head_size), then the
  * rest of the head's place, then the places that `extent` lists, in that order. Positions (`used`, `parent_used`) count
@@ -326,7 +326,7 @@ struct trace_head {
 	uint64_t handed;      /* chunks that were handed over, by all; grows */
 	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at work then. It alone writes this */
 	/* Of all heads again. */
-	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost` */
+	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost`, which lacks GIVEN */
 	uint32_t overflow;		   /* enum trace_overflow */
 	uint32_t moved; /* not 0: threads went on with calls that others had begun; 0: each stack is one thread's */
 	/* Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: unknown */

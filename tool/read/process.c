@@ -46,8 +46,10 @@ bool read_process_read_head(struct read_process *process)
 	}
 	if (try == 1000)
 		memset(&head->last, 0, sizeof(head->last));
-	if (process->family->place_size)
+	if (process->family->place_size) {
 		head->ring_chunk = process->family->place_size / 2;
+		head->lost += head->lost_by[TRACE_LOST_GIVEN];
+	}
 	return true;
 }
 

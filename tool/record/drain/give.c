@@ -335,19 +335,17 @@ static int by_clock(const void *a, const void *b)
 	return x->chunk.clock < y->chunk.clock ? -1 : x->chunk.clock > y->chunk.clock;
 }
 
-/* The process is gone, so nobody else writes there. */
+/* Nobody else writes that word. */
 static bool count_lost(const struct drain_give_way *way, uint32_t process, uint64_t events)
 {
-	uint64_t at = process * way->place_size, lost, given;
-	const size_t of_all = offsetof(struct trace_head, lost);
-	const size_t of_given = offsetof(struct trace_head, lost_by) + TRACE_LOST_GIVEN * sizeof(given);
+	const uint64_t at = process * way->place_size + offsetof(struct trace_head, lost_by) +
+			    TRACE_LOST_GIVEN * sizeof(events);
+	uint64_t before;
 
-	if (!whole_read(way->meta, &lost, sizeof(lost), at + of_all) ||
-		!whole_read(way->meta, &given, sizeof(given), at + of_given))
+	if (!whole_read(way->meta, &before, sizeof(before), at))
 		return false;
-	lost += events;
-	given += events;
-	return put(way, &given, sizeof(given), at + of_given) && put(way, &lost, sizeof(lost), at + of_all);
+	events += before;
+	return put(way, &events, sizeof(events), at);
 }
 
 static void give_ring(const struct drain_give_way *way)

@@ -18,7 +18,7 @@
  *	  one in t<n>. Chunks that have numbers come first. If t<n> can't be written the place stays used.
  *	- Mode ring: the last events of a process that is gone are what its user wants; so a place is given up only
  *	  where nothing else is left, the oldest first, a few at a time, and its events are counted as lost in the head
- *	  of its process.
+ *	  of its process: in a word that no other process writes. Killed right after that, they may count twice.
  *	- Free to being begun: of several members who see the word one exchanges it. One that is killed before it gives
  *	  the word its new value leaves a place that nobody uses.
  *	- Heads, records and counters stay: readers find a process by the place of its head, for ever.
