@@ -22,7 +22,7 @@
  * CONTENT is a hash of the file's segments, so only what is the same in memory shares an index, whatever build-ids say.
  *
  * To hash a file takes longer than a start may, so that is done once, by who makes the index; a stamp stands beside it
- * then: DEVICE-INODE-SIZE-MODIFIED-CHANGED.stamp, a symbolic link whose text is the index's name. It speaks of the one
+ * then: DEVICE-INODE-SIZE-MODIFIED-CHANGED.stamp, a file whose one line is the index's name. It speaks of the one
  * file of which all of this is true, and which nobody has written to since, as a write sets the time of change, which
  * no user can set. A file that has no stamp has no index, until somebody has hashed it. What a stamp names need not be
  * there, or lies in another of the folders (audit/index/index.h).

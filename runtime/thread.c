@@ -328,7 +328,7 @@ struct thread *thread_get(void)
 	process_unlock(&held);
 	if (thread)
 		watch_end(thread);
-	else
-		process_lose_refused();
+	else if (!process_lose_refused() && process_state() != PROCESS_OFF)
+		process_lose(confined() ? TRACE_LOST_FILTER : TRACE_LOST_MEMORY);
 	return thread;
 }

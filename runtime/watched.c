@@ -165,10 +165,14 @@ enum tramp_answer tramp_slow_confine(uint64_t sp)
 	struct process_held held;
 
 	process_lock(&held);
-	if (process_state() == PROCESS_ON)
+	int is_on = process_state() == PROCESS_ON;
+	if (is_on)
 		pool_prepare();
 	mirror_prepare(sp);
 	process_unlock(&held);
+	/* Records for other threads, and later ones, lie in the same memory. */
+	if (is_on)
+		thread_get();
 	process_confine(0);
 	return TRAMP_AGAIN;
 }

@@ -10,10 +10,10 @@
  *	$XDG_CACHE_HOME/xaudit, else $HOME/.cache/xaudit	0700, files 0600
  *	/var/cache/xaudit					root's, 0755, files 0644: for all users and services
  * What is above those folders is not looked at: who can change that can take an index away, or put another one that we
- * believe in its place. Of a stamp, a symbolic link, only the text is read, and its owner counts.
+ * believe in its place. The same holds of stamps.
  *
  * An index belongs to a file if a stamp says so, and it is of the build-id that the file has in memory: to ask for both
- * costs two system calls, whatever the file's size. The stamp may lie in one folder and the index in another: a user's
+ * costs ten system calls, whatever the file's size. The stamp may lie in one folder and the index in another: a user's
  * stamp may speak of the system's index.
  *
  * What is damaged is refused, and only what is looked at is read: 100 functions of 100 000 cost what those cost.

@@ -101,10 +101,12 @@ static inline char *index_files_path(const char *folder, const struct index_iden
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (is_stamp)
 		return strdup(path);
-	ssize_t n = readlink(path, said, sizeof(said) - 1);
-	if (n < 0)
+	FILE *file = fopen(path, "re");
+	int n = file ? fscanf(file, "%127s", said) : 0;
+	if (file)
+		fclose(file);
+	if (n != 1)
 		return NULL;
-	said[n] = '\0';
 	snprintf(path, sizeof(path), "%s/%s", folder, said);
 	return strdup(path);
 }

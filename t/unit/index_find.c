@@ -75,7 +75,7 @@ static void put(const char *where, uint64_t number, int damaged)
 	if (fd < 0 || write(fd, &made, sizeof(made)) != sizeof(made) || close(fd))
 		bail("%s can't be written", path);
 	snprintf(path, sizeof(path), "%s/%s", where, stamp);
-	if (symlink(name, path))
+	if ((fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)) < 0 || dprintf(fd, "%s\n", name) < 0 || close(fd))
 		bail("%s can't be made", path);
 }
 

@@ -75,8 +75,9 @@ static void stamp(const struct index_identity *identity, const char *text)
 	index_stamp_name(identity, name);
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	unlink(path);
-	if (text && symlink(text, path))
-		bail("symlink failed");
+	int fd = text ? open(path, O_WRONLY | O_CREAT | O_EXCL, 0600) : -1;
+	if (text && (fd < 0 || dprintf(fd, "%s\n", text) < 0 || close(fd)))
+		bail("%s can't be made", path);
 }
 
 static struct index_identity of_sample;
@@ -190,7 +191,13 @@ static void opened(struct sample *sample)
 	stamp(&of_sample, NULL);
 	index_stamp_name(&of_sample, said);
 	put(sample, said, 0600);
-	is_int(look(&index), -EBADMSG, "a stamp is no file");
+	is_int(look(&index), -EBADMSG, "nor what is no name");
+	snprintf(path, sizeof(path), "%s/%s", folder, said);
+	unlink(path);
+	if (symlink(name, path))
+		bail("symlink failed");
+	is_int(look(&index), -EPERM, "a stamp is no link");
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	stamp(&of_sample, name);
 	for (int i = 0; i < 5; i++) {
 		other = of_sample;

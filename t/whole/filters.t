@@ -51,13 +51,36 @@ for mode in stream ring count; do
 		"mode $mode: a question for the strict mode is none, and all calls are recorded"
 done
 
-# ---- traps ----
 plugins=
 for name in libz.so.1 liblzma.so.5 libresolv.so.2; do
 	for found in /usr/lib/*-linux-gnu/$name /lib/*-linux-gnu/$name; do
 		[ -e "$found" ] && plugins="$plugins $found" && break
 	done
 done
+
+# ---- libraries that are opened under a filter ----
+program "$CC" opens_confined opens_confined.c -L. -lcounted -ldl
+# shellcheck disable=SC2086
+set -- ./opens_confined $plugins
+is "$(bounded 60 "$@")" 'done' '(libraries can be opened under that filter)'
+record d -k entry -l 'libz.so*' -- "$@"
+is "$status/$out/$(printf '%s\n' "$err" | grep -c 'no index of the file')" '0/done/1' \
+	'-k entry: it opens a library that has no index, which is said'
+# shellcheck disable=SC2086
+index_of $plugins
+for way in '-k plt' '-k entry' '-k plt -m ring' '-k plt -m count'; do
+	# shellcheck disable=SC2086
+	record d $way -l libcounted.so -l 'libz.so*' -- "$@"
+	report d
+	is "$status/$out/$err/$(calls counted)/$(calls crc32) $(sums)" '0/done//3/2 0 lost 0 unfinished' \
+		"$way: it opens them, and all calls are recorded, though none was before"
+done
+printf '[trace]\noutput = %s\n[library libz.so*]\nkinds = plt, entry\n' "$tmp/late" >late.conf
+status=0
+out=$(bounded 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/late.conf" "$@" 2>&1) || status=$?
+is "$status/$out" '0/done' 'where nothing was selected before the filter it opens them, too'
+
+# ---- traps ----
 # shellcheck disable=SC2086
 set -- ./trapped 100 $plugins
 plain=$(bounded 60 "$@")

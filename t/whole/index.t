@@ -127,10 +127,10 @@ is "$(index --cache=cache/of/mine forms.so | wc -l; cat err)" 12 'an index is ke
 is "$(held cache/of/mine)" '00112233.index 1' 'its name begins with the build-id, and there is a stamp'
 is "$(mode cache/of/mine cache/of/mine/00112233-*.index)" '700 directory
 600 regular file' 'nobody else may look at it'
-is "$(readlink cache/of/mine/*.stamp)" "$(cd cache/of/mine && ls *.index)" 'the stamp says its name'
+is "$(cat cache/of/mine/*.stamp)" "$(cd cache/of/mine && ls *.index)" 'the stamp says its name'
 # shellcheck disable=SC2046
 numbers=$(printf '%x-%x-%x-%x-%x' $(stat -c '%d %i %s %.9Y %.9Z' forms.so | tr -d '.,'))
-ok "it has the file's device, inode, size and times" test -L "cache/of/mine/$numbers.stamp"
+ok "it has the file's device, inode, size and times" test -f "cache/of/mine/$numbers.stamp"
 cp cache/of/mine/00112233-*.index once
 index --cache=cache/of/mine stripped.so >/dev/null
 is "$? $(held cache/of/mine)" '0 00112233.index 2' 'that of a stripped copy takes its place, with a stamp of its own'

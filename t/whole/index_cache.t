@@ -167,8 +167,8 @@ ln -s ../victim cache/link.index
 mkdir cache/folder.index
 for name in cache/notes.index cache/folder.index; do touch -d '400 days ago' $name; done
 touch -h -d '400 days ago' cache/link.index
-ln -s "$made" cache/1-2-3-4-5.stamp
-ln -s "$made" cache/6-7-8-9-a.stamp
+echo "$made" >cache/1-2-3-4-5.stamp
+echo "$made" >cache/6-7-8-9-a.stamp
 touch -h -d '31 days ago' cache/1-2-3-4-5.stamp
 touch -h -d '29 days ago' cache/6-7-8-9-a.stamp
 for name in .1111.index.77 .1-2-3-4-5.stamp.77 .profile .index.text; do

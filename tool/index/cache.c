@@ -14,6 +14,7 @@
 #include "tool/index/image.h"
 #include "tool/index/own.h"
 #include "tool/memory.h"
+#include "tool/whole.h"
 
 /* ---- folders ---- */
 
@@ -192,7 +193,8 @@ static void next_name(const char *name, char *to, size_t room)
 	snprintf(to, room, ".%s.%ld", name, (long)getpid());
 }
 
-static int put_index(int at, const struct index_made *made, const char *name, mode_t mode)
+/* An index, or, of none, the stamp of that text. */
+static int put_entry(int at, const char *name, const struct index_made *made, const char *text, mode_t mode)
 {
 	char next[INDEX_NAME_MAX + 32];
 
@@ -202,7 +204,7 @@ static int put_index(int at, const struct index_made *made, const char *name, mo
 	int fd = openat(at, next, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	int r = index_write(fd, made);
+	int r = made ? index_write(fd, made) : whole_write(fd, text, strlen(text), 0);
 	/* Whatever the umask is: what others can't read is no use to them. */
 	if (!r && fchmod(fd, mode))
 		r = -errno;
@@ -215,17 +217,13 @@ static int put_index(int at, const struct index_made *made, const char *name, mo
 	return r;
 }
 
-static int put_stamp(int at, const struct index_identity *identity, const char *name)
+static int put_stamp(int at, const struct index_identity *identity, const char *name, mode_t mode)
 {
-	char stamp[INDEX_NAME_MAX], next[INDEX_NAME_MAX + 32];
+	char stamp[INDEX_NAME_MAX], text[INDEX_NAME_MAX + 1];
 
 	index_stamp_name(identity, stamp);
-	next_name(stamp, next, sizeof(next));
-	unlinkat(at, next, 0);
-	int r = symlinkat(name, at, next) || renameat(at, next, at, stamp) ? -errno : 0;
-	if (r)
-		unlinkat(at, next, 0);
-	return r;
+	snprintf(text, sizeof(text), "%s\n", name);
+	return put_entry(at, stamp, NULL, text, mode);
 }
 
 int cache_put(const struct index_made *made, const char *folder, int shared)
@@ -238,14 +236,15 @@ int cache_put(const struct index_made *made, const char *folder, int shared)
 	if (made->changed)
 		return CACHE_CHANGED;
 	int at = have_folder(folder, shared), r = 0;
+	mode_t mode = shared == INDEX_FOR_ALL ? 0644 : 0600;
 	if (at < 0)
 		return at;
 	index_file_name(head, name);
 	/* Another one may go; a trace keeps its own. */
 	if (!made->kept || shared == INDEX_FOR_TRACE)
-		r = put_index(at, made, name, shared == INDEX_FOR_ALL ? 0644 : 0600);
+		r = put_entry(at, name, made, NULL, mode);
 	if (!r)
-		r = put_stamp(at, &head->identity, name);
+		r = put_stamp(at, &head->identity, name, mode);
 	close(at);
 	return r;
 }

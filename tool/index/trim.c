@@ -91,10 +91,10 @@ static void read_folder(DIR *dir, struct entries *indexes, struct entries *stamp
 			if (look(at, d->d_name, &st) && S_ISREG(st.st_mode) && is_index(at, d->d_name))
 				add(indexes, d->d_name, &st);
 		} else if (!hidden && ends(d->d_name, INDEX_STAMP)) {
-			if (look(at, d->d_name, &st) && S_ISLNK(st.st_mode))
+			if (look(at, d->d_name, &st) && S_ISREG(st.st_mode))
 				add(stamps, d->d_name, &st);
 		} else if (is_next(d->d_name) && look(at, d->d_name, &st) && st.st_mtime < now - CACHE_DAY &&
-			   (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) {
+			   S_ISREG(st.st_mode)) {
 			unlinkat(at, d->d_name, 0);
 		}
 	}
