@@ -226,6 +226,10 @@ long snapshot_meta(struct copy *c)
 	head->size = TRACE_SIZE_PLACES;
 	head->places_max = c->words < TRACE_PLACE_MAX ? (uint32_t)c->words : TRACE_PLACE_MAX;
 	head->handover = head->handed = head->drain_beat = 0;
+	/* The copy is mapped by nobody, and no place of it is given back. */
+	head->flags &= ~(uint32_t)TRACE_MARKED;
+	head->given = head->taken_again = head->short_of = 0;
+	sys_fill_words((void *)head->free, 0, sizeof(head->free) / 8);
 	r = snapshot_name(c, c->next, places, TRACE_PLACE_RECORDS, 0);
 	if (!r)
 		r = snapshot_name(c, 1, c->next_first - 1, TRACE_PLACE_DIRECTORY, 0);
