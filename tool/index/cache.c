@@ -204,7 +204,7 @@ static int put_entry(int at, const char *name, const struct index_made *made, co
 	int fd = openat(at, next, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	int r = made ? index_write(fd, made) : whole_write(fd, text, strlen(text), 0);
+	int r = made ? index_write(fd, made) : -whole_write(fd, text, strlen(text), 0);
 	/* Whatever the umask is: what others can't read is no use to them. */
 	if (!r && fchmod(fd, mode))
 		r = -errno;
