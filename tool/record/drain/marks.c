@@ -11,10 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "format/trace.h"
+#include "tool/now.h"
+#include "tool/proc.h"
 #include "tool/whole.h"
 
 #define PAGE	 4096
@@ -23,8 +24,8 @@
 #define LOOKS	 2     /* at each process */
 #define PLACES	 (1u << 20) /* where heads are looked for */
 #define SUBUIDS	 65536 /* from here on users may be those of other namespaces */
-#define NS	 1000000000ull
-#define BEFORE	 (10 * NS) /* a task that shares the memory of a process may be older than its head, by so much */
+/* ns: a task that shares the memory of a process may be older than its head, by so much. */
+#define BEFORE	 10000000000ull
 
 static struct {
 	uint32_t live[MOST];
@@ -187,27 +188,6 @@ static char *after(char *text, const char *word)
 	return at ? at + strlen(word) : NULL;
 }
 
-/* The 22nd word of /proc/PID/stat: ticks since the boot. 0: it is not there. */
-static uint64_t start_of(int proc, const char *pid)
-{
-	char path[64], text[1024], *at;
-
-	strcat(strcpy(path, pid), "/stat");
-	if (!read_small(proc, path, text, sizeof(text)) || !(at = strrchr(text, ')')))
-		return 0;
-	for (int word = 2; at && word < 22; word++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
-}
-
-static uint64_t clock_of(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * NS + (uint64_t)time.tv_nsec;
-}
-
 /* Its numbers, in each namespace. */
 static void take_numbers(char *pids)
 {
@@ -229,8 +209,9 @@ static void take_other(int proc, const char *task, bool secret)
 {
 	char path[64], text[4096], *uids, *pids;
 	bool may = geteuid() == 0 || !secret;
-	uint64_t start = start_of(proc, task);
 
+	strcat(strcpy(path, task), "/stat");
+	uint64_t start = read_small(proc, path, text, sizeof(text)) ? proc_began(text) : 0;
 	strcat(strcpy(path, task), "/status");
 	if (!read_small(proc, path, text, sizeof(text)) || !start)
 		return; /* it has ended */
@@ -246,8 +227,7 @@ static void take_other(int proc, const char *task, bool secret)
 		return;
 	}
 	take_numbers(pids);
-	uint64_t age = clock_of(CLOCK_BOOTTIME) - start * (NS / (uint64_t)sysconf(_SC_CLK_TCK));
-	uint64_t began = clock_of(CLOCK_REALTIME) - age;
+	uint64_t began = tool_now_on(CLOCK_REALTIME) - (tool_now_on(CLOCK_BOOTTIME) - start);
 	if (secret && began > marks.latest)
 		marks.latest = began;
 }
@@ -385,7 +365,7 @@ bool drain_marks_note(struct drain_marks_process *process, uint32_t place, const
 	static char boot[sizeof(head->boot_id)];
 
 	if (!*boot)
-		read_small(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+		proc_read(boot, sizeof(boot), "/proc/sys/kernel/random/boot_id");
 	*process = (struct drain_marks_process){ place, head->pid, head->first.real, head->pid_namespace };
 	return head->flags & TRACE_MARKED && *boot && !strncmp(head->boot_id, boot, strcspn(boot, "\n"));
 }
