@@ -41,8 +41,6 @@
 #define FILES_MAKE   1000000 /* of all families */
 #define ENTRIES	     4096	/* of struct trace_handover, read at a time */
 #define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
-#define CHUNKS_TURN  64
-#define BYTES_TURN   (64ull << 20) /* of chunks that a family hands over; one more chunk may begin */
 #define PLACES_FEW   (1u << 16) /* drain_tell() */
 #define AHEAD	     65536 /* chunks by which a number may lie after the end of t<n> */
 #define THREADS	     (1u << 24)
@@ -359,7 +357,7 @@ static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 			if (!full || full == entry[2 * i + 1])
 				continue;
 			fam->resume = first + i;
-			if (found++ == CHUNKS_TURN || (found - 1) * (fam->place_size / 2) >= BYTES_TURN ||
+			if (found++ == DRAIN_CHUNKS || (found - 1) * (fam->place_size / 2) >= DRAIN_BYTES ||
 				(drain.stops && drain.stops()))
 				return found;
 			if (look_at(fam, first + i, full)) {

@@ -24,6 +24,10 @@
 
 #define DRAIN_FAMILIES 4096 /* at a time; the one that was idle longest gives way */
 
+/* What is read or written of a family's chunks before others have their turn; one more chunk may begin. */
+#define DRAIN_CHUNKS 64
+#define DRAIN_BYTES  (64ull << 20)
+
 /* folder: a descriptor of the trace folder, which must stay. */
 void drain_begin(int folder);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tool/now.h"
+#include "tool/record/drain/drain.h"
 #include "tool/record/drain/marks.h"
 #include "tool/whole.h"
 
@@ -17,8 +18,6 @@
 #define TIMES	   10		/* the pause is so many times as long as the look */
 #define STEP	   64		/* places after which it is worth a look; of few places an eighth */
 #define UP	   8		/* of mode ring, so many are free at a time */
-#define CHUNKS	   64		/* that are read or written at a time, */
-#define BYTES	   (64ull << 20) /* and of how many bytes; one more may be begun */
 #define PLACES_MOST (1u << 22)	/* no family has more */
 #define CANDIDATES 1024		/* of the first look */
 #define PLACES	   2048		/* of processes that are gone, at a time */
@@ -52,7 +51,8 @@ static bool stops(const struct drain_give_way *way)
 /* Is it enough for this time? */
 static bool is_enough(const struct drain_give_way *way)
 {
-	return !give.vacant || give.chunks >= CHUNKS || give.chunks * (way->place_size / 2) >= BYTES || stops(way);
+	return !give.vacant || give.chunks >= DRAIN_CHUNKS ||
+	       give.chunks * (way->place_size / 2) >= DRAIN_BYTES || stops(way);
 }
 
 /* ---- words of the file ---- */
