@@ -486,11 +486,6 @@ long pool_take_any(int *used)
 	return place >= 0 ? place : pool_take(1);
 }
 
-uint64_t pool_given(void)
-{
-	return __atomic_load_n(&pool_head()->given, __ATOMIC_RELAXED); /* relaxed: a hint */
-}
-
 void pool_unmark(long mark)
 {
 	sys_munmap((void *)(uintptr_t)mark, PAGE);

@@ -77,9 +77,6 @@ long pool_take(uint32_t places);
  */
 long pool_take_any(int *used);
 
-/* How often places were given back: where that changes, it is worth asking again. A hint. */
-uint64_t pool_given(void);
-
 /*
  * Maps the first page of a head once more, without access, in this process alone: as long as anybody has the process's
  * memory, that mapping tells `xaudit record` so (format/trace.h, TRACE_MARKED). Returns its address, or -errno.
