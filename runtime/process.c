@@ -565,8 +565,7 @@ enum process_state process_start(void)
 {
 	if (process->state != PROCESS_NONE || process_is_refused())
 		return process->state;
-	/* No folder can be made then. */
-	if (confined() && !pool_is_open())
+	if (!process_may_begin())
 		return process->state;
 	process->pid = identity_pid();
 	if (options.begin)

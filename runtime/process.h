@@ -34,6 +34,8 @@
 
 #include "format/trace.h"
 #include "runtime/output.h"
+#include "runtime/pool.h"
+#include "x86_64/confined.h"
 
 enum process_state {
 	PROCESS_NONE, /* no folder yet */
@@ -88,8 +90,17 @@ void process_confine(int strictly);
 enum process_state process_state(void);
 
 /*
- * Makes the process's head, if it has none. Lock held. Returns the state: NONE, where the family has no place for
- * another head.
+ * May it make its head? Under a filter of system calls no folder can be made, but a forked child has its place in its
+ * family's. Any thread, no lock.
+ */
+static inline int process_may_begin(void)
+{
+	return !confined() || pool_is_open();
+}
+
+/*
+ * Makes the process's head, if it has none. Lock held. Returns the state: NONE, where it may not, or the family has no
+ * place for another head.
  */
 enum process_state process_start(void);
 

@@ -24,7 +24,7 @@ struct process {
 	int left;		/* left_line is to be noted, when there is a head */
 	int has_left;		/* the family that it was forked in, or had */
 	uint64_t refused;	/* clock when it last found no place for a head; 0: it did not ask, or has one */
-	long mark;	/* of its memory (pool.h); 0 or -errno: there is none */
+	long mark;		/* of its memory (pool.h); 0 or -errno: there is none */
 	uint32_t spare; /* a place that was taken for its head; 0: none */
 	uint32_t refused_cause; /* enum trace_lost */
 	struct trace_head *head;

@@ -298,8 +298,7 @@ struct thread *thread_get(void)
 		return thread;
 	if (process_state() == PROCESS_OFF || process_lose_refused())
 		return NULL;
-	/* A folder can't be made then, but a forked child has its place in its family's. */
-	if (confined() && process_state() != PROCESS_ON && !pool_is_open()) {
+	if (process_state() != PROCESS_ON && !process_may_begin()) {
 		process_lose(TRACE_LOST_FILTER);
 		return NULL;
 	}

@@ -82,7 +82,7 @@ static int begin_trace(const struct batch *batch)
 {
 	if (!batch->on || !batch->selected || process_state() == PROCESS_ON)
 		return 0;
-	if (confined() && !pool_is_open()) {
+	if (!process_may_begin()) {
 		process_why("the program is under a filter of system calls (seccomp), and had no trace before");
 		return -ECANCELED;
 	}
