@@ -198,6 +198,17 @@ static void end_family(struct family *family)
 	unmake(family, "p1");
 }
 
+/* One whose process, which is there, has a chunk of mode stream that was not handed over. */
+static struct family with_chunk(pid_t *pid, uint64_t used)
+{
+	struct family family = begin_family();
+
+	*pid = begin(FIRST, PLAIN);
+	put_head(&family, FIRST, *pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 5, 0, used, TRACE_MODE_STREAM);
+	return family;
+}
+
 static void gone(enum way way, const char *what)
 {
 	struct family family = begin_family();
@@ -245,11 +256,9 @@ static void elsewhere(void)
 /* Nothing is looked at while nothing was taken; where few are left, soon. */
 static void paces(void)
 {
-	struct family family = begin_family();
-	pid_t pid = begin(FIRST, PLAIN);
+	pid_t pid;
+	struct family family = with_chunk(&pid, 4096);
 
-	put_head(&family, FIRST, pid, TRACE_MARKED);
-	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
 	head_of(&family)->short_of++;
 	look(&family);
 	look(&family);
@@ -262,10 +271,7 @@ static void paces(void)
 	is_int((long long)head_of(&family)->given, 1, "where few are left it is looked soon, however long in vain");
 	end_family(&family);
 	/* Of a family that has as many when it is seen first. */
-	family = begin_family();
-	pid = begin(FIRST, PLAIN);
-	put_head(&family, FIRST, pid, TRACE_MARKED);
-	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
+	family = with_chunk(&pid, 4096);
 	end(pid, PLAIN);
 	drain_end();
 	drain_begin(trace);
@@ -306,13 +312,11 @@ static void full(void)
 /* Its process was killed when the last event was one whose data ends in zeros. */
 static void zeros(void)
 {
-	struct family family = begin_family();
-	pid_t pid = begin(FIRST, PLAIN);
+	pid_t pid;
+	struct family family = with_chunk(&pid, sizeof(struct trace_chunk));
 	const uint64_t words = 1 + 4, last = sizeof(struct trace_chunk) + 8 * (1 + words);
 	struct trace_chunk copy = { 0 };
 
-	put_head(&family, FIRST, pid, TRACE_MARKED);
-	put_chunk(&family, FIRST + 1, FIRST, 5, 0, sizeof(struct trace_chunk), TRACE_MODE_STREAM);
 	chunk_at(&family, FIRST + 1)->used = 0;
 	uint64_t *event = (uint64_t *)(void *)(chunk_at(&family, FIRST + 1) + 1);
 	event[0] = TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words), 7);
@@ -338,11 +342,9 @@ static bool stop(void)
 /* The head tells of more places than there can be. */
 static void forged(void)
 {
-	struct family family = begin_family();
-	pid_t pid = begin(FIRST, PLAIN);
+	pid_t pid;
+	struct family family = with_chunk(&pid, 4096);
 
-	put_head(&family, FIRST, pid, TRACE_MARKED);
-	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
 	end(pid, PLAIN);
 	drain_bound(TRACE_CHUNK_MAX, stop);
 	if (ftruncate(meta, (off_t)1 << 34))
@@ -399,11 +401,9 @@ static void streams(void)
 /* t<n> can't be made: the place stays. */
 static void no_file(void)
 {
-	struct family family = begin_family();
-	pid_t pid = begin(FIRST, PLAIN);
+	pid_t pid;
+	struct family family = with_chunk(&pid, 4096);
 
-	put_head(&family, FIRST, pid, TRACE_MARKED);
-	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
 	end(pid, PLAIN);
 	if (symlinkat("nowhere", at, "t0.3"))
 		bail("no link");
@@ -454,11 +454,9 @@ static void hidden(const char *over)
 		skip(1, "/proc can't be mounted here");
 		return;
 	}
-	struct family family = begin_family();
-	pid_t pid = begin(FIRST, PLAIN);
+	pid_t pid;
+	struct family family = with_chunk(&pid, 4096);
 
-	put_head(&family, FIRST, pid, TRACE_MARKED);
-	put_chunk(&family, FIRST + 1, FIRST, 5, 0, 4096, TRACE_MODE_STREAM);
 	end(pid, PLAIN);
 	look(&family);
 	is_int((long long)head_of(&family)->given, 0, "where /proc may hide processes nothing is gone");
