@@ -13,8 +13,8 @@
  * believe in its place. The same holds of stamps.
  *
  * An index belongs to a file if a stamp says so, and it is of the build-id that the file has in memory: to ask for both
- * costs ten system calls, whatever the file's size. The stamp may lie in one folder and the index in another: a user's
- * stamp may speak of the system's index.
+ * costs a dozen system calls, whatever the file's size. The stamp may lie in one folder and the index in another: a
+ * user's stamp may speak of the system's index.
  *
  * What is damaged is refused, and only what is looked at is read: 100 functions of 100 000 cost what those cost.
  * index_attach() checks the head, the bounds of parts and the sums of blocks; each block's bytes are summed when

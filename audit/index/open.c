@@ -150,8 +150,8 @@ static int open_entry(int at, const char *name)
 }
 
 /*
- * What the file's stamp says. Returns 0 or -errno. Makes no other system calls than ld.so does for a library: a filter
- * under which libraries can be opened does not kill for it.
+ * What the file's stamp says. Returns 0 or -errno. Makes no other system calls than ld.so does for a library, but for
+ * geteuid, where root does not own the stamp: a filter under which libraries can be opened does not kill for them.
  */
 static int read_stamp(int at, const struct index_identity *identity, char *to)
 {
