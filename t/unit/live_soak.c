@@ -280,8 +280,10 @@ static int child(enum trace_mode mode)
 
 	if (call_each())
 		return 1;
-	if (apply_locked(1) || !all_are(1))
+	if (apply_locked(1))
 		return 2;
+	if (!all_are(1))
+		return 9;
 	first = counted(0, &tid);
 	if (call_each())
 		return 3;
