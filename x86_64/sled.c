@@ -337,6 +337,16 @@ static int same_others(const struct sled_row *row, const uint8_t *a, const uint8
 	return sys_same(a + first, b + first, others);
 }
 
+/*
+ * A batch stores two bytes of head at last. Where off is one byte and a fork cut the batch off, the second is still the
+ * file's, behind an instruction that never goes on to it.
+ */
+static int is_cut(const struct sled_row *row, const uint8_t *now, const uint8_t *file, const uint8_t *patched)
+{
+	return row->off_size == 1 && !row->before && row->size > 2 && now[1] == file[1] &&
+	       sys_same(now + 2, patched + 2, row->size - 2);
+}
+
 unsigned sled_look(
 	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched)
 {
@@ -368,7 +378,8 @@ unsigned sled_look(
 	}
 	if (sys_same(p, ready, head)) {
 		state |= SLED_IS_OFF;
-		if (same_others(row, now, file) || (patched && same_others(row, now, patched)))
+		if (same_others(row, now, file) ||
+			(patched && (same_others(row, now, patched) || is_cut(row, now, file, patched))))
 			state |= SLED_IS_READY;
 	} else if (row->keeps && sys_same(p, original + kept_head(row), head)) {
 		state |= SLED_IS_OFF;
