@@ -338,13 +338,15 @@ static int same_others(const struct sled_row *row, const uint8_t *a, const uint8
 }
 
 /*
- * A batch stores two bytes of head at last. Where off is one byte and a fork cut the batch off, the second is still the
- * file's, behind an instruction that never goes on to it.
+ * Did a fork cut off a batch that switches on, before it stored the head? Where the head of off is shorter, the bytes
+ * between the two are still the file's, behind an instruction that never goes on to them.
  */
 static int is_cut(const struct sled_row *row, const uint8_t *now, const uint8_t *file, const uint8_t *patched)
 {
-	return row->off_size == 1 && !row->before && row->size > 2 && now[1] == file[1] &&
-	       sys_same(now + 2, patched + 2, row->size - 2);
+	size_t off = row->off_size, on = row->on_size;
+
+	return off < on && sys_same(now + off, file + off, on - off) &&
+	       sys_same(now + on, patched + on, row->size - on);
 }
 
 unsigned sled_look(

@@ -362,7 +362,7 @@ static void check_states(enum sled_type type, size_t length, const uint8_t *own,
 static void test_states(void)
 {
 	static const uint8_t long_nop[] = {0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
-	uint8_t original[SLED_ORIGINAL_SIZE] = {0x90, 0x90, 0x90, 0x90, 0x90}, patched[16];
+	uint8_t original[SLED_ORIGINAL_SIZE] = {0x90, 0x90, 0x90, 0x90, 0x90}, patched[16], patched_late[11];
 	int from, low, high, resume;
 
 	check_states(SLED_XRAY_ENTRY, 11, BYTES(ENTRY), 0, 0, "an entry sled");
@@ -388,6 +388,15 @@ static void test_states(void)
 	sled_patched(SLED_XRAY_ENTRY, 7, 0x1000, patched, &from);
 	is_int(look(SLED_XRAY_ENTRY, 11, BYTES(ENTRY_USED), 0, NULL, patched), SLED_IS_OFF,
 		"a sled with another's bytes behind its head is off, not ready");
+	sled_patched(SLED_XRAY_EXIT, 7, 0x1000, patched, &from);
+	memcpy(patched_late, (const uint8_t[]){EXIT}, 2);
+	memcpy(patched_late + 2, patched + 2, sizeof(patched_late) - 2);
+	is_int(look(SLED_XRAY_EXIT, 11, patched_late, sizeof(patched_late), 0, NULL, patched),
+		SLED_IS_OFF | SLED_IS_READY,
+		"an exit sled that is patched but for its head is off and ready");
+	patched_late[1] ^= 0x40;
+	is_int(look(SLED_XRAY_EXIT, 11, patched_late, sizeof(patched_late), 0, NULL, patched), SLED_IS_OFF,
+		"with another's second byte it is not ready");
 
 	ok(sled_inside(SLED_PATCHABLE, 5, 1, &low, &high, &resume) && low == 1 && high == 5 && resume == 5,
 		"NOPs of one byte: whoever is between them goes on behind them");
