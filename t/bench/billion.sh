@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
 {
-	echo 'process p100 flags=1'
+	echo 'process p100 flags=1 chunk=262144'
 	printf 'pair first 1000 1000 5\npair last 90000000000 90000000000 5\n'
 	echo 'object 1 /usr/lib/libfoo.so'
 	for i in $(seq 500); do echo "function 1 0 $i $((i * 16)) foo_$i"; done

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
 {
-	echo 'process p100 chunk=4194304'
+	echo 'process p100 chunk=262144'
 	printf 'pair first 1000 1000 5\npair last 90000000 90000000 5\n'
 	echo 'object 1 /usr/lib/libfoo.so'
 	i=0

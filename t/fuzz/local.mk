@@ -4,7 +4,7 @@
 # --enable-ubsan) is worth most; `make fuzz` for ten minutes, with sanitizers in any build. corpus/ has the traces.
 EXTRA_DIST += t/fuzz/packed.c t/fuzz/run.sh \
 	t/fuzz/corpus/calls.trace t/fuzz/corpus/counts.trace t/fuzz/corpus/dense.trace t/fuzz/corpus/early.trace \
-	t/fuzz/corpus/events.trace t/fuzz/corpus/forks.trace t/fuzz/corpus/old.trace t/fuzz/corpus/ring.trace \
+	t/fuzz/corpus/events.trace t/fuzz/corpus/forks.trace t/fuzz/corpus/ring.trace \
 	t/fuzz/corpus/sched.trace t/fuzz/corpus/threads.trace
 
 fuzz: all t/lib/make_trace

@@ -5,11 +5,12 @@
  *
  * One command per line; # begins a comment. Numbers as in C. Times are ticks.
  *	record TEXT			a line of DIR/record
- *	process NAME [KEY=VALUE]...	begin a folder; clock=tsc|mono chunk=BYTES boot=this|ID version=1|2, as head
- *	fork PID			version 2: the process forks here
+ *	process NAME [KEY=VALUE]...	begin a folder; clock=tsc|mono chunk=BYTES boot=this|ID, as head; version=N: the
+ *					head names another version than it has
+ *	fork PID			the process forks here
  *	child PID [KEY=VALUE]...	the process is finished; the forked one with this pid is next
  *	head KEY=VALUE...		fields of the head: flags ppid lost lost_disk no_mirror meta_lost last_seq
- *					threads ring_chunk ring_size mode recording taken_back lost_error
+ *					threads ring_size mode moved recording taken_back
  *	pair first|last TICKS MONO REAL, or now, or +TICKS: so many ticks and ns after the first
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
@@ -28,14 +29,15 @@
  *	stack N TIME			the events that follow are on that stack
  *	part N KEPT			... and so are all but the KEPT innermost open calls
  *	chunk TIME [TID]		finish the chunk and begin another
- *	ring | stream | both		the next chunks go to r<n>, or t<n> again; of version 2, meta, t<n> or both
- *	dense | plain			the next chunks of t<n> are of dense words, of version 2, where these take less
- *	counts N TID COMM ID:CALLS...	counters of thread record N; COMM "-" for none; of version 2, one more run
+ *	ring | stream | both		the next chunks go to meta, to t<n>, or to both; before the first of these, the
+ *					thread's last one to meta, the others to t<n>: as the recorder does it
+ *	dense | plain			the next chunks of t<n> are of dense words, where these take less
+ *	counts N TID COMM ID:CALLS...	one more run of counters of thread record N; COMM "-" for none
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	as custom, but its first word was not written
- *	lost N				lost after this chunk; version 2: told by the next one and the head
+ *	lost N				lost after this chunk: told by the next one and the head
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
@@ -56,14 +58,6 @@
 
 #include "t/lib/make_trace.h"
 
-/* Version 1: the first chunk of a file is smaller, with a hole after it. Chunks begin at multiples of chunk_size. */
-#define CHUNK_FIRST (256ul << 10)
-
-static uint64_t first_version_bytes(uint64_t chunk_size, uint64_t seq)
-{
-	return seq || chunk_size < CHUNK_FIRST ? chunk_size : CHUNK_FIRST;
-}
-
 const char *dir;
 static unsigned line_number;
 
@@ -72,17 +66,18 @@ int process_fd = -1, meta_fd = -1;
 uint64_t meta_used, step;
 uint32_t thread_count;
 
-static int thread_fd = -1, ring_fd = -1;
-static bool in_ring, in_both, in_dense;
-/* Version 2: whether there is a thread, its chunks in t<n>, and its places. */
-static bool has_thread;
+/* The thread: whether there is one, where its chunks go, those in t<n>, and its places. */
+static bool has_thread, in_dense;
+static enum { AS_RECORDED, IN_RING, IN_STREAM, IN_BOTH } where;
+static int thread_fd = -1;
+static uint32_t thread; /* its number */
 static uint64_t copies;
 static uint32_t place[1024];
 static uint8_t *chunk; /* of head.chunk_size bytes; begins with struct trace_chunk */
 static uint64_t chunk_pos; /* 0: not begun */
 static uint64_t chunk_seq;
 uint64_t last_time;
-static uint64_t lost; /* since the last chunk of version 2 */
+static uint64_t lost; /* since the last chunk */
 static uint32_t tid;
 static char comm[16];
 static bool leave_open;
@@ -119,27 +114,21 @@ const char *value_of(const char *word, const char *key)
 
 /* ---- thread files ---- */
 
+/* What its words hold before they are written. */
 static uint64_t token(void)
 {
-	return head.version == 1 ? 0 : (chunk_seq + 1) << 32 | TRACE_TOKEN;
+	return (chunk_seq + 1) << 32 | TRACE_TOKEN;
 }
 
-static uint64_t chunk_bytes(void)
-{
-	if (head.version != 1)
-		return head.ring_chunk;
-	return in_ring ? head.ring_chunk : first_version_bytes(head.chunk_size, chunk_seq);
-}
-
-/* Creates the thread's second file when it is needed first. */
-static void open_second(void)
+/* Creates t<n> when it is needed first. */
+static void open_thread_file(void)
 {
 	char name[32];
 
 	if (head.process)
-		snprintf(name, sizeof(name), "t%u.%u", thread_count - 1, head.process);
+		snprintf(name, sizeof(name), "t%u.%u", thread, head.process);
 	else
-		snprintf(name, sizeof(name), "t%u", thread_count - 1);
+		snprintf(name, sizeof(name), "t%u", thread);
 	thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
 	if (thread_fd < 0)
 		err(1, "%s", name);
@@ -165,54 +154,43 @@ static bool write_dense(uint64_t at)
 	return c.dense != 0;
 }
 
-/* In meta a chunk is the upper half of a place. In t<n> only the used part of each chunk is written. */
-static void write_second(struct trace_chunk *c)
+/* In t<n> only the used part of each chunk is written. */
+static void write_copy(void)
 {
-	uint64_t most = head.ring_size / head.ring_chunk, at = most ? chunk_seq % most : 0;
+	uint64_t at = copies++ * head.chunk_size;
 
-	if (!in_ring || in_both) {
-		if (thread_fd < 0)
-			open_second();
-		if (!in_dense || !write_dense(copies * head.ring_chunk))
-			write_at(thread_fd, chunk, chunk_pos, copies * head.ring_chunk);
-		c->copied = ++copies;
-	}
-	if (!in_ring && !in_both)
-		return;
+	if (thread_fd < 0)
+		open_thread_file();
+	if (!in_dense || !write_dense(at))
+		write_at(thread_fd, chunk, chunk_pos, at);
+}
+
+/* In meta a chunk is the upper half of a place. */
+static void write_place(void)
+{
+	uint64_t most = head.ring_size / head.chunk_size, at = most ? chunk_seq % most : 0;
+
 	if (at >= sizeof(place) / sizeof(*place))
 		fail("too many places");
 	if (!place[at])
-		place[at] = places_take(1, TRACE_PLACE_CHUNK, thread_count - 1);
-	write_at(meta_fd, chunk, head.ring_chunk, place[at] * place_size() + head.ring_chunk);
+		place[at] = places_take(1, TRACE_PLACE_CHUNK, thread);
+	write_at(meta_fd, chunk, head.chunk_size, place[at] * place_size() + head.chunk_size);
 }
 
-static void finish_chunk(void)
+static void finish_chunk(bool last)
 {
 	struct trace_chunk *c = (void *)chunk;
+	bool in_place = where == IN_RING || where == IN_BOTH || (where == AS_RECORDED && last);
 
 	if (!chunk_pos)
 		return;
 	c->used = leave_open ? 0 : chunk_pos;
-	if (head.version != 1) {
-		write_second(c);
-		chunk_seq++;
-		chunk_pos = 0;
-		leave_open = false;
-		return;
+	if (where == IN_BOTH || !in_place) {
+		write_copy();
+		c->copied = copies;
 	}
-	if (in_ring) {
-		memset(chunk + chunk_pos, 0, head.ring_chunk - chunk_pos);
-		write_at(ring_fd, chunk, head.ring_chunk,
-			chunk_seq % (head.ring_size / head.ring_chunk) * head.ring_chunk);
-		chunk_seq++;
-		chunk_pos = 0;
-		leave_open = false;
-		return;
-	}
-	/* As the recorder leaves it: as long as the chunk, with a hole after the written part. */
-	if (ftruncate(thread_fd, (off_t)head.chunk_size * (chunk_seq + 1)))
-		err(1, "ftruncate");
-	write_at(thread_fd, chunk, chunk_pos, head.chunk_size * chunk_seq);
+	if (in_place)
+		write_place();
 	chunk_seq++;
 	chunk_pos = 0;
 	leave_open = false;
@@ -222,20 +200,20 @@ static void begin_chunk(uint64_t time)
 {
 	struct trace_chunk *c = (void *)chunk;
 
-	for (uint64_t i = 0; i < chunk_bytes() / sizeof(uint64_t); i++)
+	for (uint64_t i = 0; i < head.chunk_size / sizeof(uint64_t); i++)
 		memcpy(chunk + i * sizeof(uint64_t), &(uint64_t){ token() }, sizeof(uint64_t));
 	*c = (struct trace_chunk){
 		.magic = TRACE_CHUNK_MAGIC,
-		.version = (uint16_t)head.version,
+		.version = TRACE_VERSION,
 		.head_size = sizeof(*c),
 		.seq = chunk_seq,
 		.pid = head.pid,
 		.tid = tid,
 		.clock = time,
-		.size = chunk_bytes(),
+		.size = head.chunk_size,
 		.token = token(),
 		.process = head.process,
-		.thread = head.version > 1 ? thread_count - 1 : 0,
+		.thread = thread,
 		.lost = lost,
 	};
 	lost = 0;
@@ -255,8 +233,8 @@ static void want_chunk(uint64_t time)
 {
 	if (!has_thread)
 		fail("there is no thread");
-	if (chunk_pos && chunk_pos + 64 > chunk_bytes())
-		finish_chunk();
+	if (chunk_pos && chunk_pos + 64 > head.chunk_size)
+		finish_chunk(false);
 	if (!chunk_pos)
 		begin_chunk(time);
 }
@@ -301,8 +279,8 @@ static void put_custom(char **word, int words)
 		}
 	}
 	want_chunk(time);
-	if (chunk_pos + 64 + size > chunk_bytes()) {
-		finish_chunk();
+	if (chunk_pos + 64 + size > head.chunk_size) {
+		finish_chunk(false);
 		begin_chunk(time);
 	}
 	int64_t d = (int64_t)(time - last_time);
@@ -319,48 +297,25 @@ static void end_thread(void)
 {
 	if (!has_thread)
 		return;
-	finish_chunk();
+	finish_chunk(true);
 	if (thread_fd >= 0)
 		close(thread_fd);
-	if (ring_fd >= 0)
-		close(ring_fd);
-	thread_fd = ring_fd = -1;
-	has_thread = in_ring = in_both = false;
-}
-
-static void begin_ring(void)
-{
-	char name[16];
-
-	finish_chunk();
-	if (!has_thread || !head.ring_chunk || (head.ring_size < head.ring_chunk && head.version == 1))
-		fail("there is no thread, or no ring_chunk and ring_size");
-	in_ring = true;
-	if (ring_fd >= 0 || head.version > 1)
-		return;
-	snprintf(name, sizeof(name), "r%u", thread_count - 1);
-	ring_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (ring_fd < 0 || ftruncate(ring_fd, (off_t)head.ring_size))
-		err(1, "%s", name);
+	thread_fd = -1;
+	has_thread = false;
+	where = AS_RECORDED;
 }
 
 static void begin_thread(char **word, int words)
 {
-	char name[16];
-
 	end_thread();
 	if (process_fd < 0)
 		fail("there is no process");
-	snprintf(name, sizeof(name), "t%u", thread_count++);
+	thread = thread_count++;
 	has_thread = true;
 	lost = 0;
 	memset(place, 0, sizeof(place));
-	if (head.version == 1)
-		thread_fd = openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (head.version == 1 && thread_fd < 0)
-		err(1, "%s", name);
 	free(chunk);
-	chunk = malloc(head.chunk_size > head.ring_chunk ? head.chunk_size : head.ring_chunk);
+	chunk = malloc(head.chunk_size);
 	if (!chunk)
 		err(1, "malloc");
 	chunk_pos = chunk_seq = copies = 0;
@@ -396,10 +351,7 @@ static void end_process(void)
 	if (meta_fd < 0)
 		return;
 	write_head();
-	if (head.version > 1)
-		places_end();
-	else if (ftruncate(meta_fd, (off_t)meta_used))
-		err(1, "ftruncate");
+	places_end();
 	close(meta_fd);
 	close(process_fd);
 	meta_fd = process_fd = -1;
@@ -418,7 +370,7 @@ static void begin_process(char **word, int words)
 	if (meta_fd < 0)
 		err(1, "%s/meta", path);
 	head = (struct trace_head){
-		.version = 1,
+		.version = TRACE_VERSION,
 		.head_size = TRACE_HEAD_SIZE,
 		.chunk_size = TRACE_CHUNK_MIN,
 		.pid = (uint32_t)strtoul(word[1] + 1, NULL, 10),
@@ -432,11 +384,21 @@ static void begin_process(char **word, int words)
 	thread_count = 0;
 	last_time = 0;
 	set_head(word + 2, words - 2);
-	if (head.version > 1)
-		places_begin();
+	places_begin();
 }
 
 /* ---- commands ---- */
+
+/* AS_RECORDED: it is another command. */
+static unsigned where_named(const char *word)
+{
+	static const char *const names[] = { [IN_RING] = "ring", [IN_STREAM] = "stream", [IN_BOTH] = "both" };
+	unsigned n = IN_BOTH;
+
+	while (n && strcmp(names[n], word))
+		n--;
+	return n;
+}
 
 static bool thread_command(char **word, int words)
 {
@@ -475,31 +437,24 @@ static bool thread_command(char **word, int words)
 		put(number(word[1]));
 	} else if ((!strcmp(word[0], "custom") || !strcmp(word[0], "unfinished")) && words > 2) {
 		put_custom(word, words);
-	} else if ((!strcmp(word[0], "ring") || !strcmp(word[0], "both")) && words == 1) {
-		begin_ring();
-		in_both = *word[0] == 'b';
-	} else if (!strcmp(word[0], "stream") && words == 1) {
-		finish_chunk();
-		in_ring = in_both = false;
+	} else if (words == 1 && where_named(word[0]) && has_thread) {
+		finish_chunk(false);
+		where = where_named(word[0]);
 	} else if ((!strcmp(word[0], "dense") || !strcmp(word[0], "plain")) && words == 1) {
-		finish_chunk();
+		finish_chunk(false);
 		in_dense = *word[0] == 'd';
 	} else if (!strcmp(word[0], "raw")) {
 		want_chunk(last_time);
 		for (int i = 1; i < words; i++)
 			put(number(word[i]));
 	} else if (!strcmp(word[0], "chunk") && words >= 2) {
-		finish_chunk();
+		finish_chunk(false);
 		tid = words > 2 ? (uint32_t)number(word[2]) : tid;
 		want_chunk(number(word[1]) + step);
 	} else if (!strcmp(word[0], "lost") && words == 2) {
 		want_chunk(last_time);
-		if (head.version == 1) {
-			((struct trace_chunk *)(void *)chunk)->lost = number(word[1]);
-		} else {
-			lost += number(word[1]);
-			head_loses(TRACE_LOST_OTHER, number(word[1]));
-		}
+		lost += number(word[1]);
+		head_loses(TRACE_LOST_OTHER, number(word[1]));
 	} else if (!strcmp(word[0], "open")) {
 		want_chunk(last_time);
 		leave_open = true;

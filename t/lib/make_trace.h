@@ -17,8 +17,6 @@ extern uint64_t meta_used;
 extern uint32_t thread_count;
 extern uint64_t step; /* the loop's step of time */
 
-extern const char *dir; /* the trace folder */
-
 /* Ends the program: the line of the script is wrong. */
 void fail(const char *what);
 
@@ -37,7 +35,7 @@ void put_event(uint32_t type, uint32_t id, uint64_t time);
 void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max);
 void put_nest(uint64_t rounds, uint64_t ids, uint64_t ticks);
 
-/* ---- make_trace_places.c: files of version 2 ---- */
+/* ---- make_trace_places.c ---- */
 
 /*
  * The first begins the places of a new folder; the second ends the file after the last process, so that the last place

@@ -113,38 +113,30 @@ static void put_change(char **word, const char *text)
 static void put_counts(char **word, int words)
 {
 	struct trace_counts c = { .magic = TRACE_COUNTS_MAGIC,
-		.version = (uint16_t)head.version,
+		.version = TRACE_VERSION,
 		.head_size = sizeof(c),
 		.pid = head.pid,
 		.tid = (uint32_t)number(word[2]) };
-	char name[16];
 
 	if (process_fd < 0)
 		fail("there is no process");
-	snprintf(name, sizeof(name), "c%u", (unsigned)number(word[1]));
 	if (strcmp(word[3], "-"))
 		snprintf(c.comm, sizeof(c.comm), "%s", word[3]);
-	int fd = head.version > 1 ? dup(meta_fd) : openat(process_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	uint64_t begin = 0;
-	if (head.version > 1) {
-		for (int i = 4; i < words; i++) {
-			uint64_t end = sizeof(c) + 8 * (strtoull(word[i], NULL, 0) + 1);
-			c.size = end > c.size ? end : c.size;
-		}
-		begin = places_take((uint32_t)((c.size + place_size() - 1) / place_size()), TRACE_PLACE_COUNTS,
-				(uint32_t)number(word[1])) * place_size();
+	for (int i = 4; i < words; i++) {
+		uint64_t end = sizeof(c) + 8 * (strtoull(word[i], NULL, 0) + 1);
+		c.size = end > c.size ? end : c.size;
 	}
-	if (fd < 0 || (!begin && ftruncate(fd, 65536)))
-		err(1, "%s", name);
-	write_at(fd, &c, sizeof(c), begin);
+	uint32_t places = (uint32_t)((c.size + place_size() - 1) / place_size());
+	uint64_t begin = places_take(places, TRACE_PLACE_COUNTS, (uint32_t)number(word[1])) * place_size();
+	c.size = places * place_size();
+	write_at(meta_fd, &c, sizeof(c), begin);
 	for (int i = 4; i < words; i++) {
 		unsigned long long calls;
 		unsigned id;
 		if (sscanf(word[i], "%u:%llu", &id, &calls) != 2)
 			fail("ID:CALLS");
-		write_at(fd, &(uint64_t){ calls }, 8, begin + sizeof(c) + 8ull * id);
+		write_at(meta_fd, &(uint64_t){ calls }, 8, begin + sizeof(c) + 8ull * id);
 	}
-	close(fd);
 	if (number(word[1]) >= thread_count)
 		thread_count = (uint32_t)number(word[1]) + 1;
 }
@@ -154,8 +146,7 @@ static void put_counts(char **word, int words)
 void head_loses(enum trace_lost cause, uint64_t n)
 {
 	head.lost += n;
-	if (head.version != 1)
-		head.lost_by[cause] += n;
+	head.lost_by[cause] += n;
 }
 
 void set_head(char **word, int words)
@@ -184,8 +175,6 @@ void set_head(char **word, int words)
 			head.last_seq = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "threads")))
 			head.threads = (uint32_t)number(v);
-		else if ((v = value_of(word[i], "ring_chunk")))
-			head.ring_chunk = number(v);
 		else if ((v = value_of(word[i], "ring_size")))
 			head.ring_size = number(v);
 		else if ((v = value_of(word[i], "mode")))
@@ -196,8 +185,6 @@ void set_head(char **word, int words)
 			head.recording = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "taken_back")))
 			head.taken_back = number(v);
-		else if ((v = value_of(word[i], "lost_error")))
-			head.lost_error = (uint32_t)number(v);
 		else if ((v = value_of(word[i], "boot")))
 			snprintf(head.boot_id, sizeof(head.boot_id), "%s", v);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Places of version 2 for make_trace.c: which process has which, records in extents, forked processes. */
+/* Places for make_trace.c: which process has which, records in extents, forked processes. */
 #define _GNU_SOURCE
 #include <err.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static uint32_t places;
 
 uint64_t place_size(void)
 {
-	return 2 * head.ring_chunk;
+	return 2 * head.chunk_size;
 }
 
 static void put_word(uint32_t place, unsigned what, uint32_t number_of_it)
@@ -43,8 +43,7 @@ uint32_t places_take(uint32_t n, unsigned what, uint32_t number_of_it)
 /* Place 0 has the head, place 1 the directory. */
 void places_begin(void)
 {
-	if (!head.ring_chunk)
-		head.ring_chunk = head.chunk_size;
+	head.ring_chunk = head.chunk_size;
 	places = forks = 0;
 	head.place_size = place_size();
 	head.directory = place_size();
@@ -89,10 +88,8 @@ static uint64_t record_room(uint64_t pos, uint64_t *offset)
 void put_records(const void *from, size_t size)
 {
 	while (size) {
-		uint64_t offset = meta_used, room = size;
+		uint64_t offset, room = record_room(meta_used, &offset);
 
-		if (head.version > 1)
-			room = record_room(meta_used, &offset);
 		room = room < size ? room : size;
 		write_at(meta_fd, from, room, offset);
 		from = (const char *)from + room;
@@ -103,8 +100,8 @@ void put_records(const void *from, size_t size)
 
 void places_fork(uint32_t pid)
 {
-	if (meta_fd < 0 || head.version == 1 || forks == FORKS_MAX)
-		fail("there is no process of version 2");
+	if (meta_fd < 0 || forks == FORKS_MAX)
+		fail("there is no process");
 	forked[forks].pid = pid;
 	forked[forks].parent = head.process;
 	forked[forks].parent_used = meta_used;

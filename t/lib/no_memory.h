@@ -124,10 +124,10 @@ static void add_text(uint64_t *sum, const char *text)
 
 /* ---- traces, for make_trace ---- */
 
-/* Of version 2: processes with a common file, what they share, counters, stacks, many chunks, custom events. */
+/* Processes with a common file, what they share, counters, stacks, many chunks, custom events. */
 static const char family[] =
 	"record command: server 'with words'\n"
-	"process p100 version=2 chunk=65536 ring_size=131072\n"
+	"process p100 chunk=65536 ring_size=131072\n"
 	"pair first 1000 1000 5\n"
 	"pair last 900000 900000 8005\n"
 	"text exe /usr/bin/server\n"
@@ -181,9 +181,9 @@ static const char family[] =
 	"raw 0xf0000105000007d9 0x0000000000000009\n"
 	"exit 3 2010\n";
 
-/* Of version 1: a file for each thread and for its flight recorder and its counters. */
-static const char first[] =
-	"process p7 version=1 chunk=65536 ring_chunk=65536 ring_size=131072\n"
+/* One process: a thread with dense words, and with a flight recorder; counters of another one. */
+static const char alone[] =
+	"process p7 chunk=65536 ring_size=131072\n"
 	"pair first 1000 1000 5\n"
 	"pair last 900000 900000 8005\n"
 	"object 1 /usr/lib/libfoo.so\n"
@@ -191,6 +191,7 @@ static const char first[] =
 	"function 1 0 2 0x200\n"
 	"load 1 1 1000 0x7f0000000000 7\n"
 	"thread 7 main\n"
+	"dense\n"
 	"loop 10000 10\n"
 	"entry 1 2000\n"
 	"exit 1 2005\n"

@@ -242,8 +242,7 @@ static uint64_t read_it(void)
 	return things;
 }
 
-static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "old", "ring", "sched",
-	"threads" };
+static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "ring", "sched", "threads" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 

@@ -22,7 +22,7 @@
 #define LONG  60000000000u /* ns: a look here is done at once */
 
 static const char script[] =
-	"process p1 version=2 chunk=65536 ring_size=131072 clock=mono\n"
+	"process p1 chunk=65536 ring_size=131072 clock=mono\n"
 	"pair first 1000 1000 5\n"
 	"pair last 900000 900000 8005\n"
 	"object 1 /usr/lib/libfoo.so\n"

@@ -298,10 +298,10 @@ int main(void)
 		"a family");
 	snprintf(path, sizeof(path), "%s/family/p102", dir);
 	check(path, true, &(struct sums){ .processes = 1, .events = 12, .ended = 3 }, "a process by its name");
-	snprintf(path, sizeof(path), "%s/first", dir);
-	make_trace(path, first);
+	snprintf(path, sizeof(path), "%s/alone", dir);
+	make_trace(path, alone);
 	check(path, false, &(struct sums){ .processes = 1, .events = 20007, .ended = 10002, .counted = 9 },
-		"version 1");
+		"one process");
 	remove_folder(dir);
 	return done_testing();
 }

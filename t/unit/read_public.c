@@ -365,12 +365,12 @@ int main(void)
 			&(struct sums){ .processes = 3, .calls = 6103, .customs = 2, .counted = 11, .loads = 4,
 				.facts = 12 + 15 + 12 + 3, .words = 213 + 12000 + 6, .rows = 3 },
 			"a family");
-		snprintf(path, sizeof(path), "%s/first", dir);
-		make_trace(path, first);
+		snprintf(path, sizeof(path), "%s/alone", dir);
+		make_trace(path, alone);
 		check(path,
 			&(struct sums){ .processes = 1, .calls = 10002, .counted = 9, .loads = 1, .facts = 1,
 				.words = 20004 + 9, .rows = 2 },
-			"version 1");
+			"one process");
 	}
 	remove_folder(dir);
 	return done_testing();

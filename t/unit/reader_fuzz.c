@@ -423,7 +423,7 @@ static void damage(const char *name, uint64_t round)
 
 /* ---- rounds ---- */
 
-static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "old", "ring", "sched", "threads",
+static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "ring", "sched", "threads",
 	"dense", "calls.pack", "counts.pack", "dense.pack", "events.pack", "forks.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))

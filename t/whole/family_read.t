@@ -12,7 +12,7 @@ cd "$tmp" || exit 1
 # of 128 KiB.
 script() {
 	cat <<-'END'
-	process p100 version=2 chunk=65536 ring_size=131072
+	process p100 chunk=65536 ring_size=131072
 	pair first 1000 1000 5
 	pair last 900000 900000 8005
 	text exe /usr/bin/server
@@ -92,7 +92,7 @@ makes one" \
 	'or in no trace'
 cp -R good two
 {
-	printf 'process p103 version=2\npair first 1000 1000 5\npair last 900000 900000 8005\nfork 102\nthread 103\n'\
+	printf 'process p103\npair first 1000 1000 5\npair last 900000 900000 8005\nfork 102\nthread 103\n'\
 'ring\nentry 1 5000\n'
 	printf 'child 102\nthread 102\nring\nentry 1 6000\n'
 } | write_trace two
@@ -202,15 +202,12 @@ damage $((5 * place)) 'the counters have an impossible size' 'counters larger th
 . "$top_srcdir/t/lib/spoiled.sh"
 : "${FUZZ_ROUNDS:=$(rounds 50 150)}"
 for seed in $(seq 1 "$FUZZ_ROUNDS"); do
-	rm -rf fuzz part
+	rm -rf fuzz
 	cp -R good fuzz
 	# Heads of 100, 101 and 103, the directory, counters, a chunk of 100 and one of 101; in some cases also much
 	# after that.
 	n=$(echo 0 6 20 2 10 15 17 | cut -d ' ' -f $((seed % 7 + 1)))
-	dd if=good/p100/meta of=part bs=65536 skip="$n" count=1 2>/dev/null
-	[ $((seed % 3)) = 0 ] || truncate -s 640 part
-	"$spoil" part "$seed"
-	dd if=part of=fuzz/p100/meta bs=65536 seek="$n" conv=notrunc 2>/dev/null
+	spoil_part fuzz/p100/meta "$n" "$seed" "$([ $((seed % 3)) = 0 ] || echo 640)"
 	[ $((seed % 10)) = 0 ] && "$spoil" fuzz/p100/meta "$seed"
 	read_spoiled "$seed" 'report' 'replay' 'dump --format=json' 'info' 'info --pid=103'
 done
@@ -222,7 +219,7 @@ ok 'many of them are noticed' test "$found" -gt "$FUZZ_ROUNDS"
 # children HOW-MANY FUNCTIONS: each says something between two forks that its children do not have.
 children() {
 	awk -v children="$1" -v functions="$2" 'BEGIN {
-		print "process p100 version=2 chunk=65536\npair first 1000 1000 5\npair last 900000 900000 8005"
+		print "process p100 chunk=65536\npair first 1000 1000 5\npair last 900000 900000 8005"
 		print "object 1 /usr/lib/libfoo.so"
 		for (i = 1; i <= functions; i++)
 			print "function 1 0", i, "0x100 a_function_with_a_name_" i

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Version 2 of the trace format: chunks in r<n>, in t<n>, or in both, holes that are not zero, an entry's second number.
+# The trace format: chunks in meta, in t<n>, or in both, holes that are not zero, an entry's second number; and another
+# version of it.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 
-# Equal events in each format: $1 begins the process; $2, $3 and $4 tell where chunks go, $5 is the command for an
-# entry.
+# Equal events in each layout: $1, $2 and $3 tell where chunks go, $4 is the command for an entry.
 script() {
 	cat <<END
-process p100 chunk=65536 ring_chunk=65536 ring_size=262144 $1
+process p100 chunk=65536 ring_size=262144
 pair first 1000 1000 5
 pair last 900000 900000 8005
 object 1 /usr/lib/libfoo.so
@@ -17,25 +17,25 @@ function 1 0 1 0x100 outer
 function 1 0 2 0x200 inner
 type 16 request
 thread 100 main
-$2
+$1
 loop 5000 10
 entry 1 1000
 hole 1
-$5 2 1002
+$4 2 1002
 exit 2 1004
 exit 1 1008
 end
-$3
+$2
 chunk 60000
 custom 16 60001 =hello
 unfinished 16 60002 =gone
 entry 1 60010
-$3
+$2
 chunk 60100
 switch 102
 entry 2 60200
 lost 3
-$4
+$3
 chunk 60300 102
 entry 1 60400
 entry 2 60500
@@ -58,19 +58,22 @@ shown() {
 		bounded 60 "$XAUDIT" $command "$tmp/$1" 2>&1
 	done
 }
-trace first version=1 stream stream stream entry
+trace first stream stream stream entry
 shown first >"$tmp/want"
-is "$(awk '/ outer / { print $1; exit }' "$tmp/want")" 5002 'version 1 has 5002 calls of outer'
+is "$(awk '/ outer / { print $1; exit }' "$tmp/want")" 5002 'there are 5002 calls of outer'
 
-trace stream version=2 stream stream ring kept
+trace stream stream stream ring kept
 shown stream >"$tmp/out"
-ok 'of version 2, t<n> and the newest chunk in r<n> are read as one' cmp "$tmp/want" "$tmp/out"
-trace both version=2 stream both both kept
+ok 't<n> and the newest chunk in meta are read as one' cmp "$tmp/want" "$tmp/out"
+trace recorded '' '' '' kept
+shown recorded >"$tmp/out"
+ok 'as the recorder leaves them, too' cmp "$tmp/want" "$tmp/out"
+trace both stream both both kept
 shown both >"$tmp/out"
 ok 'a chunk that is in both counts once' cmp "$tmp/want" "$tmp/out"
 
 # Chunks in t<n> are in no order, and a process that was killed while it copied a chunk left no head there.
-script version=2 stream stream ring entry | sed 's/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
+script stream stream ring entry | sed 's/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	write_trace order
 "$XAUDIT" report "$tmp/order" >"$tmp/want"
 t0=$tmp/order/p100/t0
@@ -87,7 +90,7 @@ is "$? $(cat "$tmp/err")" '0 ' 'a copy without its head is none'
 ok 'and it is left out' cmp "$tmp/want" "$tmp/out"
 
 # A flight recorder of four places, of which the oldest chunks were overwritten.
-script version=2 ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | write_trace ring
+script ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | write_trace ring
 bounded 60 "$XAUDIT" dump "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'a flight recorder is read'
 chunks=$(((20000 * 5 + 8168) / 8169)) # 64 bytes of each chunk stay free
@@ -96,7 +99,7 @@ like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) chunks were overwritten" "of
 is "$(grep -c ' entry ' "$tmp/out")" "$(((20000 * 5 - (chunks - 4) * 8169) * 2 / 5))" 'with all their events'
 
 # A chunk is missing in a trace where no chunk can have been overwritten.
-script version=2 stream stream stream entry |
+script stream stream stream entry |
 	sed 's/ring_size=262144//; s/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	write_trace hole
 printf '\0\0\0\0' | dd of="$tmp/hole/p100/t0" bs=65536 seek=1 conv=notrunc 2>/dev/null
@@ -104,4 +107,13 @@ bounded 60 "$XAUDIT" report "$tmp/hole" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks before this one are missing; the rest of \
 the trace was read" \
 	'a missing chunk is damage'
+
+# A version to come.
+for version in 3; do
+	echo "process p100 version=$version" | write_trace "version$version"
+	bounded 60 "$XAUDIT" report "$tmp/version$version" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/version$version/p100/meta: offset 0: the trace has \
+$([ $version = 1 ] && echo 'version 1, not the one that' || echo 'another version than') this xaudit reads: use the \
+xaudit that recorded it; nothing of the trace can be read" "version $version is refused"
+done
 done_testing

@@ -53,6 +53,7 @@ Processes   2
 Threads     2
 Events      4 in N bytes on disk
 Lost        5
+Why lost    for other reasons
 
 Process 100 (p100), child of 99: ended
   Program   /usr/bin/ls
@@ -63,6 +64,7 @@ Process 100 (p100), child of 99: ended
   Threads     2
   Events      4 in N bytes on disk
   Lost        5
+  Why lost    for other reasons
   5 returns could not be intercepted for want of a mirror
   1 records of names and loads were lost
   Note        libbar.so is left alone: no room
@@ -93,7 +95,8 @@ like "$got" '^\{"path":"/usr/lib/libfoo.so.1","soname":"libfoo.so.1","build_id":
 '"patchable":\{"fewer than 5 bytes of NOPs":3\},"plt":\{"not selected by the rules":4\}\}\}\]\},?$' \
 	'about an object'
 like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,'\
-'"bytes_per_event":[0-9.]+,"lost":5,"lost_by":\[\],"no_mirror":5,"meta_lost":1,'\
+'"bytes_per_event":[0-9.]+,"lost":5,"lost_by":\[\{"events":5,"cause":"for other reasons"\}\],'\
+'"no_mirror":5,"meta_lost":1,'\
 '"loads":2,"unloads":1,"notes":\["libbar.so is left alone: no room"\],' \
 	'and about a process'
 if command -v python3 >/dev/null 2>&1; then
@@ -168,7 +171,7 @@ is "$("$XAUDIT" info --format=json "$tmp/state" | jq -r '.processes[] | .folder 
 # Eleven processes of three programs.
 {
 	for p in 1 2 3 4 5 6 7 8 9 10 11; do
-		printf 'process p%s version=2 flags=%s lost_disk=%s\npair first 1000 1000 5\n' $p $((p < 10)) $((p > 9))
+		printf 'process p%s flags=%s lost_disk=%s\npair first 1000 1000 5\n' $p $((p < 10)) $((p > 9))
 		case $p in
 		11) printf 'text exe /bin/odd\n' ;;
 		10) printf 'text exe /bin/make\ntext note full\n' ;;
@@ -190,7 +193,7 @@ is "$("$XAUDIT" info -v "$tmp/many" | grep -c '^Process [0-9]')" 11 'and with -v
 is "$("$XAUDIT" info --pid=10 "$tmp/many" | sed -n 's/^  Why lost *//p')" 'since the disk was full' \
 	'why events were lost is told'
 write_trace causes <<'END'
-process p100 version=2 flags=1 lost_disk=4
+process p100 flags=1 lost_disk=4
 pair first 1000 1000 5
 pair last 3000 3000 2005
 object 1 /lib/a.so

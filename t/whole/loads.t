@@ -126,7 +126,7 @@ is "$(bounded 60 "$XAUDIT" dump "$tmp/together" | sed 's/.* 10[01]  \([a-z]*\) .
 
 # A forked process has its parent's libraries.
 write_trace forked <<END
-process p100 version=2 flags=1
+process p100 flags=1
 pair first 1000 1000 5
 pair last 9000 9000 8005
 object 1 /usr/lib/libfoo.so

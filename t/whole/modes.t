@@ -41,7 +41,7 @@ dumped() { # NAME: the words of the events in order, with the last digits of the
 
 # A recorder of 4 chunks: of 10, the oldest 6 were overwritten. The first event is the end of a call that began before.
 trace ring <<'END_TRACE'
-ring_chunk=65536 ring_size=262144 mode=1
+ring_size=262144 mode=1
 thread 100 main
 ring
 entry 1 1000
@@ -69,13 +69,10 @@ like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight r
 like "$("$XAUDIT" info "$tmp/ring")" '^  Overwritten 6 chunks' 'and how many chunks are gone'
 like "$("$XAUDIT" replay "$tmp/ring")" '6 chunks were overwritten' 'replay shows where they were'
 like "$("$XAUDIT" dump "$tmp/ring")" ' 100  gap .* 6 chunks were overwritten' 'dump shows in which thread'
-rm "$tmp/ring/p100/t0"
-report ring
-is "$status $(row foo)" '0 4 210 210 0' 'a thread that has only a flight recorder is read'
 
-# Stream, ring and stream again: chunk numbers go on over both files, with holes in t0 where chunks are in r0.
+# Stream, ring and stream again: chunk numbers go on over both files.
 trace mixed <<'END_TRACE'
-ring_chunk=65536 ring_size=131072
+ring_size=131072
 change mode 195 100 1
 change mode 495 100 0
 thread 100 main
@@ -107,6 +104,7 @@ is "$status $(row foo) / $(row bar) / $(row baz) / $(sum overwritten_chunks)" '0
 trace missing <<'END_TRACE'
 chunk=65536
 thread 100 main
+stream
 entry 1 100
 exit 1 150
 chunk 200
@@ -119,8 +117,8 @@ END_TRACE
 dd if=/dev/zero of="$tmp/missing/p100/t0" bs=65536 seek=1 count=1 conv=notrunc 2>/dev/null
 report missing 2>/dev/null >&2
 is "$status $(row foo)" '1 2 60 60 0' 'a chunk that is missing in a stream is damage, and the rest is read'
-is "$(cat "$tmp/err")" "xaudit: $tmp/missing/p100/t0: offset 65536: there is no chunk where one should begin; the rest \
-of the trace was read" \
+is "$(cat "$tmp/err")" "xaudit: $tmp/missing/p100/t0: offset 131072: chunks before this one are missing; the rest of \
+the trace was read" \
 	'it is told where'
 
 # Counters.
@@ -261,9 +259,9 @@ is "$status $(row foo) / $(row bar) / $(row baz)" '0 1 100 70 0 / 2 20 20 0 / 1 
 is "$(sum orphans)" 0 'and is not taken for a return whose call is lost'
 unlike "$("$XAUDIT" replay "$tmp/jumped")" 'not in the trace' 'nor by replay'
 
-# Damage in the new files. No damage may crash a reader.
+# Damage in the places of all these. No damage may crash a reader.
 trace good <<'END_TRACE'
-ring_chunk=65536 ring_size=262144 mode=1
+ring_size=262144 mode=1
 change throttled 500 100 2
 change snapshot 650 100 0 /tmp/x.snapshot.1
 pages 1 100 40 30
@@ -285,33 +283,44 @@ counts 1 101 worker 2:7 3:1
 END_TRACE
 report good
 is "$status" 0 'a trace with all of them is good before it is damaged'
-printf 'XXXX' | dd of="$tmp/good/p100/c1" bs=1 conv=notrunc 2>/dev/null
-report good 2>/dev/null >&2
-is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c1: offset 0: this is not a file of counters; the rest of the \
-trace was read" \
-	'a file of counters without its mark is damage'
-printf 'CNTS' | dd of="$tmp/good/p100/c1" bs=1 conv=notrunc 2>/dev/null
-printf '\001' | dd of="$tmp/good/p100/c0" bs=1 seek=8064 conv=notrunc 2>/dev/null
-report good 2>/dev/null >&2
-is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/c0: offset 8064: calls of a function that meta does not name; \
-the rest of the trace was read" \
-	'so is a counter of a function that is not there'
-printf '\000' | dd of="$tmp/good/p100/c0" bs=1 seek=8064 conv=notrunc 2>/dev/null
-printf 'XXXX' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
-report good 2>/dev/null >&2
-is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/r0: offset 65536: there is no chunk where one should begin; \
-the rest of the trace was read" \
-	'so is a place of the flight recorder that holds something else'
-printf 'CHNK' | dd of="$tmp/good/p100/r0" bs=1 seek=65536 conv=notrunc 2>/dev/null
+# bytes OFFSET TEXT: overwrites what meta has there.
+bytes() {
+	printf "$2" | dd of="$tmp/good/p100/meta" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+# damage SENTENCE OFFSET FAULT: what report says of the overwritten place.
+damage() {
+	report good 2>/dev/null >&2
+	is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/meta: offset $2: $3; the rest of the trace was read" "$1"
+}
+# Behind the head and the directory: the flight recorder's chunk, the counters of 100, and those of 101.
+place=131072
+chunk=$((2 * place + place / 2)) first=$((3 * place)) second=$((4 * place))
+bytes $second 'XXXX'
+damage 'counters without their mark are damage' $second 'there are no counters where they should begin'
+bytes $second 'CNTS'
+bytes $((first + 8064)) '\001'
+damage 'so is a counter of a function that is not there' $((first + 8064)) \
+	'calls of a function that meta does not name'
+bytes $((first + 8064)) '\000'
+bytes $chunk 'XXXX'
+damage 'so is a place of the flight recorder that holds something else' $chunk \
+	'there is no chunk where one should begin'
+bytes $chunk 'CHNK'
 . "$top_srcdir/t/lib/spoiled.sh"
 : "${FUZZ_ROUNDS:=$(rounds 40 120)}"
 for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	rm -rf "$tmp/fuzz"
 	cp -R "$tmp/good" "$tmp/fuzz"
-	case $((seed % 5)) in 0) files=meta ;; 1 | 2) files=r0 ;; 3) files=c0 ;; 4) files='r0 c1 t0' ;; esac
-	for file in $files; do
-		"$spoil" "$tmp/fuzz/p100/$file" "$seed"
+	case $((seed % 5)) in
+	0) parts=0 ;;
+	1 | 2) parts=$chunk ;;
+	3) parts=$first ;;
+	4) parts="$chunk $second" ;;
+	esac
+	for part in $parts; do
+		spoil_part "$tmp/fuzz/p100/meta" $((part / 65536)) "$seed"
 	done
+	[ $((seed % 5)) -ne 4 ] || "$spoil" "$tmp/fuzz/p100/t0" "$seed"
 	read_spoiled "$seed" 'report' 'report --by=thread --format=json' 'replay' 'dump --format=json' 'info'
 done
 is "$(cat "$tmp/bad")" '' 'no damage brings a reader down'

@@ -15,11 +15,11 @@ rest='; the rest of the trace was read'
 
 # ---- the same content, the same output ----
 
-# Version 1: two threads, one of them in both kinds of files, counters, an event of the program's own, lost events.
+# One process: two threads, one of them with chunks in both files, counters, an event of the program's own, lost events.
 write_trace first <<'END'
 record version: 0.1.0
 record clock: 1000000000 400000000 7
-process p100 version=1 chunk=65536 flags=1 clock=tsc lost=2 ring_chunk=65536 ring_size=131072
+process p100 chunk=65536 flags=1 clock=tsc lost=2 ring_size=131072
 pair first 2000000000 800000000 1700000000000000000
 pair last 6000000000 2400000000 1700000001600000000
 text exe /usr/bin/app
@@ -44,10 +44,10 @@ unwind 2 2000000010
 end
 custom 16 30000000000000 =hello
 END
-# Version 2: a family of three processes, the records of two in several places, chunks in both files.
+# A family of three processes, the records of two in several places, chunks in both files.
 write_trace second <<'END'
 record command: app
-process p100 version=2 chunk=65536 ring_size=131072
+process p100 chunk=65536 ring_size=131072
 pair first 1000 1000 5
 pair last 900000 900000 8005
 text exe /usr/bin/server
@@ -203,9 +203,9 @@ fi
 # ---- size ----
 
 {
-	many_functions 500 4194304
+	many_functions 500 262144
 	for thread in 100 101; do
-		echo "thread $thread"
+		printf 'thread %s\nstream\n' $thread
 		echo "random $thread 1000000 500 50"
 	done
 } | write_trace random

@@ -17,7 +17,7 @@ function 1 0 2 0x200 inner
 function 2 2 4 0x400 bar'
 head="process p100 flags=1
 $functions"
-second="process p100 version=2 chunk=65536 ring_size=131072 flags=1
+second="process p100 chunk=65536 ring_size=131072 flags=1
 $functions"
 
 # same NAME ROWS SUMS: the calls of the trace that the script on stdin makes are ROWS, each "function calls total self",

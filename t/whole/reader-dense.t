@@ -35,7 +35,7 @@ done
 # Three chunks of 64 KiB; the second one is damaged: at that offset there are these bytes.
 damaged() {
 	write_trace damaged <<-END
-		process p100 version=2 flags=1 chunk=65536
+		process p100 flags=1 chunk=65536
 		pair first 1000 1000 5
 		pair last 9000 9000 8005
 		$libraries

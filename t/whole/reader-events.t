@@ -325,25 +325,25 @@ is "$("$XAUDIT" replay "$tmp/far" | sed -n '$p'; "$XAUDIT" report "$tmp/far" |
 
 # The flight recorder; and a chunk that was not finished, as a killed process leaves it.
 write_trace ring <<'END'
-process p100 flags=0 ring_chunk=4096 ring_size=16384 mode=1
+process p100 flags=0 ring_size=262144 mode=1
 type 16 request
 thread 100
 ring
-loop 50 1000
+loop 850 1000
 custom 16 1000 =request 500*61
 custom 16 1001 500*00
 end
-unfinished 16 60000 =lost
+unfinished 16 860000 =lost
 open
 END
 "$XAUDIT" dump --format=json "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(grep -c '"size":507' "$tmp/out") $(grep -c '"size":500,"data":"AAAA[A]*="' "$tmp/out")" \
-	'0  11 12' \
+	'0  230 230' \
 	'a flight recorder of a killed process has the newest ones'
 is "$("$XAUDIT" report "$tmp/ring" | tail -n 3)" "$(cat <<'END'
 0 events lost, 0 calls unfinished
 1 custom event was not finished: it was left out
-the flight recorder holds the newest events: 11 chunks before them were overwritten
+the flight recorder holds the newest events: 10 chunks before them were overwritten
 END
 )" 'the one that was being written is counted apart'
 
@@ -351,7 +351,7 @@ END
 # NAME OFFSET FAULT SENTENCE: its script is on stdin; all readers report the fault, and show the last event, "behind".
 damaged() {
 	{
-		printf '%s\n' 'process p100 flags=1' 'type 16 behind' 'thread 100'
+		printf '%s\n' 'process p100 flags=1' 'type 16 behind' 'thread 100' stream
 		cat
 	} | write_trace "$1"
 	for command in report 'report --format=json' replay dump 'dump --format=json' info; do
@@ -400,6 +400,7 @@ function 1 0 1 0x100 foo
 type 16 request
 type 17 reply
 thread 100
+stream
 loop 100 1000
 entry 1 1000
 custom 16 1010 07000000 =hello

@@ -18,7 +18,7 @@ info() {
 }
 
 write_trace trace <<'END'
-process p100 version=2 chunk=65536 ring_size=131072 lost=5 lost_disk=3
+process p100 chunk=65536 ring_size=131072 lost=5 lost_disk=3
 pair first 1000 1000 5
 pair last 900000 900000 8005
 text exe /usr/bin/server

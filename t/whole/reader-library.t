@@ -111,7 +111,7 @@ reports() {
 }
 
 write_trace small <<'END'
-process p100 version=2 chunk=65536 ring_size=131072 clock=tsc
+process p100 chunk=65536 ring_size=131072 clock=tsc
 pair first 3000000 1000000 5
 pair last 33000000 11000000 5
 object 1 /usr/lib/libfoo.so

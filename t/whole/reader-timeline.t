@@ -14,7 +14,7 @@ function 1 0 2 0x200 inner
 type 16 request'
 first="process p100 flags=1
 $functions"
-second="process p100 version=2 chunk=65536 ring_size=131072 flags=1
+second="process p100 chunk=65536 ring_size=131072 flags=1
 $functions"
 
 # same_dump NAME: the events are those that xaudit dump shows.

@@ -6,10 +6,10 @@
 . "$top_srcdir/t/lib/written.sh"
 built spoil
 
-# process NAME SEED VERSION MORE...: what all processes have: seven threads of 30 functions, some of which are equal.
+# process NAME SEED LAST: what all processes have: seven threads of 30 functions, some of which are equal.
 process() {
-	echo "process $1 flags=1 version=$3 clock=tsc"
-	printf 'pair first 2000000 1000000 5\npair last %s\n' "$4"
+	echo "process $1 flags=1 clock=tsc"
+	printf 'pair first 2000000 1000000 5\npair last %s\n' "$3"
 	echo 'object 1 /usr/lib/libfoo.so'
 	echo 'object 2 /usr/lib/libbar.so'
 	i=0
@@ -20,6 +20,7 @@ process() {
 	i=0
 	while [ $((i += 1)) -le 7 ]; do
 		echo "thread $(($2 + i)) name$i"
+		[ "$i" -gt 4 ] || echo stream
 		printf 'unwind 3 2000000\nentry 1 2000100\nentry 2 2000200\n' # an orphan, two calls that have no end
 		echo "random $(($2 + i)) $((i * 997)) 30 20"
 		echo "custom 16 9000000 =$1"
@@ -29,21 +30,21 @@ process() {
 }
 {
 	echo 'record version: 0.1.0'
-	process p100 100 1 '80000000 40000000 39000005'
+	process p100 100 '80000000 40000000 39000005'
 	echo 'change throttled 3000000 100 4'
-	process p200 200 2 '80000000 40000000 39000005'
+	process p200 200 '80000000 40000000 39000005'
 	echo 'fork 201'
 	echo 'child 201 flags=1'
 	printf 'pair first 2000000 1000000 5\npair last 80000000 40000000 39000005\nthread 209\n'
 	printf 'entry 1 2000100\nexit 1 2000300\nexit 2 2000300\ncrash 11\n'
-	process p300 300 2 '80000000 40000000 39000005'
+	process p300 300 '80000000 40000000 39000005'
 	echo 'head moved=1'
 	printf 'thread 309 main\nstack 5 5000000\nentry 2 5000000\nentry 3 5000010\n'
 	printf 'thread 310\nstack 5 5000100\nexit 3 5000110\nexit 2 5000120\n'
 } | write_trace same
 # Another rate of the clock: times are no ticks then.
 {
-	process p100 100 2 '80000000 41000000 39000005'
+	process p100 100 '80000000 41000000 39000005'
 } | write_trace other
 
 # of JOBS OPTION...: output, errors and status.
