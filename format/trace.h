@@ -15,10 +15,6 @@
  * A chunk may be in meta and in t<n>; it is then one chunk, not two. In t<n> its words may be dense ones (dense.h): its
  * version there is TRACE_CHUNK_DENSE.
  *
- * Version 1 had a folder for each process, with the files meta (head and records), t<n> (what was newest in mode
- * stream, chunk seq at seq times the size), r<n> (chunks of mode ring, in no order) and c<n> (counters: struct
- * trace_counts, then one of 8 bytes per function id).
- *
  * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so
  * what a process wrote is still there after it was killed. After the written part, files are sparse or zero.
  *
@@ -58,8 +54,8 @@
  * sets the word. So the chunk may be another one's than the word told a moment ago: it names its process and thread.
  *
  * LOST EVENTS. head.lost is their number, head.lost_by their number for each cause. trace_chunk.lost tells where they
- * were lost, as far as that is known; head.lost includes these events. (In version 1 it did not, and a chunk told of
- * the events lost after it.) head.lost lacks those of TRACE_LOST_GIVEN, which `xaudit record` alone counts.
+ * were lost, as far as that is known; head.lost includes these events. head.lost lacks those of TRACE_LOST_GIVEN, which
+ * `xaudit record` alone counts.
  *
  * Records. The records of a process are a stream of bytes: first the head (so records begin at head_size), then the
  * rest of the head's place, then the places that `extent` lists, in that order. Positions (`used`, `parent_used`) count
@@ -86,7 +82,7 @@
 #include <stdint.h> /* uint64_t */
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
-#define TRACE_VERSION 2 /* the version that is written; readers understand 1, too */
+#define TRACE_VERSION 2
 
 /* ---- events ---- */
 
@@ -140,7 +136,7 @@ enum trace_event_type {
 #define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
 
-#define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in version 2 */
+#define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in other chunks */
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TRACE_CHUNK_MIN	  (64ul << 10)
 #define TRACE_CHUNK_MAX	  (1ul << 30)
@@ -160,12 +156,9 @@ struct trace_chunk {
 	uint64_t size;	    /* of the chunk, header and slack included */
 	/* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
 	uint64_t used;
-	uint64_t lost;	    /* events of this thread that were lost right before this chunk; version 1: after it */
+	uint64_t lost;	    /* events of this thread that were lost right before this chunk */
 	char comm[16];	    /* name of the thread, or empty */
-	union {
-		uint64_t written; /* version 1: bytes of events that are in place; for the writer's own use */
-		uint64_t token;	  /* version 2: a hole: no event was written there */
-	};
+	uint64_t token;	    /* a hole: no event was written there */
 	uint64_t copied;    /* in meta: its number in t<n> (from 1), once it is there; 0: none. In t<n>: 0 */
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
 	uint32_t process;   /* place of its process's head */
@@ -190,7 +183,7 @@ struct trace_counts {
 	uint32_t pid, tid;  /* tid 0: of several threads, one after another */
 	uint64_t clock;	    /* when it was begun */
 	char comm[16];
-	uint64_t size; /* bytes, with this head; version 1: 0, those of the file */
+	uint64_t size; /* bytes, with this head */
 	uint8_t reserved[16];
 };
 _Static_assert(sizeof(struct trace_counts) == 64, "part of the format");
@@ -285,7 +278,7 @@ struct trace_head {
 	uint32_t version;
 	uint32_t head_size;	 /* TRACE_HEAD_SIZE: the first record is here */
 	uint64_t used;		 /* bytes of the file that hold whole records, this head included */
-	uint64_t chunk_size;	 /* of the thread files */
+	uint64_t chunk_size;	 /* half of place_size */
 	uint32_t pid, ppid;
 	uint32_t clock;		 /* enum trace_clock */
 	uint32_t flags;		 /* enum trace_flags */
@@ -293,14 +286,14 @@ struct trace_head {
 	uint32_t last_seq;	 /* odd while `last` is being written; read again then */
 	uint32_t threads;	 /* thread records of this process: 0 ... threads-1 */
 	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
-	uint64_t lost; /* events; version 1: of threads that never had a chunk, and of children that share the memory */
+	uint64_t lost; /* events */
 	/* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t no_mirror;
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
 	/* /proc/sys/kernel/random/boot_id, or empty. In the same boot the reader may read the clock itself */
 	char boot_id[40];
-	uint64_t ring_chunk;	 /* size of the chunks of r<n>; version 1: 0 if there is no r<n> */
-	uint64_t ring_size;	 /* bytes of the chunks in each r<n> in mode ring; 0: that mode was never on */
+	uint64_t ring_chunk;	 /* as chunk_size */
+	uint64_t ring_size;	 /* bytes of each thread's chunks in mode ring; 0: that mode was never on */
 	uint32_t mode;		 /* enum trace_mode, now */
 	uint32_t recording;	 /* 0: stopped */
 	uint64_t stream_bytes;	 /* of all t<n> together */
@@ -309,7 +302,6 @@ struct trace_head {
 	uint32_t coarse;     /* up to so many events share the clock's reading before them; 0: none do */
 	/* errno of the last file that `xaudit record` was asked for and could not give; 0: none (runtime/broker.h) */
 	uint32_t record_error;
-	/* What follows is of version 2. */
 	uint32_t process;    /* the place of this head */
 	uint64_t place_size; /* the same in all heads of a family */
 	uint32_t parent;     /* if parent_used is not 0: place of the head of the process that forked this one */

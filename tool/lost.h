@@ -20,7 +20,7 @@ unsigned lost_causes(struct lost_cause cause[TRACE_LOST_ROOM], const uint64_t by
 
 /*
  * "since the disk was full"; if there are several causes, "1000 since the disk was full, 200 since no descriptor was
- * free (ulimit -n)". The caller frees it. NULL: no cause is known, as in version 1.
+ * free (ulimit -n)". The caller frees it. NULL: no cause is known.
  */
 char *lost_words(const uint64_t by[TRACE_LOST_ROOM]);
 

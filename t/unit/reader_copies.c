@@ -186,7 +186,7 @@ int main(void)
 		bail("the trace can't be read");
 	is_int(chunks.places, 2 * PLACES + 1, "all chunks are listed");
 	for (uint64_t seq = 0; seq < 2 * PLACES; seq++) {
-		struct read_chunk chunk = { .kind = 'r', .head = { .seq = seq } };
+		struct read_chunk chunk = { .kind = 'm', .head = { .seq = seq } };
 		if (!read_chunks_find_copy(&chunks, &chunk))
 			continue;
 		found++;
@@ -208,7 +208,7 @@ int main(void)
 	live.file = chunks_file(folder->family[0]);
 	found = 0;
 	for (uint64_t seq = 0; seq < 2 * PLACES; seq++) {
-		struct read_chunk chunk = { .kind = 'r', .head = { .seq = seq } };
+		struct read_chunk chunk = { .kind = 'm', .head = { .seq = seq } };
 		found += read_chunks_find_copy(&live, &chunk);
 	}
 	is_int(found, 2 * PLACES, "each is found when an old one lies behind it");

@@ -108,12 +108,13 @@ is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks be
 the trace was read" \
 	'a missing chunk is damage'
 
-# A version to come.
-for version in 3; do
+# A version that was, and one to come.
+for version in 1 3; do
 	echo "process p100 version=$version" | write_trace "version$version"
 	bounded 60 "$XAUDIT" report "$tmp/version$version" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/version$version/p100/meta: offset 0: the trace has \
-$([ $version = 1 ] && echo 'version 1, not the one that' || echo 'another version than') this xaudit reads: use the \
-xaudit that recorded it; nothing of the trace can be read" "version $version is refused"
+$([ $version = 1 ] && echo 'version 1, which this xaudit does not read' ||
+	echo 'another version than this xaudit reads'): use the xaudit that recorded it; nothing of the trace can be \
+read" "version $version is refused"
 done
 done_testing

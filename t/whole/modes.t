@@ -290,7 +290,8 @@ bytes() {
 # damage SENTENCE OFFSET FAULT: what report says of the overwritten place.
 damage() {
 	report good 2>/dev/null >&2
-	is "$status $(cat "$tmp/err")" "1 xaudit: $tmp/good/p100/meta: offset $2: $3; the rest of the trace was read" "$1"
+	is "$status $(cat "$tmp/err")" \
+		"1 xaudit: $tmp/good/p100/meta: offset $2: $3; the rest of the trace was read" "$1"
 }
 # Behind the head and the directory: the flight recorder's chunk, the counters of 100, and those of 101.
 place=131072

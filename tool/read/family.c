@@ -264,24 +264,22 @@ static const char *check_family(const struct trace_head *head)
 
 /* ---- files ---- */
 
-/* Takes note of a file t<n>[.<p>]; in version 1 of t<n>, r<n> or c<n>, which differ in `place`. */
+/* Takes note of a file t<n>[.<p>]. */
 static void note_file(struct read_family *family, const char *name)
 {
-	const char *kind = *name ? strchr(family->place_size ? "t" : "trc", *name) : NULL;
 	struct read_family_place file = { .what = READ_FAMILY_FILE };
 	unsigned long number, process = 0;
 	char *end;
 
-	if (!kind || !isdigit((unsigned char)name[1]))
+	if (*name != 't' || !isdigit((unsigned char)name[1]))
 		return;
 	number = strtoul(name + 1, &end, 10);
-	if (family->place_size && *end == '.' && isdigit((unsigned char)end[1]))
+	if (*end == '.' && isdigit((unsigned char)end[1]))
 		process = strtoul(end + 1, &end, 10);
 	if (*end || number >= RECORDS_MAX || process >= TRACE_PLACE_MAX)
 		return;
 	file.number = (uint32_t)number;
 	file.process = (uint32_t)process;
-	file.place = (uint32_t)*kind;
 	add(family, &family->files, &file);
 }
 
@@ -359,20 +357,19 @@ struct read_family *read_family_open(
 			goto bad;
 		return family;
 	}
-	if (!memcmp(family->head.magic, TRACE_MAGIC, sizeof(family->head.magic)) && family->head.version > 1) {
-		/* If it is of a later version, opening the process tells that. */
-		wrong = family->head.version == 2 ? check_family(&family->head) : NULL;
+	/* If it is of another version, opening the process tells that. */
+	if (!memcmp(family->head.magic, TRACE_MAGIC, sizeof(family->head.magic)) &&
+		family->head.version == TRACE_VERSION) {
+		wrong = check_family(&family->head);
 		if (wrong) {
 			read_family_damage(family, "meta", 0, wrong);
 			goto bad;
 		}
 		family->place_size = family->head.place_size;
-		if (family->head.version == 2) {
-			family->given = family->head.given;
-			read_words(family, count_places(family), false);
-			check_owners(family);
-			check_size(family);
-		}
+		family->given = family->head.given;
+		read_words(family, count_places(family), false);
+		check_owners(family);
+		check_size(family);
 	}
 	return family;
 bad:

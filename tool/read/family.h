@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A folder DIR/p<pid>[.<n>] of a trace: in version 2 a family of processes that share one file, in version 1 one
- * process. The file's directory (PLACES in format/trace.h) tells which process each place belongs to. It is read once,
- * and later only what was added to it, or all of it when places were given back. A word of the directory with an
- * impossible value is damage, and its place is left out.
+ * A folder DIR/p<pid>[.<n>] of a trace: a family of processes that share one file. The file's directory (PLACES in
+ * format/trace.h) tells which process each place belongs to. It is read once, and later only what was added to it, or
+ * all of it when places were given back. A word of the directory with an impossible value is damage, and its place is
+ * left out.
  *
  * One thread.
  */
@@ -44,7 +44,7 @@ struct read_family {
 	const char *under;     /* where its files lie in `at`: name, or "." if `at` has the folder itself */
 	struct read_file *meta;
 	struct trace_head head; /* of place 0, as it was when the folder was opened */
-	uint64_t place_size;   /* 0: version 1 */
+	uint64_t place_size;   /* 0: the head was not begun, or is wrong */
 	struct read_family_list places, files;
 	uint32_t end;	       /* words of the directory before this index were read ... */
 	uint32_t first_zero;   /* ... and those before this one are all in use, and not given back */

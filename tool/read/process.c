@@ -46,14 +46,12 @@ bool read_process_read_head(struct read_process *process)
 	}
 	if (try == 1000)
 		memset(&head->last, 0, sizeof(head->last));
-	if (process->family->place_size) {
-		head->ring_chunk = process->family->place_size / 2;
-		head->lost += head->lost_by[TRACE_LOST_GIVEN];
-	}
+	head->ring_chunk = process->family->place_size / 2;
+	head->lost += head->lost_by[TRACE_LOST_GIVEN];
 	return true;
 }
 
-static const char *check_second(const struct read_process *process)
+static const char *check_places(const struct read_process *process)
 {
 	const struct trace_head *head = &process->head;
 
@@ -67,34 +65,28 @@ static const char *check_second(const struct read_process *process)
 			extent->first > TRACE_PLACE_MAX - extent->places)
 			return "the head has an impossible extent";
 	}
-	if (head->head_size > head->place_size)
-		return "the head has an impossible size";
 	return NULL;
 }
 
 static const char *check_head(struct read_process *process)
 {
 	struct trace_head *head = &process->head;
+	const char *wrong;
 
 	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
 	if (memcmp(head->magic, TRACE_MAGIC, sizeof(head->magic)))
 		return process->place ? "there is no head of a process where one should begin"
 				      : "this is not the meta file of a trace";
-	if (!READ_TRACE_VERSION(head->version) || (process->place && head->version == 1))
+	if (head->version == 1)
+		return "the trace has version 1, which this xaudit does not read: use the xaudit that recorded it";
+	if (head->version != TRACE_VERSION)
 		return "the trace has another version than this xaudit reads: use the xaudit that recorded it";
 	if (head->clock != TRACE_CLOCK_TSC && head->clock != TRACE_CLOCK_MONOTONIC)
 		return "the head names an unknown clock";
-	/* Version 1 may have written a shorter head, which zeros follow. */
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";
-	if (head->version == 2)
-		return check_second(process);
-	if (head->chunk_size < TRACE_CHUNK_MIN || head->chunk_size > TRACE_CHUNK_MAX || head->chunk_size % 4096)
-		return "the head has an impossible chunk size";
-	if (head->ring_chunk &&
-		(head->ring_chunk < 4096 || head->ring_chunk > TRACE_CHUNK_MAX || head->ring_chunk % 4096))
-		return "the head has an impossible chunk size of the flight recorder";
-	return NULL;
+	wrong = check_places(process);
+	return !wrong && head->head_size > head->place_size ? "the head has an impossible size" : wrong;
 }
 
 bool read_process_locate(const struct read_process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
@@ -102,11 +94,6 @@ bool read_process_locate(const struct read_process *process, uint64_t pos, uint6
 	const struct trace_head *head = &process->head;
 	uint64_t place = process->family->place_size;
 
-	if (!place) {
-		*offset = pos;
-		*room = UINT64_MAX - pos;
-		return true;
-	}
 	if (pos < place) {
 		*offset = read_process_offset(process) + pos;
 		*room = place - pos;
@@ -150,10 +137,7 @@ uint64_t read_process_event_bytes(const struct read_process *process)
 	for (uint32_t i = 0; i < count; i++) {
 		struct stat st;
 		const char *why;
-		/* In version 1 files of counters are there, too. */
-		if (file[i].place != 't' && file[i].place != 'r')
-			continue;
-		read_family_file_name(name, (char)file[i].place, file[i].number, process->place);
+		read_family_file_name(name, 't', file[i].number, process->place);
 		struct read_file *opened = read_family_open_file(family, name, &st, &why);
 		bytes += opened ? (uint64_t)st.st_size : 0;
 		read_file_close(opened);
@@ -177,13 +161,10 @@ static void note_records(struct read_process *process)
 
 	file = read_family_of_process(family, process->place, READ_FAMILY_FILE, &n);
 	for (uint32_t i = 0; i < n; i++)
-		note_record(process, file[i].number,
-			file[i].place == 't'   ? READ_FILE_EVENTS
-			: file[i].place == 'r' ? READ_FILE_RING
-					       : READ_FILE_COUNTS);
+		note_record(process, file[i].number, READ_FILE_EVENTS);
 	chunk = read_family_of_process(family, process->place, TRACE_PLACE_CHUNK, &n);
 	for (uint32_t i = 0; i < n; i++)
-		note_record(process, chunk[i].number, READ_FILE_RING);
+		note_record(process, chunk[i].number, READ_FILE_PLACES);
 	counts = read_family_of_process(family, process->place, TRACE_PLACE_COUNTS, &n);
 	for (uint32_t i = 0; i < n; i++)
 		note_record(process, counts[i].number, READ_FILE_COUNTS);
@@ -199,26 +180,6 @@ bool read_process_list_files(struct read_process *process)
 	return true;
 }
 
-/*
- * In version 1 a process that ended by exit() has a file for each thread record. In version 2 exit() does not wait for
- * a thread that is about to make its file.
- */
-static void find_missing(const struct read_process *process)
-{
-	char file[READ_FAMILY_NAME_SIZE];
-
-	if (!(process->head.flags & TRACE_EXITED) || process->head.version > 1)
-		return;
-	for (unsigned n = 0; n < process->head.threads; n++) {
-		if (n < process->threads && process->files[n])
-			continue;
-		read_family_file_name(file, 't', n, 0);
-		read_process_damage(process, file, READ_DAMAGE_NOWHERE, strerror(ENOENT));
-		if (n >= process->threads)
-			return; /* all after it can't, either */
-	}
-}
-
 bool read_process_begin(struct read_process *process)
 {
 	if (!process->family->files_listed && !read_family_list_files(process->family)) {
@@ -226,7 +187,6 @@ bool read_process_begin(struct read_process *process)
 		return false;
 	}
 	note_records(process);
-	find_missing(process);
 	return true;
 }
 
@@ -271,7 +231,7 @@ struct read_process *read_process_parent(struct read_process *process)
 	struct read_process *parent = NULL;
 	uint32_t count;
 
-	if (head->version == 1 || !head->parent_used || process->parent_known)
+	if (!head->parent_used || process->parent_known)
 		return process->parent;
 	process->parent_known = true;
 	/* A child's place is always after its parent's: so there are no loops. */

@@ -58,8 +58,8 @@ struct read_type_name {
 	char *name;
 };
 
-/* What a thread record has: events in files of their own; chunks in meta, in version 1 in r<n>; counters. */
-enum { READ_FILE_EVENTS = 1, READ_FILE_RING = 2, READ_FILE_COUNTS = 4 };
+/* What a thread record has: events in a file of its own; chunks in meta; counters. */
+enum { READ_FILE_EVENTS = 1, READ_FILE_PLACES = 2, READ_FILE_COUNTS = 4 };
 
 /* One process. */
 struct read_process {
@@ -119,9 +119,6 @@ struct read_process {
 	size_t loading_size;
 };
 
-/* The versions of the format that can be read. */
-#define READ_TRACE_VERSION(version) ((version) == 1 || (version) == 2)
-
 /* The process whose head is at that place, opened once. NULL: it can't be read, which is noted. */
 struct read_process *read_process_at(struct read_family *family, uint32_t place);
 
@@ -137,7 +134,7 @@ bool read_process_read_head(struct read_process *process);
 /* Was it forked by a process that was traced? Then calls that are open in that one at the fork return in both. */
 static inline bool read_process_is_forked(const struct read_process *process)
 {
-	return process->head.version != 1 && (process->head.parent_used || process->head.flags & TRACE_FORKED);
+	return process->head.parent_used || process->head.flags & TRACE_FORKED;
 }
 
 /* Bytes of events in the files of a process; those in meta are few, or also there. */

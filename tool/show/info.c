@@ -18,23 +18,6 @@
 
 #define FEW 10 /* processes that are shown one by one */
 
-const char *info_lost_reason(uint32_t error)
-{
-	switch (error) {
-	case 0:
-		return NULL;
-	case EFBIG:
-		return "the trace reached its size limit (size-limit)";
-	case ENOSPC:
-	case EDQUOT:
-		return "the disk is full";
-	case ENOMEM:
-		return "no memory";
-	default:
-		return error < 4096 ? strerror((int)error) : NULL;
-	}
-}
-
 const char *info_record_reason(uint32_t error)
 {
 	switch (error) {
@@ -214,8 +197,6 @@ static void print_process(
 	print_mode(head);
 	print_amounts(amounts, "  ");
 	info_sched_process(all, of);
-	if (amounts->lost && head->version == 1 && info_lost_reason(head->lost_error))
-		line("  Why lost", info_lost_reason(head->lost_error));
 	if (amounts->lost && info_record_reason(head->record_error))
 		line("  Why lost", info_record_reason(head->record_error));
 	if (amounts->crashes)

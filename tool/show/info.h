@@ -48,9 +48,6 @@ void info_json(const struct info *info);
  */
 uint64_t info_private(const struct xaudit_read_process_object *object);
 
-/* Why events could not be recorded, by lost_error of the head in version 1; NULL: not known. */
-const char *info_lost_reason(uint32_t error);
-
 /* Why `record` could not help with a file, by record_error; NULL: no help was needed, or it helped. */
 const char *info_record_reason(uint32_t error);
 

@@ -153,7 +153,7 @@ static void print_process(const struct info *all, const struct info_process *of)
 	text("rules", facts->rules, ",");
 	printf("\"ended\":%s,\"state\":\"%s\",\"off\":%s,", head->exited ? "true" : "false",
 		xaudit_read_state_word(xaudit_read_process_state(of->process)), head->off ? "true" : "false");
-	text("lost_reason", head->version == 1 ? info_lost_reason(head->lost_error) : reason, ",");
+	text("lost_reason", reason, ",");
 	free(reason);
 	text("record_reason", info_record_reason(head->record_error), ",");
 	print_amounts(amounts);

@@ -77,9 +77,6 @@ static bool take_other(void *user, enum read_decoded what)
 		take_chunk(scan);
 		break;
 	case READ_DECODED_LOST:
-		if (scan->source->stream.chunk.head.version == 1)
-			amounts->lost += scan->source->stream.chunk.head.lost;
-		break;
 	case READ_DECODED_GAP:
 	case READ_DECODED_STACK:
 	case READ_DECODED_PART:
@@ -125,7 +122,7 @@ static void scan_counters(struct xaudit_read_amounts *amounts, struct read_proce
 			amounts->counted += counts->calls;
 			any = true;
 		}
-		amounts->threads += any && !(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING));
+		amounts->threads += any && !(process->files[number] & (READ_FILE_EVENTS | READ_FILE_PLACES));
 		read_counts_close(counts);
 	}
 	free(counts);
@@ -144,7 +141,7 @@ static int count(struct read_process *process, unsigned begin, unsigned end, uin
 	struct scan scan = { .amounts = amounts, .most = most / sizeof(uint64_t) };
 
 	for (unsigned i = begin; i < end; i++) {
-		if (process->files[i] & (READ_FILE_EVENTS | READ_FILE_RING))
+		if (process->files[i] & (READ_FILE_EVENTS | READ_FILE_PLACES))
 			scan_events(&scan, process, i);
 		if (process->files[i] & READ_FILE_COUNTS)
 			scan_counters(amounts, process, i);

@@ -455,14 +455,11 @@ static void tell(struct xaudit_read_calls *c, enum xaudit_read_what what, uint64
 
 static void tell_lost(struct xaudit_read_calls *c)
 {
-	const struct trace_chunk *head = &c->record->source.stream.chunk.head;
-	uint64_t lost = head->lost, left = c->process->read->head.lost - c->lost_told;
+	uint64_t lost = c->record->source.stream.chunk.head.lost, left = c->process->read->head.lost - c->lost_told;
 
-	/* The process's head counts these, but in version 1; but it may have been read before the chunk. */
-	if (head->version != 1) {
-		lost = lost < left ? lost : left;
-		c->lost_told += lost;
-	}
+	/* The process's head counts these; but it may have been read before the chunk. */
+	lost = lost < left ? lost : left;
+	c->lost_told += lost;
 	c->sums.lost += lost;
 	if (c->losses && lost)
 		tell(c, XAUDIT_READ_LOST, lost);

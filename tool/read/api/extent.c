@@ -202,7 +202,7 @@ static void each_process(struct search *s, struct xaudit_read_trace *trace, uint
 
 int xaudit_read_has_thread(struct xaudit_read_trace *trace, uint32_t tid)
 {
-	const uint8_t events = READ_FILE_EVENTS | READ_FILE_RING;
+	const uint8_t events = READ_FILE_EVENTS | READ_FILE_PLACES;
 	struct search s = { .tid = tid, .enough = UINT64_MAX };
 
 	/* What is quick first: most threads have a chunk of their own. */
@@ -223,7 +223,7 @@ uint64_t xaudit_read_last(struct xaudit_read_trace *trace, uint64_t enough)
 		s.last = process->head.first.mono > s.last ? process->head.first.mono : s.last;
 		look_at_ticks(&s, process->head.last.ticks);
 	}
-	each_process(&s, trace, READ_FILE_EVENTS | READ_FILE_RING, look_at_tail);
+	each_process(&s, trace, READ_FILE_EVENTS | READ_FILE_PLACES, look_at_tail);
 	each_process(&s, trace, 0, NULL);
 	return s.last;
 }

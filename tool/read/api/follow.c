@@ -85,12 +85,6 @@ static void see_changes(struct xaudit_read_follow *f)
 			read_follow_forget(f);
 }
 
-/* Events that its newest chunk knows of, and the process's head does not: version 1. */
-static uint64_t lost_behind(const struct read_follow_thread *t)
-{
-	return t->chunk.head.version == 1 ? t->chunk.head.lost : 0;
-}
-
 /* The newest chunk tells which calls are open: they may last for many looks. */
 static void look_first(struct xaudit_read_follow *f)
 {
@@ -101,10 +95,8 @@ static void look_first(struct xaudit_read_follow *f)
 	find_files(f);
 	for (unsigned n = 0; n < f->threads; n++) {
 		struct read_follow_thread *t = &f->thread[n];
-		if (read_follow_newest(f, t)) {
-			f->lost_before += lost_behind(t);
+		if (read_follow_newest(f, t))
 			read_follow_thread(f, t, until);
-		}
 		read_counters(f, n, true);
 	}
 	f->look = (struct xaudit_read_look){ .threads = f->threads, .scale = 1 };
@@ -141,7 +133,7 @@ static void begin_rows(struct xaudit_read_follow *f)
 
 const struct xaudit_read_look *xaudit_read_follow_look(struct xaudit_read_follow *f, int live, uint64_t most)
 {
-	uint64_t until = tool_now() + most, lost = 0;
+	uint64_t until = tool_now() + most, lost;
 
 	begin_rows(f);
 	f->live = live;
@@ -155,9 +147,8 @@ const struct xaudit_read_look *xaudit_read_follow_look(struct xaudit_read_follow
 		struct read_follow_thread *t = &f->thread[n];
 		read_follow_thread(f, t, until);
 		read_counters(f, n, false);
-		lost += t->lost + lost_behind(t);
 	}
-	lost += f->read->head.lost;
+	lost = f->read->head.lost;
 	f->look.lost = lost > f->lost_before ? lost - f->lost_before : 0;
 	f->look.scale = f->words ? 1 + (double)f->words_skipped / (double)f->words : 1;
 	f->look.threads = f->threads;

@@ -24,7 +24,6 @@ struct read_follow_thread {
 	uint64_t pos;	    /* of the next word, from where it begins */
 	uint64_t hole;	    /* position of a zero that words came after; 0: none */
 	unsigned laps; /* in this look */
-	uint64_t lost; /* of the chunks that were left */
 	uint64_t last; /* up to where self time was given out */
 	struct read_decoder decoder;
 	const void *record;	   /* what it is called by `stacks`, no more: it moves itself */

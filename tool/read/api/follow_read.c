@@ -199,12 +199,8 @@ static size_t take_words(struct xaudit_read_follow *f, struct read_follow_thread
 
 static void begin(struct xaudit_read_follow *f, struct read_follow_thread *t, const struct read_chunk *chunk)
 {
-	bool first_version = chunk->head.version == 1;
-
-	if (t->begun && first_version)
-		t->lost += t->chunk.head.lost;
 	/* What was open may have ended where events were lost. */
-	if (t->begun && (first_version ? t->chunk.head.lost : chunk->head.lost))
+	if (t->begun && chunk->head.lost)
 		forget_calls(t);
 	t->begun = true;
 	t->chunk = *chunk;

@@ -49,7 +49,7 @@ struct xaudit_read_head {
 	uint64_t ring_bytes; /* of the flight recorder, per thread; 0: there was none */
 	uint64_t ring_chunk_bytes;
 	uint32_t coarse;     /* up to so many events of a thread share a reading of the clock; 0: none do */
-	uint32_t lost_error; /* of version 1: an errno, why events were lost */
+	uint32_t lost_error; /* an errno: why a file could not be made or grown; EFBIG: size limit; 0: all could */
 	uint32_t record_error; /* an errno: why `xaudit record` could not help with a file; 0: it could */
 	int clock_tsc;	     /* the clock of its events is the processor's; 0: CLOCK_MONOTONIC */
 	int clock_known;     /* 0: the rate is not, and a tick is taken for 1 ns */
@@ -137,7 +137,7 @@ struct xaudit_read_amounts {
 	uint64_t custom, custom_bytes; /* events of the program's own, and their data */
 	uint64_t unfinished;  /* of the program's own, that were begun only */
 	uint64_t counted;     /* calls without time, by counters */
-	uint64_t lost;	      /* events; of a single thread record 0, since all but version 1 know only the sum */
+	uint64_t lost;	      /* events; of a single thread record 0, since only the sum is known */
 	uint64_t lost_by[XAUDIT_READ_CAUSES]; /* by cause: xaudit_read_lost_phrase() */
 	uint64_t overwritten; /* chunks of the flight recorder */
 	uint64_t disk;	      /* bytes that events and counters take */

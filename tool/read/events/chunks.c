@@ -16,18 +16,12 @@ static const struct trace_chunk nothing;
 
 /* ---- files ---- */
 
-/* Whether a chunk may lie in both files, and anywhere in t<n>. */
-static bool is_second(const struct read_chunks *chunks)
-{
-	return chunks->process->head.version != 1;
-}
-
 static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offset, const char *what)
 {
 	char name[READ_FAMILY_NAME_SIZE];
 
 	read_family_file_name(name, kind, chunks->number, chunks->process->place);
-	read_process_damage(chunks->process, kind == 'r' && is_second(chunks) ? NULL : name, offset, what);
+	read_process_damage(chunks->process, kind == 'm' ? NULL : name, offset, what);
 }
 
 void read_chunks_damage(
@@ -41,7 +35,7 @@ void read_chunks_damage(
 static size_t read_at(const struct read_chunks *chunks, char kind, void *to, size_t size, uint64_t offset)
 {
 	int error;
-	size_t have = read_file_read(kind == 'r' ? chunks->ring : chunks->file, to, size, offset, &error);
+	size_t have = read_file_read(kind == 'm' ? chunks->meta : chunks->file, to, size, offset, &error);
 
 	if (error)
 		damage_at(chunks, kind, offset + have, strerror(error));
@@ -57,12 +51,10 @@ static struct read_file *open_file(const struct read_chunks *chunks, char kind, 
 	return read_family_open_file(chunks->process->family, name, st, why);
 }
 
-/* Bytes of each chunk's place in a file. */
-static uint64_t place_size(const struct read_chunks *chunks, char kind)
+/* Bytes that each chunk has room for, in either file. */
+static uint64_t room_of_chunk(const struct read_chunks *chunks)
 {
-	const struct trace_head *head = &chunks->process->head;
-
-	return kind == 'r' || is_second(chunks) ? head->ring_chunk : head->chunk_size;
+	return chunks->process->head.ring_chunk;
 }
 
 /* What is wrong with the head of a chunk that was found in a place of that kind, or NULL. */
@@ -70,58 +62,52 @@ static const char *check_chunk(const struct read_chunks *chunks, char kind, cons
 {
 	if (head->magic != TRACE_CHUNK_MAGIC)
 		return "there is no chunk where one should begin";
-	if (!READ_TRACE_VERSION(head->version) && !(read_chunk_is_dense(head) && kind == 't' && is_second(chunks)))
+	if (head->version != TRACE_VERSION && !(read_chunk_is_dense(head) && kind == 't'))
 		return "the chunk has another version than this xaudit reads";
-	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > place_size(chunks, kind))
+	if (head->head_size < sizeof(*head) || head->head_size % 8 || head->head_size > room_of_chunk(chunks))
 		return "the chunk's head has an impossible size";
 	if (read_chunk_is_dense(head) && !head->used)
 		return "the chunk's used size is impossible";
-	if (is_second(chunks) && (head->process != chunks->process->place || head->thread != chunks->number))
+	if (head->process != chunks->process->place || head->thread != chunks->number)
 		return "the chunk is another thread's";
 	return NULL;
 }
 
-/* The places of kind 'r', and their number. In version 1 as many as the file has; then it returns NULL. */
-static const struct read_family_place *ring_places(const struct read_chunks *chunks, uint32_t *count)
+/* The record's places in meta, and their number. */
+static const struct read_family_place *places_of(const struct read_chunks *chunks, uint32_t *count)
 {
-	uint64_t place = place_size(chunks, 'r');
-
-	if (is_second(chunks))
-		return read_family_of_record(
-			chunks->process->family, chunks->process->place, TRACE_PLACE_CHUNK, chunks->number, count);
-	*count = chunks->ring && place ? (uint32_t)((read_file_size(chunks->ring) + place - 1) / place) : 0;
-	return NULL;
+	return read_family_of_record(
+		chunks->process->family, chunks->process->place, TRACE_PLACE_CHUNK, chunks->number, count);
 }
 
-/* Where the chunk of the n-th place is. */
-static uint64_t ring_place(const struct read_chunks *chunks, const struct read_family_place *places, uint32_t n)
+/* Where the chunk of a place is. */
+static uint64_t chunk_in(const struct read_chunks *chunks, const struct read_family_place *place)
 {
-	return places ? places[n].place * chunks->process->family->place_size + place_size(chunks, 'r')
-		      : n * place_size(chunks, 'r');
+	return place->place * chunks->process->family->place_size + room_of_chunk(chunks);
 }
 
 static struct read_chunk chunk_at(
 	const struct read_chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
 {
-	uint64_t limit = place_size(chunks, kind);
+	uint64_t limit = room_of_chunk(chunks);
 
 	return (struct read_chunk){
 		.head = *head,
-		.file = kind == 'r' ? chunks->ring : chunks->file,
+		.file = kind == 'm' ? chunks->meta : chunks->file,
 		.kind = kind,
-		.reused = kind == 'r',
+		.reused = kind == 'm',
 		.begin = begin,
 		.limit = limit,
 		.room = limit,
-		.token = is_second(chunks) ? head->token : 0,
+		.token = head->token,
 	};
 }
 
 /* Sets *chunk from a whole head that is right. */
 static bool read_head(const struct read_chunks *chunks, char kind, uint64_t at, struct trace_chunk *head)
 {
-	struct read_file *file = kind == 'r' ? chunks->ring : chunks->file;
-	uint64_t limit = place_size(chunks, kind);
+	struct read_file *file = kind == 'm' ? chunks->meta : chunks->file;
+	uint64_t limit = room_of_chunk(chunks);
 
 	return file && limit && read_file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
 	       !check_chunk(chunks, kind, head) && head->head_size <= head->size && head->size <= limit &&
@@ -160,7 +146,7 @@ static bool list_head(const struct read_chunks *chunks, char kind, uint64_t at, 
 	const char *wrong = n < sizeof(*head) ? "the file ends within the head of a chunk"
 					      : check_chunk(chunks, kind, head);
 	/* The place may have been given to another thread since the directory was read. */
-	if (wrong && kind == 'r' && is_second(chunks) && !read_process_has(chunks->process, chunks->number, at))
+	if (wrong && kind == 'm' && !read_process_has(chunks->process, chunks->number, at))
 		return false;
 	if (wrong)
 		damage_at(chunks, kind, at, wrong);
@@ -176,7 +162,7 @@ static bool is_twice(const struct read_chunks *chunks, uint64_t one, uint64_t ot
 	       a.tid == b.tid && a.used == b.used && a.lost == b.lost;
 }
 
-/* Of the same number, chunks of t<n> come after those of kind 'r'. Makes one entry of both. */
+/* Of the same number, chunks of t<n> come after those of meta. Makes one entry of both. */
 static void sort_places(struct read_chunks *chunks)
 {
 	unsigned kept = 0;
@@ -191,51 +177,48 @@ static void sort_places(struct read_chunks *chunks)
 		else if (before->copy == READ_CHUNKS_NOWHERE && place->copy != READ_CHUNKS_NOWHERE)
 			before->copy = place->copy;
 		else if (place->copy == READ_CHUNKS_NOWHERE || !is_twice(chunks, before->copy, place->copy))
-			damage_at(chunks, place->at == READ_CHUNKS_NOWHERE ? 't' : 'r',
+			damage_at(chunks, place->at == READ_CHUNKS_NOWHERE ? 't' : 'm',
 				place->at == READ_CHUNKS_NOWHERE ? place->copy : place->at,
 				"the chunk has the number of another one");
 	}
 	chunks->places = kept;
 }
 
-/* Lists the chunks of kind 'r' up to that number, as far as the file reaches. */
-static void list_ring(struct read_chunks *chunks, uint64_t newest)
+/* Lists the chunks of meta up to that number, as far as the file reaches. */
+static void list_places(struct read_chunks *chunks, uint64_t newest)
 {
-	uint64_t chunk = place_size(chunks, 'r'), size = read_file_size(chunks->ring);
+	uint64_t size = read_file_size(chunks->meta);
 	uint32_t count;
-	const struct read_family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *place = places_of(chunks, &count);
 	struct trace_chunk head;
 
-	for (uint64_t n = 0; n < count;) {
-		uint64_t at = ring_place(chunks, places, (uint32_t)n);
-		if (at < size && list_head(chunks, 'r', at, size, &head) && head.seq <= newest)
+	for (uint32_t n = 0; n < count; n++) {
+		uint64_t at = chunk_in(chunks, &place[n]);
+		if (at < size && list_head(chunks, 'm', at, size, &head) && head.seq <= newest)
 			add_place(chunks, head.seq, at, READ_CHUNKS_NOWHERE);
-		n = places ? n + 1 : read_file_step(chunks->ring, at, chunk) / chunk;
 	}
 }
 
-/* Lists the chunks of t<n>, of version 2. */
 static void list_copies(struct read_chunks *chunks, uint64_t newest)
 {
-	uint64_t chunk = place_size(chunks, 't');
+	uint64_t size = read_file_size(chunks->file);
 	struct trace_chunk head;
 
-	chunks->size = read_file_size(chunks->file);
-	for (uint64_t at = 0; at < chunks->size; at = read_file_step(chunks->file, at, chunk))
-		if (list_head(chunks, 't', at, chunks->size, &head) && head.seq <= newest)
+	for (uint64_t at = 0; at < size; at = read_file_step(chunks->file, at, room_of_chunk(chunks)))
+		if (list_head(chunks, 't', at, size, &head) && head.seq <= newest)
 			add_place(chunks, head.seq, READ_CHUNKS_NOWHERE, at);
 }
 
 /* Bytes of the record's places in meta that are no holes. */
 static uint64_t disk_of_places(const struct read_chunks *chunks)
 {
-	uint64_t chunk = place_size(chunks, 'r'), disk = 0;
+	uint64_t disk = 0;
 	uint32_t count;
-	const struct read_family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *place = places_of(chunks, &count);
 
 	for (uint32_t n = 0; n < count; n++) {
-		uint64_t begin = ring_place(chunks, places, n);
-		disk += read_file_disk(chunks->ring, begin, begin + chunk);
+		uint64_t begin = chunk_in(chunks, &place[n]);
+		disk += read_file_disk(chunks->meta, begin, begin + room_of_chunk(chunks));
 	}
 	return disk;
 }
@@ -245,7 +228,7 @@ static uint64_t disk_of_places(const struct read_chunks *chunks)
  * number, also in places that the thread has got meanwhile. Chunks that are overwritten meanwhile have been copied to
  * t<n> before, so t<n> comes last.
  */
-static void list_second(struct read_chunks *chunks)
+static void list(struct read_chunks *chunks)
 {
 	bool ended = chunks->process->head.flags & TRACE_EXITED;
 	uint64_t newest = READ_CHUNKS_NEWEST;
@@ -258,7 +241,7 @@ static void list_second(struct read_chunks *chunks)
 			newest = chunk.head.seq;
 		read_family_look(chunks->process->family);
 	}
-	list_ring(chunks, newest);
+	list_places(chunks, newest);
 	/* The thread, or `xaudit record`, may have made it by now. */
 	if (!chunks->file)
 		chunks->file = open_file(chunks, 't', NULL, &why);
@@ -269,33 +252,20 @@ static void list_second(struct read_chunks *chunks)
 
 bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, unsigned number)
 {
-	const char *why, *why_ring = NULL;
-	struct stat st, ring = { 0 };
-	uint32_t count = 0;
+	const char *why;
+	struct stat st;
+	uint32_t count;
 
-	*chunks = (struct read_chunks){.process = process, .number = number};
+	*chunks = (struct read_chunks){.process = process, .number = number, .meta = process->family->meta};
 	chunks->file = open_file(chunks, 't', &st, &why);
 	if (why)
 		damage_at(chunks, 't', READ_DAMAGE_NOWHERE, why);
-	if (is_second(chunks)) {
-		ring_places(chunks, &count);
-		chunks->ring = process->family->meta;
-	} else if (process->head.ring_chunk) {
-		chunks->ring = open_file(chunks, 'r', &ring, &why_ring);
-	}
-	if (why_ring)
-		damage_at(chunks, 'r', READ_DAMAGE_NOWHERE, why_ring);
-	if (!chunks->file && !count && (is_second(chunks) || !chunks->ring))
+	places_of(chunks, &count);
+	if (!chunks->file && !count)
 		return false;
-	if (chunks->file) {
-		chunks->size = (uint64_t)st.st_size;
+	if (chunks->file)
 		chunks->disk = (uint64_t)st.st_blocks * 512;
-	}
-	chunks->disk += (uint64_t)ring.st_blocks * 512;
-	if (is_second(chunks))
-		list_second(chunks);
-	else if (chunks->ring)
-		list_ring(chunks, READ_CHUNKS_NEWEST);
+	list(chunks);
 	sort_places(chunks);
 	if (!process->family->damage->no_memory)
 		return true;
@@ -306,89 +276,30 @@ bool read_chunks_open(struct read_chunks *chunks, struct read_process *process, 
 void read_chunks_close(struct read_chunks *chunks)
 {
 	read_file_close(chunks->file);
-	if (!is_second(chunks))
-		read_file_close(chunks->ring);
 	free(chunks->place);
 	read_dense_free(chunks->dense);
-	chunks->file = chunks->ring = NULL;
+	chunks->file = chunks->meta = NULL;
 	chunks->place = NULL;
 	chunks->dense = NULL;
 }
 
-/*
- * Moves over places of t<n> without a chunk. Returns whether there is a chunk at chunks->next; its head, or the part
- * that is in the file, was read.
- */
-static bool find_in_file(struct read_chunks *chunks, struct trace_chunk *head, size_t *have)
-{
-	uint64_t chunk_size = chunks->process->head.chunk_size;
-
-	while (chunks->file && chunks->next < chunks->size) {
-		uint64_t room = chunks->size - chunks->next;
-
-		*have = read_at(chunks, 't', head, room < sizeof(*head) ? room : sizeof(*head), chunks->next);
-		/* A head without its magic number is just being written. */
-		bool young = *have == sizeof(*head) && !head->magic && !(chunks->process->head.flags & TRACE_EXITED);
-		if (!young && memcmp(head, &nothing, *have))
-			return true;
-		/* Its chunk was not begun; or it is, or was, in the flight recorder. */
-		chunks->next = read_file_step(chunks->file, chunks->next, chunk_size);
-	}
-	return false;
-}
-
-/* Takes the chunk at chunks->next in t<n>. Returns false if it can't be read. */
-static bool take_from_file(
-	struct read_chunks *chunks, struct read_chunk *chunk, const struct trace_chunk *head, size_t have)
-{
-	uint64_t begin = chunks->next, chunk_size = chunks->process->head.chunk_size, seq = begin / chunk_size;
-	const char *wrong;
-
-	chunks->next += chunk_size;
-	if (have < sizeof(*head)) {
-		damage_at(chunks, 't', begin, "the file ends within the head of a chunk");
-		/* Else this one can't be read, but those after it. */
-		if (chunks->size - begin < sizeof(*head))
-			chunks->next = chunks->size;
-		return false;
-	}
-	if (seq > chunks->seq && !chunks->ring && !chunks->process->head.ring_chunk)
-		damage_at(chunks, 't', chunk_size * chunks->seq,
-			"there is no chunk where one should begin");
-	wrong = check_chunk(chunks, 't', head);
-	if (wrong) {
-		damage_at(chunks, 't', begin, wrong);
-		/* The number counts as read, so that the next one is no gap. */
-		chunks->seq = seq == chunks->seq ? seq + 1 : chunks->seq;
-		return false;
-	}
-	if (head->seq != seq)
-		damage_at(chunks, 't', begin, "the chunk has the number of another one");
-	chunks->gap = seq > chunks->seq;
-	chunks->overwritten += chunks->gap && chunks->process->head.ring_chunk ? seq - chunks->seq : 0;
-	chunks->seq = seq + 1;
-	*chunk = chunk_at(chunks, 't', head, begin);
-	chunk->room = chunks->size - begin;
-	return true;
-}
-
-/* Takes a chunk of version 2. Returns false if it was overwritten meanwhile, and has no copy. */
-static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
+/* Takes the next chunk of the list. Returns false if it was overwritten meanwhile, and has no copy. */
+static bool take(struct read_chunks *chunks, struct read_chunk *chunk)
 {
 	const struct read_chunk_place *place = &chunks->place[chunks->next_place++];
-	bool in_ring = place->copy == READ_CHUNKS_NOWHERE;
+	bool in_meta = place->copy == READ_CHUNKS_NOWHERE;
 	struct trace_chunk head;
 
-	*chunk = chunk_at(chunks, 'r', &nothing, place->at);
+	*chunk = chunk_at(chunks, 'm', &nothing, place->at);
 	chunk->head.seq = place->seq;
-	if (in_ring && (!read_head(chunks, 'r', place->at, &head) || head.seq != place->seq)) {
-		in_ring = false;
+	if (in_meta && (!read_head(chunks, 'm', place->at, &head) || head.seq != place->seq)) {
+		in_meta = false;
 		if (!read_chunks_find_copy(chunks, chunk))
 			return false;
-	} else if (!in_ring) {
+	} else if (!in_meta) {
 		chunk->begin = place->copy;
 	}
-	char kind = in_ring ? 'r' : 't';
+	char kind = in_meta ? 'm' : 't';
 	uint64_t begin = chunk->begin;
 	if (read_at(chunks, kind, &head, sizeof(head), begin) < sizeof(head) || head.seq != place->seq ||
 		check_chunk(chunks, kind, &head))
@@ -407,56 +318,17 @@ static bool take_second(struct read_chunks *chunks, struct read_chunk *chunk)
 	return true;
 }
 
-/* Takes the next chunk of r<n>. Returns false if it was overwritten meanwhile. */
-static bool take_from_ring(struct read_chunks *chunks, struct read_chunk *chunk)
-{
-	const struct read_chunk_place *place = &chunks->place[chunks->next_place++];
-	struct trace_chunk head;
-
-	if (read_at(chunks, 'r', &head, sizeof(head), place->at) < sizeof(head) || head.seq != place->seq ||
-		check_chunk(chunks, 'r', &head))
-		return false;
-	chunks->gap = place->seq > chunks->seq;
-	chunks->overwritten += chunks->gap ? place->seq - chunks->seq : 0;
-	chunks->seq = place->seq + 1;
-	*chunk = chunk_at(chunks, 'r', &head, place->at);
-	return true;
-}
-
 bool read_chunks_next(struct read_chunks *chunks, struct read_chunk *chunk)
 {
-	while (is_second(chunks)) {
-		if (chunks->next_place == chunks->places)
-			return false;
-		if (take_second(chunks, chunk))
+	while (chunks->next_place < chunks->places)
+		if (take(chunks, chunk))
 			return true;
-	}
-	for (;;) {
-		struct trace_chunk head;
-		size_t have = 0;
-		bool in_file = find_in_file(chunks, &head, &have), in_ring = chunks->next_place < chunks->places;
-
-		if (!in_file && !in_ring)
-			return false;
-		if (in_file && in_ring)
-			in_file = chunks->next / chunks->process->head.chunk_size <=
-				  chunks->place[chunks->next_place].seq;
-		if (in_file ? take_from_file(chunks, chunk, &head, have) : take_from_ring(chunks, chunk))
-			return true;
-	}
+	return false;
 }
 
 bool read_chunks_more(struct read_chunks *chunks)
 {
-	struct trace_chunk head;
-	size_t have;
-
-	return (!is_second(chunks) && find_in_file(chunks, &head, &have)) || chunks->next_place < chunks->places;
-}
-
-void read_chunks_end(struct read_chunks *chunks)
-{
-	chunks->next = chunks->size;
+	return chunks->next_place < chunks->places;
 }
 
 void read_chunks_gone(struct read_chunks *chunks)
@@ -468,48 +340,43 @@ void read_chunks_gone(struct read_chunks *chunks)
 
 void read_chunks_follow(struct read_chunks *chunks, struct read_process *process, unsigned number)
 {
-	*chunks = (struct read_chunks){.process = process, .number = number, .grows = true};
+	*chunks = (struct read_chunks){
+		.process = process, .number = number, .grows = true, .meta = process->family->meta
+	};
 }
 
 void read_chunks_look(struct read_chunks *chunks)
 {
-	uint8_t files = chunks->process->files[chunks->number];
 	const char *why;
 
-	if (!chunks->file && files & READ_FILE_EVENTS)
+	if (!chunks->file && chunks->process->files[chunks->number] & READ_FILE_EVENTS)
 		chunks->file = open_file(chunks, 't', NULL, &why);
-	if (is_second(chunks))
-		chunks->ring = chunks->process->family->meta;
-	else if (!chunks->ring && files & READ_FILE_RING)
-		chunks->ring = open_file(chunks, 'r', NULL, &why);
 }
 
-/*
- * Looks in the places of kind 'r': for the chunk of that number, or for one newer than *best, if there is one already.
- */
-static void find_in_ring(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
+/* Looks in meta for the chunk of that number, or for the newest one. */
+static void find_in_places(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
 	uint32_t count;
-	const struct read_family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *place = places_of(chunks, &count);
 	struct trace_chunk head;
 
 	for (uint32_t n = 0; n < count; n++)
-		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) &&
+		if (read_head(chunks, 'm', chunk_in(chunks, &place[n]), &head) &&
 			(seq == READ_CHUNKS_NEWEST || head.seq == seq) && (!best->file || head.seq > best->head.seq))
-			*best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
+			*best = chunk_at(chunks, 'm', &head, chunk_in(chunks, &place[n]));
 }
 
 /*
- * Looks in t<n> of version 2, from its end on. Of a killed thread that may have newer ones than meta, too. Behind a
+ * Looks in t<n>, from its end on. Of a killed thread that may have newer ones than meta, too. Behind a
  * chunk there may be older ones, as many as the thread had places; in a snapshot, whose meta has none, any number.
  */
 static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = place_size(chunks, 't'), at = chunks->file ? read_file_size(chunks->file) : 0, older = 0;
+	uint64_t size = room_of_chunk(chunks), at = chunks->file ? read_file_size(chunks->file) : 0, older = 0;
 	struct trace_chunk head;
 	uint32_t places;
 
-	ring_places(chunks, &places);
+	places_of(chunks, &places);
 	const uint64_t most = chunks->grows || seq != READ_CHUNKS_NEWEST ? places + 64 : UINT64_MAX;
 	while (at && older <= most && (!best->file || seq == READ_CHUNKS_NEWEST)) {
 		at = read_file_step_back(chunks->file, at, size);
@@ -524,38 +391,12 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 	}
 }
 
-/* Looks in t<n> of version 1. */
-static void find_in_first(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
-{
-	uint64_t size = chunks->process->head.chunk_size, at = chunks->file ? read_file_size(chunks->file) : 0;
-	struct trace_chunk head;
-
-	if (seq != READ_CHUNKS_NEWEST) {
-		if (seq < (at + size - 1) / size && read_head(chunks, 't', seq * size, &head) && head.seq == seq)
-			*best = chunk_at(chunks, 't', &head, seq * size);
-		return;
-	}
-	while (at && !best->file) {
-		at = read_file_step_back(chunks->file, at, size);
-		if (at == UINT64_MAX)
-			break;
-		if (read_head(chunks, 't', at, &head))
-			*best = chunk_at(chunks, 't', &head, at);
-	}
-}
-
 bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
 {
 	struct read_chunk best = {0};
 
-	if (is_second(chunks)) {
-		find_in_ring(chunks, seq, &best);
-		find_in_copies(chunks, seq, &best);
-	} else {
-		find_in_first(chunks, seq, &best);
-		if (seq == READ_CHUNKS_NEWEST || !best.file)
-			find_in_ring(chunks, seq, &best);
-	}
+	find_in_places(chunks, seq, &best);
+	find_in_copies(chunks, seq, &best);
 	if (best.file)
 		*chunk = best;
 	return best.file != NULL;
@@ -565,8 +406,6 @@ bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk)
 {
 	struct read_chunk copy = {0};
 
-	if (!is_second(chunks))
-		return false;
 	find_in_copies(chunks, chunk->head.seq, &copy);
 	if (!copy.file)
 		return false;
@@ -587,11 +426,11 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
 	if (!read_chunks_find(chunks, READ_CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
 	uint32_t count;
-	const struct read_family_place *places = ring_places(chunks, &count);
+	const struct read_family_place *place = places_of(chunks, &count);
 	for (uint32_t n = 0; n < count; n++)
-		if (read_head(chunks, 'r', ring_place(chunks, places, n), &head) && head.seq > seq &&
+		if (read_head(chunks, 'm', chunk_in(chunks, &place[n]), &head) && head.seq > seq &&
 			head.seq + count / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
-			best = chunk_at(chunks, 'r', &head, ring_place(chunks, places, n));
+			best = chunk_at(chunks, 'm', &head, chunk_in(chunks, &place[n]));
 	if (best.file)
 		*chunk = best;
 	return best.file != NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the chunks of a thread record are: no other place of the command knows in which files they lie. Version 1 has
- * two for each record, t<n> and r<n> (the flight recorder), read as one in the order of the chunks' numbers. Here kinds
- * of files are letters: 't' and 'r'; in version 2 'r' stands for the record's places in meta.
+ * Where the chunks of a thread record are: no other place of the command knows in which files they lie. Here kinds of
+ * files are letters: 't' is t<n>[.<p>], 'm' the record's places in meta. Both are read as one in the order of the
+ * chunks' numbers.
  *
  * To read all of a record, open it by read_chunks_open() and go through it by read_chunks_next(); chunks count that
  * were there when it was opened. To follow a record that grows, open it by read_chunks_follow() and ask for chunks by
  * number: read_chunks_find().
  *
- * In version 2 a chunk is in meta, or in t<n>[.<p>], or in both. In meta, chunks of a record overwrite older ones of
- * that record, or of one whose process is gone; in t<n> they stay. There their words may be dense (format/dense.h):
+ * A chunk is in meta, or in t<n>[.<p>], or in both. In meta, chunks of a record overwrite older ones of that record,
+ * or of one whose process is gone; in t<n> they stay. There their words may be dense (format/dense.h):
  * read_chunks_read() gives plain ones, and all offsets are as if they were.
  *
  * A chunk that is `reused` may be overwritten while it is read: what was read of it counts only if read_chunk_again()
@@ -29,7 +29,7 @@
 struct read_chunk {
 	struct trace_chunk head;
 	struct read_file *file;
-	char kind;	/* 't' or 'r' */
+	char kind;	/* 't' or 'm' */
 	bool reused;	/* another chunk will be written to its place */
 	uint64_t begin; /* in the file */
 	uint64_t limit; /* bytes that its place has */
@@ -42,8 +42,8 @@ struct read_chunk {
 /* Where a chunk is. */
 struct read_chunk_place {
 	uint64_t seq;
-	uint64_t at;   /* in r<n> or meta, or READ_CHUNKS_NOWHERE */
-	uint64_t copy; /* in version 2: in t<n>, or READ_CHUNKS_NOWHERE */
+	uint64_t at;   /* in meta, or READ_CHUNKS_NOWHERE */
+	uint64_t copy; /* in t<n>, or READ_CHUNKS_NOWHERE */
 };
 
 struct read_chunks {
@@ -51,11 +51,9 @@ struct read_chunks {
 	unsigned number;	 /* of the thread record */
 	bool grows;		 /* read_chunks_follow(): chunks are looked for again and again */
 	struct read_file *file; /* t<n>; NULL: there is no such file */
-	struct read_file *ring; /* r<n>; of version 2, meta, as long as the process is open */
-	uint64_t size;		 /* of t<n>, when it was opened */
+	struct read_file *meta; /* as long as the process is open */
 	uint64_t disk;		 /* bytes that the record takes on disk; of its places in meta, without holes */
-	uint64_t next;		 /* where the next chunk of t<n> may begin */
-	/* The chunks of r<n> or meta, in version 2 those of t<n> too, by number; as they were when it was opened. */
+	/* The chunks of meta and of t<n>, by number; as they were when it was opened. */
 	struct read_chunk_place *place;
 	unsigned places, next_place;
 	uint64_t seq;	      /* of the chunk that should come next */
@@ -73,9 +71,6 @@ bool read_chunks_next(struct read_chunks *chunks, struct read_chunk *chunk);
 
 /* Is there a chunk after the present one? */
 bool read_chunks_more(struct read_chunks *chunks);
-
-/* The present chunk is the newest: those after it were made after the record was opened. */
-void read_chunks_end(struct read_chunks *chunks);
 
 /* The present chunk is not there any more: the next one has a gap before it. */
 void read_chunks_gone(struct read_chunks *chunks);
@@ -99,7 +94,7 @@ bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chun
 bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);
 
 /*
- * The chunk, of kind 'r', is not there any more. Returns whether t<n> has it; then *chunk is changed to lie there. Of
+ * The chunk, of kind 'm', is not there any more. Returns whether t<n> has it; then *chunk is changed to lie there. Of
  * its head only `used` changes, if it was not finished, and what tells of dense words.
  */
 bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk);

@@ -6,17 +6,9 @@
 
 #include "tool/read/family.h"
 
-static bool is_second(const struct read_counts *counts)
-{
-	return counts->process->head.version != 1;
-}
-
 static void damage_at(const struct read_counts *counts, uint64_t offset, const char *what)
 {
-	char name[READ_FAMILY_NAME_SIZE];
-
-	read_family_file_name(name, 'c', counts->number, 0);
-	read_process_damage(counts->process, is_second(counts) ? NULL : name, offset, what);
+	read_process_damage(counts->process, NULL, offset, what);
 }
 
 void read_counts_damage(const struct read_counts *counts, const char *what)
@@ -24,11 +16,11 @@ void read_counts_damage(const struct read_counts *counts, const char *what)
 	damage_at(counts, counts->begin + counts->head.head_size + counts->id * sizeof(uint64_t), what);
 }
 
-static const char *check_head(const struct trace_counts *head, bool second)
+static const char *check_head(const struct trace_counts *head)
 {
 	if (head->magic != TRACE_COUNTS_MAGIC)
-		return second ? "there are no counters where they should begin" : "this is not a file of counters";
-	if (!READ_TRACE_VERSION(head->version))
+		return "there are no counters where they should begin";
+	if (head->version != TRACE_VERSION)
 		return "the counters have another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";
@@ -54,17 +46,16 @@ static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size,
 	if (error)
 		wrong = strerror(error);
 	else if (begun)
-		wrong = n != sizeof(counts->head) ? "the file ends within its head"
-						  : check_head(&counts->head, is_second(counts));
+		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head);
 	/*
 	 * If the file ends within the places, zeros after the last counter were cut off, and places that held nothing
 	 * else.
 	 */
 	bool cut = file <= begin || file - begin <= size;
-	if (!wrong && begun && is_second(counts) &&
+	if (!wrong && begun &&
 		(counts->head.size < counts->head.head_size || (counts->head.size > size && !cut))) {
 		damage_at(counts, begin, "the counters have an impossible size");
-	} else if (!wrong && is_second(counts)) {
+	} else if (!wrong) {
 		size = counts->head.size;
 	}
 	if (wrong)
@@ -78,7 +69,7 @@ static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size,
 	return true;
 }
 
-/* Goes to the next run of version 2: the places after those of the present one. */
+/* Goes to the next run: the places after those of the present one. */
 static bool next_run(struct read_counts *counts)
 {
 	struct read_process *process = counts->process;
@@ -86,8 +77,6 @@ static bool next_run(struct read_counts *counts)
 	uint32_t count;
 	const struct read_family_place *place;
 
-	if (!is_second(counts))
-		return false;
 	place = read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, counts->number, &count);
 	for (uint32_t at = counts->place + counts->places, last; at < count; at += counts->places) {
 		for (last = at; last + 1 < count && place[last + 1].place == place[last].place + 1; last++)
@@ -110,46 +99,21 @@ static bool next_run(struct read_counts *counts)
 /* As many calls take years. Sums of them have room. */
 #define MOST_CALLS (1ull << 56)
 
-static void forget_file(struct read_counts *counts)
-{
-	if (!is_second(counts))
-		read_file_close(counts->file);
-	counts->file = NULL;
-}
-
 bool read_counts_open(struct read_counts *counts, struct read_process *process, unsigned number)
 {
-	const char *wrong = NULL;
-	struct stat st = { 0 };
-	char name[READ_FAMILY_NAME_SIZE];
+	uint64_t size = process->family->place_size;
+	const struct read_family_place *place;
 	uint32_t count;
 
 	counts->process = process;
 	counts->number = number;
 	counts->place = counts->places = 0;
-	if (is_second(counts)) {
-		counts->file = process->family->meta;
-		uint64_t size = process->family->place_size;
-		const struct read_family_place *place =
-			read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
-		counts->disk = 0;
-		for (uint32_t i = 0; i < count; i++)
-			counts->disk +=
-				read_file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
-		return next_run(counts);
-	}
-	read_family_file_name(name, 'c', number, 0);
-	counts->file = read_family_open_file(process->family, name, &st, &wrong);
-	if (!counts->file) {
-		if (wrong)
-			damage_at(counts, READ_DAMAGE_NOWHERE, wrong);
-		return false;
-	}
-	counts->disk = (uint64_t)st.st_blocks * 512;
-	if (begin_run(counts, 0, UINT64_MAX, (uint64_t)st.st_size))
-		return true;
-	forget_file(counts);
-	return false;
+	counts->file = process->family->meta;
+	counts->disk = 0;
+	place = read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
+	for (uint32_t i = 0; i < count; i++)
+		counts->disk += read_file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
+	return next_run(counts);
 }
 
 /* Reads the next block that is not a hole. */
@@ -204,5 +168,5 @@ bool read_counts_next(struct read_counts *counts)
 
 void read_counts_close(struct read_counts *counts)
 {
-	forget_file(counts);
+	counts->file = NULL;
 }

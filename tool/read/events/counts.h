@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of one thread record: calls that were counted without time. In version 1 they are in c<n>; later in
- * meta, perhaps in several runs: then an id may come several times, and the caller adds its calls up.
+ * The counters of one thread record: calls that were counted without time. They are in meta, perhaps in several runs:
+ * then an id may come several times, and the caller adds its calls up.
  *
  *	if (read_counts_open(&c, process, number)) {
  *		while (read_counts_next(&c))
@@ -23,7 +23,7 @@
 struct read_counts {
 	struct read_process *process;
 	unsigned number; /* of the thread record */
-	struct read_file *file;
+	struct read_file *file; /* meta */
 	uint32_t place;	 /* index of the present run among the record's places */
 	uint32_t places; /* that the run takes */
 	uint64_t disk;	 /* bytes that all of the record takes */

@@ -43,7 +43,7 @@ static void begin_chunk(struct read_events *events)
 	events->told = s->chunks.overwritten;
 	if (!events->begun || (s->chunks.gap && d->time > d->now))
 		d->now = d->time;
-	events->lost = s->chunk.head.version != 1 && s->chunk.head.lost;
+	events->lost = s->chunk.head.lost;
 	events->thread = !events->begun || d->tid != s->chunk.head.tid;
 	events->stack = events->chunk = true;
 	events->begun = true;

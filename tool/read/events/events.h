@@ -9,13 +9,12 @@
  *	}
  *
  * Beyond control words the hook `other` is told, where a chunk begins, in this order:
+ *	READ_DECODED_LOST	events.stream.chunk.head.lost events of the thread before it were lost; they are among
+ *				those of the process's head. Of the first chunk this comes after THREAD
  *	READ_DECODED_THREAD	the chunk is of another thread than the one before it, or is the first one
  *	READ_DECODED_GAP	events.missing chunks are gone before the one that begins (0: an unknown number)
  *	READ_DECODED_STACK	it begins on another stack than the one before it ended on
  *	READ_DECODED_CHUNK	events.stream.chunk.head. The hook may leave it out: read_events_skip_chunk()
- * and where one ends:
- *	READ_DECODED_LOST	events.stream.chunk.head.lost events were lost after those that were read. In version 1
- *				these come on top of those of the process's head, in version 2 they are among them
  * decoder.now is the time of all these.
  */
 #ifndef XAUDIT_TOOL_READ_EVENTS_H
@@ -96,26 +95,12 @@ READ_INLINE bool read_events_tell(struct read_events *events, read_decode_other 
 	return false;
 }
 
-/*
- * Goes on behind the words of the block, which were taken. Returns false at the end, and if the hook said stop; *over
- * tells which.
- */
-READ_INLINE bool read_events_next(struct read_events *events, read_decode_other other, void *user, bool *over)
+/* Goes on behind the words of the block, which were taken. Returns false at the end. */
+READ_INLINE bool read_events_next(struct read_events *events)
 {
 	if (read_unlikely(events->block) && events->decoder.at)
 		events->block(events->block_user, events->decoder.at * sizeof(uint64_t));
-	switch (read_events_step(events)) {
-	case READ_STREAM_END:
-		*over = true;
-		return false;
-	case READ_STREAM_FINISH:
-		if (events->stream.chunk.head.version == 1 && events->stream.chunk.head.lost &&
-			other(user, READ_DECODED_LOST))
-			return false;
-		return true;
-	default:
-		return true;
-	}
+	return read_events_step(events) != READ_STREAM_END;
 }
 
 /*
@@ -125,14 +110,12 @@ READ_INLINE bool read_events_next(struct read_events *events, read_decode_other 
 READ_INLINE bool read_events_all(
 	struct read_events *events, read_decode_event take, read_decode_other other, void *user)
 {
-	bool over = false;
-
 	do {
 		if (read_events_tell(events, other, user) ||
 			read_decode_block(&events->decoder, take, other, user))
 			return true;
-	} while (read_events_next(events, other, user, &over));
-	return !over;
+	} while (read_events_next(events));
+	return false;
 }
 
 #endif

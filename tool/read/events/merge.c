@@ -70,16 +70,12 @@ static bool take_custom(struct read_merge_source *source, const struct read_deco
 	return true;
 }
 
-/*
- * Events lost in chunks that the head does not count, or as many of them: the head may have been read before the chunk.
- */
+/* Events lost before the chunk, as many of them as the head counts: it may have been read before the chunk. */
 static uint64_t take_lost(struct read_merge_source *source)
 {
 	struct read_process *process = source->process;
 	uint64_t lost = source->events.stream.chunk.head.lost, left = process->head.lost - source->of->lost_told;
 
-	if (source->events.stream.chunk.head.version == 1)
-		return lost;
 	lost = lost < left ? lost : left;
 	source->of->lost_told += lost;
 	return lost;
@@ -407,7 +403,7 @@ static bool add_process(struct read_merge *merge, struct read_process *process)
 	read_meta_begin(&source->meta, process, 0);
 	for (unsigned n = 0; n < process->threads; n++) {
 		struct read_events events;
-		if (!(process->files[n] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
+		if (!(process->files[n] & (READ_FILE_EVENTS | READ_FILE_PLACES)) ||
 			!read_events_open(&events, process, n, MERGE_BLOCK))
 			continue;
 		source = add_source(merge, of);

@@ -130,8 +130,6 @@ static void take_unfinished(struct read_stream *stream)
 		}
 		sched_yield();
 	}
-	if (!newer)
-		read_chunks_end(&stream->chunks);
 	look_ahead(stream);
 }
 
@@ -232,7 +230,6 @@ enum read_stream_step read_stream_step(struct read_stream *stream)
 			read_chunks_gone(&stream->chunks);
 			stream->end = stream->pos;
 			stream->at = stream->have = 0;
-			stream->chunk.head.lost = 0;
 			stream->in_chunk = false;
 			return READ_STREAM_FINISH;
 		}

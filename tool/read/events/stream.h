@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of one thread record: chunk by chunk, in blocks. tool/read/events/events.h makes events of them. Its two
- * files, t<n> and r<n> (the flight recorder), are read as one, in the order of the chunks' numbers.
+ * The words of one thread record: chunk by chunk, in blocks, in the order of the chunks' numbers (chunks.h).
+ * tool/read/events/events.h makes events of them.
  *
  *	read_stream_open(&s, process, number, READ_STREAM_BLOCK);
  *	while ((step = read_stream_step(&s)) != READ_STREAM_END)
  *		switch (step) {
  *		case READ_STREAM_CHUNK:  a chunk begins: s.chunk.head
  *		case READ_STREAM_WORDS:  s.words[s.at ... s.have-1] are its next words; move s.at over what was taken
- *		case READ_STREAM_FINISH: the chunk's words end; s.chunk.head.lost events were lost after them
+ *		case READ_STREAM_FINISH: the chunk's words end
  *		}
  *	read_stream_close(&s);
  *

@@ -7,7 +7,7 @@ bool read_turns_open(struct read_turns_record *record, struct read_process *proc
 	struct read_stacks *stacks, const struct read_sched *sched)
 {
 	*record = (struct read_turns_record){ .by_turns = by_turns };
-	if (!(process->files[number] & (READ_FILE_EVENTS | READ_FILE_RING)) ||
+	if (!(process->files[number] & (READ_FILE_EVENTS | READ_FILE_PLACES)) ||
 		!read_events_open(&record->source, process, number, by_turns ? TURNS_BLOCK : READ_STREAM_BLOCK))
 		return false;
 	if (sched)

@@ -16,7 +16,7 @@
  * tool/read/events/calls.h tells what ends a call. Calls that are open when the events of their thread end, or where
  * some are missing, are unfinished: counted as calls, but without time. A call has no time either if it has no end of
  * its own (it was unwound, or a call around it ended) and functions were switched off while it was open: it may have
- * ended at any moment since. Counters (c<n>) add to calls alone. Custom events are counted by their types (customs.h).
+ * ended at any moment since. Counters add to calls alone. Custom events are counted by their types (customs.h).
  *
  * If only some calls are to be counted (a thread's, those that began in some time) the others are followed all the
  * same, in row[0]: what is counted has the same times as without the choice, but for `total` where a call that is not
@@ -64,7 +64,7 @@ struct read_count_sums {
 	uint64_t orphans;     /* ends of calls whose entry is missing */
 	uint64_t inherited;   /* ends, in a forked process, of calls that its parent began */
 	uint64_t points;      /* calls whose end is not recorded */
-	uint64_t counted;     /* calls of c<n> */
+	uint64_t counted;     /* calls by counters */
 	uint64_t no_end;      /* calls without time, since functions were switched off during them */
 	uint64_t overwritten; /* chunks */
 	uint64_t crashes;

@@ -413,8 +413,6 @@ static void count_other(struct read_count *c, enum read_decoded what)
 		change_stack(c, what);
 		break;
 	case READ_DECODED_LOST:
-		if (head->version == 1)
-			c->sums.lost += head->lost;
 		change_stack(c, what);
 		break;
 	case READ_DECODED_CRASH:
@@ -490,7 +488,8 @@ void read_count_events(struct read_count *c, struct read_turns_record *record)
 			if (read_events_tell(&record->source, take_other, &loop) ||
 				count_block(&record->source.decoder, &loop))
 				break;
-		} while (read_events_next(&record->source, take_other, &loop, &record->over));
+			record->over = !read_events_next(&record->source);
+		} while (!record->over);
 	}
 	record->next = record->source.decoder.now;
 	c->calls.top = loop.top;
