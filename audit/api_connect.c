@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/live/api.h"
+#include "audit/api_connect.h"
 
+#include "audit/live/api.h"
 #include "x86_64/sys.h"
 
 /* A table with these entries is a whole library's, not the hook of XAUDIT_EVENT. */

@@ -12,53 +12,54 @@
 #include <sys/auxv.h> /* getauxval */
 #include <time.h>     /* clock_gettime */
 
-#include "audit/altstack.h"
-#include "audit/bind.h"
+#include "audit/api_connect.h"
+#include "audit/bind/bind.h"
+#include "audit/bind/cyg.h"
+#include "audit/bind/gmon.h"
+#include "audit/bind/imports.h"
+#include "audit/bind/iterate.h"
+#include "audit/bind/loader_calloc.h"
+#include "audit/bind/runtime_symbols.h"
+#include "audit/bind/symbol.h"
+#include "audit/bind/words.h"
 #include "audit/check/check.h"
-#include "audit/children.h"
-#include "audit/cyg.h"
 #include "audit/freestanding.h"
-#include "audit/gmon.h"
-#include "audit/image.h"
-#include "audit/imports.h"
 #include "audit/index/find.h"
-#include "audit/iterate.h"
 #include "audit/live/announce.h"
-#include "audit/live/api.h"
 #include "audit/live/dladdr.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/switch.h"
-#include "audit/loader_calloc.h"
-#include "audit/object.h"
-#include "audit/prepare.h"
-#include "audit/rules/rules.h"
-#include "audit/runtime_symbols.h"
-#include "audit/sanitizer.h"
-#include "audit/static_tls.h"
-#include "audit/symbol.h"
 #include "audit/live/unwinder.h"
-#include "audit/words.h"
-#include "audit/work.h"
+#include "audit/model/object.h"
+#include "audit/prepare/image.h"
+#include "audit/prepare/lifetime.h"
+#include "audit/prepare/prepare.h"
+#include "audit/rules/rules.h"
+#include "audit/start/altstack.h"
+#include "audit/start/children.h"
+#include "audit/start/sanitizer.h"
+#include "audit/start/static_tls.h"
+#include "audit/start/work.h"
 #include "config.h"
-#include "runtime/broker.h"
-#include "runtime/calls.h"
-#include "runtime/chunk.h"
-#include "runtime/clock.h"
+#include "runtime/base/identity.h"
+#include "runtime/base/maps.h"
+#include "runtime/base/text.h"
+#include "runtime/calls/calls.h"
 #include "runtime/control.h"
-#include "runtime/epoch.h"
-#include "runtime/filter.h"
+#include "runtime/files/broker.h"
+#include "runtime/files/pool.h"
+#include "runtime/files/surroundings.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/identity.h"
-#include "runtime/maps.h"
-#include "runtime/own_labels.h"
-#include "runtime/pool.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/epoch.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/filter.h"
+#include "runtime/record/own_labels.h"
+#include "runtime/record/recorder.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
-#include "runtime/surroundings.h"
-#include "runtime/text.h"
-#include "runtime/thread.h"
 #include "x86_64/confined.h"
 #include "x86_64/labels.h"
 #include "x86_64/libc.h"
@@ -192,7 +193,7 @@ static uint32_t object_flags(const struct link_map *map, Lmid_t namespace)
  */
 #define DLSYM_ALONE LA_FLG_BINDTO
 
-/* The program headers are neither at their usual place nor where ld.so's struct link_map has them (audit/image.c). */
+/* The program headers are neither at their usual place nor where ld.so's struct link_map has them (image.c). */
 static void say_unread(const struct link_map *map)
 {
 	struct process_held held;
@@ -245,7 +246,8 @@ static void open_object(void *argument)
 	if (!started && imports.sanitizer && sanitizer_refuse(load, imports.sanitizer, &rules))
 		kinds &= rules_kinds(&rules);
 	runtime_symbols_give(load, &imports);
-	dlclose_note(load, &imports);
+	dlclose_note(load, imports.defines_dlclose, imports.index[IMPORT_DLCLOSE], imports.relocation,
+		imports.relocations);
 	/* Under `xaudit check` a process makes no trace. */
 	if (!check_mode() && api_connect(&image))
 		prepare_for_interface();
@@ -329,8 +331,8 @@ static void watch_thread_ends(void)
 }
 
 /*
- * Who may have the family's file is looked at before rights are given up (runtime/leave.h). Registered like the key; a
- * program has seldom as many functions there as would need memory (48).
+ * Who may have the family's file is looked at before rights are given up (runtime/process/leave.h). Registered like the
+ * key; a program has seldom as many functions there as would need memory (48).
  */
 static void watch_forks(void)
 {

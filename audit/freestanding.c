@@ -10,7 +10,7 @@
 #include <time.h>     /* clock_gettime */
 #include <unistd.h>   /* environ */
 
-#include "audit/symbol.h"
+#include "audit/bind/symbol.h"
 #include "x86_64/sys.h"
 
 /* For the compiler itself may call it, after it has looked who does (-flto). */

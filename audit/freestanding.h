@@ -12,8 +12,8 @@
  * All functions: any thread, async-signal-safe, general registers only, no lock. What the constructor stores never
  * changes.
  *
- * To have ld.so or the program's libc do something, call its own function by pointer (audit/symbol.h). These take the
- * namespace of an object from their return address, which is then in ours.
+ * To have ld.so or the program's libc do something, call its own function by pointer (audit/bind/symbol.h). These take
+ * the namespace of an object from their return address, which is then in ours.
  */
 #ifndef XAUDIT_AUDIT_FREESTANDING_H
 #define XAUDIT_AUDIT_FREESTANDING_H

@@ -3,21 +3,14 @@
 # audit/libaudit.la: what ld.so calls, and what runs then, on the thread that loads or closes.
 # libxaudit.la: the audit module, .libs/libxaudit.so in the build folder; and what it has in place of a libc.
 noinst_LTLIBRARIES += audit/libaudit.la
-audit_libaudit_la_SOURCES = audit/altstack.c audit/altstack.h audit/api_connect.c audit/audit.c audit/bind.c \
-	audit/bind.h audit/children.c audit/children.h audit/dladdr_bind.c audit/entry.c audit/entry.h audit/image.c \
-	audit/image.h audit/imports.c audit/imports.h audit/iterate.c audit/iterate.h audit/loader_calloc.c \
-	audit/loader_calloc.h audit/nointercept.c audit/nointercept.h audit/object.c audit/object.h audit/prepare.c \
-	audit/prepare.h audit/runtime_symbols.c audit/runtime_symbols.h audit/sanitizer.c audit/sanitizer.h \
-	audit/static_tls.c audit/static_tls.h audit/symbol.c audit/symbol.h audit/tunables.h audit/words.c \
-	audit/words.h audit/work.c audit/work.h
-audit_libaudit_la_SOURCES += audit/cyg.c audit/cyg.h audit/gmon.c audit/gmon.h
+audit_libaudit_la_SOURCES = audit/api_connect.c audit/api_connect.h audit/audit.c
 audit_libaudit_la_CFLAGS = $(MODULE_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libxaudit.la
 libxaudit_la_SOURCES = audit/freestanding.c audit/freestanding.h
 libxaudit_la_CFLAGS = $(MODULE_CFLAGS) $(FREESTANDING_CFLAGS)
 # What a start runs comes first, together: a page fault brings 16 pages of text.
-libxaudit_la_LIBADD = audit/libaudit.la audit/rules/librules.la audit/index/libindex.la runtime/libruntime.la \
-	x86_64/libx86_64.la audit/live/liblive.la audit/site/libsites.la
+libxaudit_la_LIBADD = audit/libaudit.la audit/model/libmodel.la audit/rules/librules.la audit/index/libindex.la \
+	runtime/libruntime.la x86_64/libx86_64.la audit/live/liblive.la audit/site/libsites.la
 
 # Bound at load: no lazy binding of ours may run in the middle of somebody's call. Two segments, not four: each costs a
 # start 2 us.

@@ -142,7 +142,7 @@ enum index_function_flags {
 	INDEX_ENTRY_ALONE = 4,
 	INDEX_DISPLACES_CALL = 8,   /* a copy of it may do so: not where a shadow stack is on */
 	INDEX_CLOSED = 16,	    /* its displaced copy does not go on behind the site */
-	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/nointercept.h): as ENTRY_ALONE */
+	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/bind/nointercept.h): as ENTRY_ALONE */
 	INDEX_ENDS_IN_CALL = 64,    /* the last one of its displaced instructions is a call */
 	/*
 	 * It jumps to what asks its return address who called it (dlopen, dlsym), or to one of its file that does: as

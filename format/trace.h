@@ -18,8 +18,8 @@
  * Everything is little endian and naturally aligned. meta is a shared mapping while a process of the family lives, so
  * what a process wrote is still there after it was killed. After the written part, files are sparse or zero.
  *
- * Writers: heads and records are written under the process lock (runtime/process.h); their reader believes the first
- * trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the
+ * Writers: heads and records are written under the process lock (runtime/process/process.h); their reader believes the
+ * first trace_head.used bytes (release store there, acquire load in the reader). Chunks and counters are written by the
  * thread that owns the record, and by signal handlers on that thread; by no other thread.
  *
  * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
@@ -98,7 +98,7 @@ enum trace_type {
 	 */
 	TRACE_UNWIND = 4,
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
-	TRACE_ENTRY_KEPT = 7, /* read as TRACE_ENTRY (runtime/filter.c says what it is for) */
+	TRACE_ENTRY_KEPT = 7, /* read as TRACE_ENTRY (runtime/record/filter.c says what it is for) */
 	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
 	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
 };
@@ -300,7 +300,7 @@ struct trace_head {
 	uint64_t taken_back;	 /* calls that left nothing: shorter than the rules' time, or of no known time */
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t coarse;     /* up to so many events share the clock's reading before them; 0: none do */
-	/* errno of the last file that `xaudit record` was asked for and could not give; 0: none (runtime/broker.h) */
+	/* errno of the last file that `xaudit record` was asked for and could not give; 0: none (broker.h) */
 	uint32_t record_error;
 	uint32_t process;    /* the place of this head */
 	uint64_t place_size; /* the same in all heads of a family */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/control.h"
 
-#include "runtime/epoch.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process/epoch.h"
+#include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 

@@ -138,12 +138,12 @@ struct control_block {
 	uint64_t stack_size;
 	struct control_request *request;
 	/* For status. The data that these point to never moves. */
-	struct object **objects; /* heads of lists of audit/object.h */
+	struct object **objects; /* heads of lists of audit/model/object.h */
 	struct load **loads;
 	const uint32_t *state;	 /* enum process_state */
 	const char *folder;	 /* of this process's family; empty: none yet */
 	struct trace_head *const *head; /* of this process; *head NULL: none yet */
-	const uint64_t *epoch;	 /* the count of runtime/epoch.h */
+	const uint64_t *epoch;	 /* the count of runtime/process/epoch.h */
 	const enum trace_mode *mode;
 	const int *recording; /* 0: stopped */
 	const char *why; /* why nothing is recorded, as process_why() says; "": no such reason */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/custom.h"
 
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/text.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
-#include "runtime/text.h"
-#include "runtime/thread.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/recorder.h"
 #include "x86_64/contract.h"
 #include "x86_64/sys.h"
 

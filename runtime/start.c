@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/start.h"
 
-#include "runtime/arena.h"
-#include "runtime/calls.h"
-#include "runtime/count.h"
+#include "runtime/base/arena.h"
+#include "runtime/calls/calls.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/recorder.h"
-#include "runtime/thread.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/count.h"
+#include "runtime/record/recorder.h"
 #include "x86_64/mirror.h"
 
 static void *memory_for_stacks(size_t size)

@@ -4,9 +4,7 @@
 # else .libs/libxaudit.so beside its own executable (a build folder), else in XAUDIT_MODULE_DIR. Linked with static
 # convenience libraries only, so that libtool makes a plain executable and no wrapper script.
 bin_PROGRAMS += xaudit
-xaudit_SOURCES = tool/build_id.h tool/bus.c tool/bus.h tool/json.c tool/json.h tool/lost.c tool/lost.h tool/main.c \
-	tool/memory.c tool/memory.h tool/now.h tool/options.c tool/options.h tool/plain.h tool/proc.h tool/thread.h \
-	tool/tool.c tool/tool.h tool/whole.h
+xaudit_SOURCES = tool/main.c
 xaudit_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_MODULE_DIR='"$(libdir)"' -DXAUDIT_DATA_DIR='"$(pkgdatadir)"'
 xaudit_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)
 xaudit_LDADD = audit/site/libsites.la audit/rules/librules.la $(ELF_LIBS)

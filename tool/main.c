@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line's first word: a subcommand. */
 #define _GNU_SOURCE
-#include "tool/tool.h"
+#include "tool/base/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
-#include "tool/bus.h"
-#include "tool/memory.h"
+#include "tool/base/bus.h"
+#include "tool/base/memory.h"
 
 static const struct {
 	const char *name, *what;

@@ -9,15 +9,15 @@
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *
- * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/nointercept.h; where it is bound to
- * nothing else, audit/words.h), right before the call, which is the last chance to ask for what will be needed; a
+ * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/bind/nointercept.h; where it is bound to
+ * nothing else, audit/bind/words.h), right before the call, which is the last chance to ask for what will be needed; a
  * system call by an instruction of the program's own is not seen. It holds for the whole process, whichever thread the
  * filter is for, also when the kernel refuses it, and for its forked children. A program that is executed under a
  * filter has made many system calls at its start, and lives.
  *
  * A filter may answer by a trap, too: then the program's handler of SIGSYS makes the system call. So no mask of ours
- * blocks SIGSYS (runtime/process.h). In ld.so's callbacks, which make more system calls, this is what browsers rely on.
- * What the system can do is asked in la_version, before there is a filter.
+ * blocks SIGSYS (runtime/process/process.h). In ld.so's callbacks, which make more system calls, this is what browsers
+ * rely on. What the system can do is asked in la_version, before there is a filter.
  *
  * Set by process_confine() alone. Any context, no lock.
  */

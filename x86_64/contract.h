@@ -143,7 +143,7 @@ CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t limit);
 
 /*
  * The thread is about to make a system call by which the process may give up rights, or fork: its number, and its first
- * three arguments. Leaves the family before rights go, where others have that (runtime/leave.h).
+ * three arguments. Leaves the family before rights go, where others have that (runtime/process/leave.h).
  */
 CONTRACT enum tramp_answer tramp_slow_rights(const uint32_t call[4]);
 

@@ -16,8 +16,8 @@
  * But a page is not given to a stack that another thread is on, or has open calls on, if it is not the thread's own by
  * %fs: it is a new one, too, which becomes the upper one's when its calls are over, and the thread comes up to that.
  * That may be wrong: a stack without a guard page, an array in a frame, the heap. Then an event finds open calls at
- * lower addresses than its own, which were left without notice, or are another stack's. runtime/calls.c decides by
- * looking whether the slot still holds our label, and parts the range by mirror_split(): the lower part keeps its
+ * lower addresses than its own, which were left without notice, or are another stack's. runtime/calls/calls.c decides
+ * by looking whether the slot still holds our label, and parts the range by mirror_split(): the lower part keeps its
  * struct. When the lower part has no calls, and the upper one no new calls, mirror_join() joins them again.
  *
  * Gaps. A stack may lie in a frame of another one: an array, of a coroutine or a signal handler. Then the calls around
@@ -32,7 +32,7 @@
  *	hot.top, depth,		the thread on the stack, and its handlers; each change is one instruction. In
  *	tailed, opener		mirror_leave(), and while stacks are parted and given back, who holds the lock; of a
  *				struct that was set aside (mirror_replace()), the thread that it was set aside for
- *	runner			a thread of the process that runs there (runtime/calls.h)
+ *	runner			a thread of the process that runs there (runtime/calls/calls.h)
  *	all else		a thread that holds the process lock
  * mirror_find() takes no lock: tables only grow, entries are stored with release, and its answer is checked against the
  * range that the struct has by then. Trampolines look at hot.low and hot.size alone, in this order: every slot in them
@@ -51,7 +51,8 @@
  *
  * A forked child has its parent's stacks, and goes on with the calls that are open on its own.
  *
- * All functions: any thread, async-signal-safe, no libc; process lock held (runtime/process.h) but for mirror_find().
+ * All functions: any thread, async-signal-safe, no libc; process lock held (runtime/process/process.h) but for
+ * mirror_find().
  */
 #ifndef XAUDIT_MIRROR_H
 #define XAUDIT_MIRROR_H
@@ -71,7 +72,7 @@ struct stack {
 	/* the stack of the part of the same page above high; of all of the page, if this one has nothing there */
 	struct stack *above;
 	const void *runner;    /* record of the thread that ran on it last; NULL: a thread that is gone */
-	uint32_t depth, tailed; /* for runtime/filter.h: open calls; see filter_is_below() */
+	uint32_t depth, tailed; /* for runtime/record/filter.h: open calls; see filter_is_below() */
 	/* ---- a cache line ---- */
 	/* value of top when no call is open, and the outermost call's link: above all of its slots, never changed */
 	uint64_t end;
@@ -81,12 +82,12 @@ struct stack {
 		uint64_t aside; /* while it is set aside: see mirror_replace(): top at that moment */
 	};
 	uint64_t native; /* for a thread's own stack its %fs base; 1: the main thread's; 0: any other stack */
-	uint32_t tid, generation; /* of runner, and of the process (runtime/identity.h): relaxed, too */
+	uint32_t tid, generation; /* of runner, and of the process (runtime/base/identity.h): relaxed, too */
 	uint64_t freed;		  /* round in which it was given back, or how else it has no range; 0: in use */
 	uint32_t number;	  /* in the trace, no other stack's of the process. Relaxed; lock held to write */
 	uint32_t asked;		  /* how often a thread came while another one was on it. Relaxed: it is for a guess */
 	struct stack *gaps; /* the lowest one's struct, which leads to the next higher one by `above`; NULL: none */
-	uint64_t opener; /* for runtime/filter.h: slot of the outermost call below which calls are recorded; 0: none */
+	uint64_t opener; /* for filter.h: slot of the outermost call below which calls are recorded; 0: none */
 } __attribute__((aligned(128))); /* two lines of one's own */
 
 _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack points at the hot part");

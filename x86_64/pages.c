@@ -19,7 +19,8 @@
 
 /*
  * Has the thread no filter of system calls? A filter may kill for the question; but one that lets us ask for the TSC by
- * the same system call (runtime/clock.c) has no reason to. /proc/thread-self/status tells it too, and costs 30 us.
+ * the same system call (runtime/process/clock.c) has no reason to. /proc/thread-self/status tells it too, and costs 30
+ * us.
  */
 static int is_unfiltered(void)
 {

@@ -2,10 +2,10 @@
 /*
  * Trampolines: the code that stubs jump to. It lies in libxaudit.so, never moves and is never freed.
  *
- * A site jumps to its stub, the stub through a gate, the gate through the dispatch table (runtime/dispatch.h) to one of
- * the trampolines here, which record the event in the calling thread's chunk and go on to the function's body. They
- * keep every register but the flags, use no vector register, take no lock and call C only off the fast path. contract.h
- * has the C functions that they call, and the words that they read.
+ * A site jumps to its stub, the stub through a gate, the gate through the dispatch table (runtime/record/dispatch.h) to
+ * one of the trampolines here, which record the event in the calling thread's chunk and go on to the function's body.
+ * They keep every register but the flags, use no vector register, take no lock and call C only off the fast path.
+ * contract.h has the C functions that they call, and the words that they read.
  *
  * Owner: struct tramp_state belongs to one thread and to the signal handlers that run on it; every update is one
  * instruction or may be repeated by a handler in between (each place in tramp.S says why). Other threads never read it.
@@ -20,10 +20,9 @@
  * take tramp_state.read, and don't look at the span, which is that of the reading: C changes both together, with
  * signals blocked, and trampolines store only a reading of the same span as the one before, by one instruction that
  * does nothing if there is another one by then. The reading is loaded after the cursor: code that changes it to another
- * span moves the cursor (runtime/recorder.h). Where there is more to do than to record, handlers or filters, each event
- * has a reading.
- * XRay functions return through their own exit sleds; their open calls are kept in the mirror of the word below their
- * slot.
+ * span moves the cursor (runtime/record/recorder.h). Where there is more to do than to record, handlers or filters,
+ * each event has a reading. XRay functions return through their own exit sleds; their open calls are kept in the mirror
+ * of the word below their slot.
  */
 #ifndef XAUDIT_TRAMP_H
 #define XAUDIT_TRAMP_H
@@ -46,7 +45,7 @@ struct tramp_stack {
  * C.
  */
 struct tramp_state {
-	struct tramp_stack *stack; /* that the thread's events are on (runtime/recorder.h); NULL: none yet */
+	struct tramp_stack *stack; /* that the thread's events are on (runtime/record/recorder.h); NULL: none yet */
 	uint64_t cursor;     /* where the next event goes, or may go; see chunk_bit */
 	uint64_t chunk_bit;  /* set in every address of the chunk that takes events, clear after it; 0: no chunk does */
 	uint64_t token;	     /* the value of the chunk's words that have no event */
@@ -54,7 +53,7 @@ struct tramp_state {
 	uint32_t count_limit; /* so many function ids have a counter; 0: none has */
 	uint64_t counts;      /* address of the counter of id 0; 8 bytes each */
 	uint64_t read;	     /* of a coarse clock: the last reading, always of that span (below) */
-	int32_t ahead;	     /* from the chunk to where the next one will be (runtime/chunk.h); 0: that is not known */
+	int32_t ahead;	     /* from the chunk to where the next one will be (chunk.h); 0: not known */
 	uint32_t known;	     /* runtime/ alone: a page where the thread was seen (thread.h); 0: none */
 };
 

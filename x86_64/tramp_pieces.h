@@ -9,7 +9,7 @@
  *		have none); XRay: r10 undefined, as its sleds write it anyway
  *
  * Signal handlers may interrupt anywhere and run traced functions on the same record: an event is stored only where no
- * other one is, by one instruction (runtime/recorder.h); `top` is stored after the mirror entry that it names is
+ * other one is, by one instruction (runtime/record/recorder.h); `top` is stored after the mirror entry that it names is
  * complete, and after an exit's event; nothing that lies above %rsp-128 is touched by the kernel.
  */
 #ifndef XAUDIT_TRAMP_PIECES_H

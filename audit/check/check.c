@@ -8,8 +8,8 @@
 #include <sys/mman.h> /* PROT_NONE */
 
 #include "audit/check/dlclose.h"
-#include "audit/image.h"
-#include "runtime/process.h"
+#include "audit/prepare/image.h"
+#include "runtime/process/process.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/remote.h"

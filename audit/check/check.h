@@ -21,7 +21,7 @@
 #include <link.h>
 #include <stdint.h>
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 #define CHECK_VARIABLE "XAUDIT_CHECK"
 #define CHECK_MAGIC    0x6b63656863647561ull

@@ -8,11 +8,11 @@
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/uio.h>  /* struct iovec */
 
+#include "audit/bind/symbol.h"
 #include "audit/check/link_map.h"
-#include "audit/image.h"
-#include "audit/symbol.h"
-#include "runtime/maps.h"
-#include "runtime/process.h"
+#include "audit/prepare/image.h"
+#include "runtime/base/maps.h"
+#include "runtime/process/process.h"
 #include "x86_64/confined.h"
 #include "x86_64/elf.h"
 #include "x86_64/sys.h"

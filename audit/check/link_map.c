@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "audit/image.h"
-#include "audit/symbol.h"
+#include "audit/bind/symbol.h"
+#include "audit/prepare/image.h"
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 

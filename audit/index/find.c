@@ -5,9 +5,9 @@
 #include <unistd.h> /* X_OK */
 
 #include "audit/index/helper.h"
-#include "runtime/maps.h"
-#include "runtime/process.h"
-#include "runtime/text.h"
+#include "runtime/base/maps.h"
+#include "runtime/base/text.h"
+#include "runtime/process/process.h"
 #include "x86_64/sys.h"
 
 #define FOLDERS	    3 /* the one that is named, the user's, the system's */

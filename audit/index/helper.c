@@ -11,7 +11,7 @@
 #include <sys/resource.h> /* RLIMIT_CORE */
 #include <sys/wait.h>	 /* WIFEXITED */
 
-#include "runtime/text.h"
+#include "runtime/base/text.h"
 #include "x86_64/clone.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"

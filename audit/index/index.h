@@ -156,7 +156,7 @@ struct index_walk {
 /*
  * Begins a walk over the functions that a pattern (rules_match()) could mean: of a literal name those alone, of a
  * literal prefix those that begin with it, both found by binary search; else all that have a name. Of a name of C++
- * (audit/rules/cxx.h) it is all symbols of that language. "*" is each function once, by address, with the best of its
+ * (audit/match/cxx.h) it is all symbols of that language. "*" is each function once, by address, with the best of its
  * names or none. Whether a name does match is for the caller to ask. The pattern stays the caller's, and must stay
  * until the walk is over.
  */

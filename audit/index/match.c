@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "audit/rules/cxx.h"
+#include "audit/match/cxx.h"
 
 static const struct index_order *order_at(const struct index *index, size_t i)
 {

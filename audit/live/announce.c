@@ -4,9 +4,9 @@
 #include "audit/live/entry.h"
 #include "audit/live/unwinder.h"
 #include "runtime/custom.h"
-#include "runtime/filter.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
+#include "runtime/record/filter.h"
 #include "x86_64/sys.h"
 
 static uint32_t next_id = 1;

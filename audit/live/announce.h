@@ -6,7 +6,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_ANNOUNCE_H
 #define XAUDIT_AUDIT_LIVE_ANNOUNCE_H
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* process_options.describe: writes everything that is known into a new meta. */
 void announce_all(void);

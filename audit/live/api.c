@@ -3,17 +3,17 @@
 
 #include <errno.h> /* EINVAL */
 
+#include "audit/live/announce.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/load_code.h"
-#include "audit/live/announce.h"
 #include "audit/live/switch.h"
 #include "audit/live/xray.h"
+#include "runtime/base/text.h"
 #include "runtime/custom.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "x86_64/sys.h"
-#include "runtime/text.h"
 
 /*
  * The caller's structure may be older or newer than ours: the fields that both have are copied; its size field stays.

@@ -11,14 +11,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_API_H
 #define XAUDIT_AUDIT_LIVE_API_H
 
-#include "audit/image.h"
 #include "runtime/api/table.h"
-
-/* la_objopen: fills in the object's tables. Returns whether the object may use the XRay interface. */
-int api_connect(const struct image *image);
-
-/* Some object may set handlers. */
-extern int api_handlers;
 
 /* What the tables are filled with. */
 extern const struct api_table api_table;

@@ -11,8 +11,8 @@
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/xray.h"
-#include "runtime/process.h"
-#include "runtime/text.h"
+#include "runtime/base/text.h"
+#include "runtime/process/process.h"
 #include "x86_64/patch.h"
 #include "x86_64/sys.h"
 

@@ -9,7 +9,7 @@
 #define XAUDIT_AUDIT_LIVE_BATCH_H
 
 #include "audit/live/requests.h"
-#include "audit/object.h"
+#include "audit/model/object.h"
 #include "runtime/control.h" /* struct control_result */
 
 /* One site that changes. */

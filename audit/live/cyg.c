@@ -2,8 +2,8 @@
 #include "audit/live/cyg.h"
 
 #include "audit/live/announce.h"
-#include "runtime/search.h"
-#include "runtime/told.h"
+#include "runtime/base/search.h"
+#include "runtime/calls/told.h"
 #include "x86_64/confined.h"
 
 /* The function's id; 0: it is none that we know. *is_on: is it on? */

@@ -6,15 +6,15 @@
  * They are functions of the object's set without sites. Which is on is told by its mark alone (FUNCTION_ON of
  * object.marks), in all loads of the object, at once.
  *
- * A load whose object has such functions has a struct cyg, and two stubs of bindings with it (audit/cyg.h), to which
- * the two symbols are bound. A stub leads to tramp_told (x86_64/tramp_told.S), which calls the side's function.
+ * A load whose object has such functions has a struct cyg, and two stubs of bindings with it (audit/bind/cyg.h), to
+ * which the two symbols are bound. A stub leads to tramp_told (x86_64/tramp_told.S), which calls the side's function.
  *
  * Any thread, async-signal-safe, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_CYG_H
 #define XAUDIT_AUDIT_LIVE_CYG_H
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* What a stub of a load leads to. */
 struct cyg_side {

@@ -6,9 +6,9 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/dlclose.h"
-#include "runtime/process.h"
-#include "x86_64/sys.h"
+#include "runtime/process/process.h"
 #include "x86_64/stub.h"
+#include "x86_64/sys.h"
 
 #define MOST_STEPS 8 /* a stub may lead to another one */
 

@@ -7,9 +7,9 @@
  * dlclose (audit/live/dlclose.h), they answer as for the real ones.
  *
  * Only libc's functions are replaced, where ld.so calls la_symbind64 (PLT slots and dlsym()), and in words that need
- * no PLT (audit/words.h). Code that interposes one of them looks for the next one after its own, libc's, and gets ours.
- * In all namespaces ours call those of the base namespace: these know the objects of all namespaces, and are never
- * unloaded.
+ * no PLT (audit/bind/words.h). Code that interposes one of them looks for the next one after its own, libc's, and gets
+ * ours. In all namespaces ours call those of the base namespace: these know the objects of all namespaces, and are
+ * never unloaded.
  *
  * Our functions run on any thread of the program, in signal handlers as far as the real ones may. They take the process
  * lock for addresses that ld.so does not know, but don't hold it while they call the real one. General registers only,
@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* A function of ours that replaces another one. */
 struct dladdr_pair {

@@ -7,9 +7,9 @@
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/uio.h>  /* struct iovec */
 
+#include "runtime/base/maps.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/maps.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 #include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
@@ -79,15 +79,16 @@ static int is_libc(const struct object *object)
 	       (length == 10 && sys_same(soname, "libdl.so.2", 10));
 }
 
-void dlclose_note(struct load *load, const struct imports *imports)
+void dlclose_note(struct load *load, int defines, uint32_t symbol, const Elf64_Rela *const relocation[2],
+	const uint64_t relocations[2])
 {
 	if (load->namespace)
 		return;
-	interposed |= imports->defines_dlclose && !is_libc(load->object);
-	load->closes = imports->index[IMPORT_DLCLOSE];
+	interposed |= defines && !is_libc(load->object);
+	load->closes = symbol;
 	for (int i = 0; i < 2; i++) {
-		load->close_relocation[i] = imports->relocation[i];
-		load->close_relocations[i] = imports->relocations[i];
+		load->close_relocation[i] = relocation[i];
+		load->close_relocations[i] = relocations[i];
 	}
 }
 

@@ -25,8 +25,7 @@
 
 #include <stdint.h>
 
-#include "audit/imports.h"
-#include "audit/object.h"
+#include "audit/model/object.h"
 #include "x86_64/dlclose_call.h"
 
 /*
@@ -35,8 +34,12 @@
  */
 void dlclose_bind(uint64_t dlclose, uint64_t dlmopen);
 
-/* la_objopen: notes how the object defines or imports dlclose. */
-void dlclose_note(struct load *load, const struct imports *imports);
+/*
+ * la_objopen: notes how the object defines or imports dlclose. defines: it does; symbol: the index of the symbol that
+ * it imports, 0: none; the relocations that can bind it.
+ */
+void dlclose_note(struct load *load, int defines, uint32_t symbol, const Elf64_Rela *const relocation[2],
+	const uint64_t relocations[2]);
 
 /* A handler is about to be set. Any thread, general registers only, no libc; takes the process lock. */
 void dlclose_watch(void);

@@ -9,8 +9,8 @@
 #include "audit/live/entry_copy.h"
 #include "audit/live/load_code.h"
 #include "audit/live/unwinder.h"
-#include "runtime/search.h"
-#include "runtime/thread.h"
+#include "runtime/base/search.h"
+#include "runtime/process/thread.h"
 #include "x86_64/sys.h"
 
 /* The reasons of an index have numbers of their own in a trace. */

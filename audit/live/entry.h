@@ -29,7 +29,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_ENTRY_H
 #define XAUDIT_AUDIT_LIVE_ENTRY_H
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* What is wanted of the functions of object.index: a bit for each, by number. One with none of them stays out. */
 struct entry_wish {

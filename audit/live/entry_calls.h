@@ -15,7 +15,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_ENTRY_CALLS_H
 #define XAUDIT_AUDIT_LIVE_ENTRY_CALLS_H
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* Are functions of this kind seen by way of such a call? */
 static inline int entry_calls_has(unsigned kind)

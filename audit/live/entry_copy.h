@@ -15,7 +15,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_ENTRY_COPY_H
 #define XAUDIT_AUDIT_LIVE_ENTRY_COPY_H
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* Bytes that those of the block's copies need that don't lie in their stubs. */
 size_t entry_copy_room(const struct object *object, const struct entry_block *block);

@@ -8,9 +8,9 @@
 #include "audit/live/cyg.h"
 #include "audit/live/entry.h"
 #include "audit/live/unwinder.h"
-#include "runtime/maps.h"
-#include "runtime/process.h"
-#include "runtime/search.h"
+#include "runtime/base/maps.h"
+#include "runtime/base/search.h"
+#include "runtime/process/process.h"
 #include "x86_64/sys.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 

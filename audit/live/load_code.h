@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 /* Protection (PROT_*) and end of the executable segment that holds a link-time address; 0: none does. */
 int load_code_segment(const struct load *load, uint64_t address, uint64_t *end);

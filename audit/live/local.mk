@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # audit/live/liblive.la: what threads of the program run in the middle of their calls, or while they are stopped. All of
-# this folder is compiled for that (no vector registers, no libc); so is libmatch.la, which the command links, too.
-
+# this folder is compiled for that (no vector registers, no libc).
 noinst_LTLIBRARIES += audit/live/liblive.la
 audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audit/live/api.c audit/live/api.h \
 	audit/live/batch.c audit/live/batch.h audit/live/cyg.c audit/live/cyg.h audit/live/dladdr.c \
 	audit/live/dladdr.h audit/live/dlclose.c audit/live/dlclose.h audit/live/entry.c audit/live/entry.h \
 	audit/live/entry_calls.c audit/live/entry_calls.h audit/live/entry_copy.c audit/live/entry_copy.h \
-	audit/live/entry_stub.c \
-	audit/live/lists.c audit/live/load_code.c audit/live/load_code.h audit/live/named.c audit/live/named.h \
+	audit/live/entry_stub.c audit/live/load_code.c audit/live/load_code.h audit/live/named.c audit/live/named.h \
 	audit/live/requests.c audit/live/requests.h audit/live/retired.c audit/live/retired.h audit/live/room.c \
-	audit/live/room.h audit/live/runtime_symbols.c audit/live/switch.c audit/live/switch.h audit/live/unwinder.c \
-	audit/live/unwinder.h audit/live/xray.c audit/live/xray.h
+	audit/live/room.h audit/live/switch.c audit/live/switch.h audit/live/unwinder.c audit/live/unwinder.h \
+	audit/live/xray.c audit/live/xray.h
 audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
-
-# What the rules answer on any thread, and the table of kinds.
-noinst_LTLIBRARIES += audit/live/libmatch.la
-audit_live_libmatch_la_SOURCES = audit/live/cxx.c audit/live/match.c audit/site/kinds.c audit/site/kinds.h
-audit_live_libmatch_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

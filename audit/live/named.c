@@ -6,7 +6,7 @@
 #include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
 #include "audit/live/unwinder.h"
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 
 #define IN_SET (1u << 31) /* the function is in the object's set already */
 #define ADD    (1u << 30) /* it is to be */

@@ -3,7 +3,7 @@
 
 #include <errno.h> /* EINVAL */
 
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 #include "x86_64/sys.h"
 
 int requests_parse(struct requests_rule *rule, char *text)

@@ -9,7 +9,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_REQUESTS_H
 #define XAUDIT_AUDIT_LIVE_REQUESTS_H
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 
 #define REQUESTS_ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
 

@@ -2,9 +2,9 @@
 #include "audit/live/retired.h"
 
 #include "audit/live/entry.h"
-#include "audit/object.h"
 #include "audit/live/xray.h"
-#include "runtime/arena.h"
+#include "audit/model/object.h"
+#include "runtime/base/arena.h"
 #include "x86_64/stub.h"
 
 _Static_assert(__builtin_offsetof(struct load, retired) == 0, "retired_free() finds the load by its item");

@@ -6,7 +6,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_RETIRED_H
 #define XAUDIT_AUDIT_LIVE_RETIRED_H
 
-#include "runtime/epoch.h"
+#include "runtime/process/epoch.h"
 
 /*
  * For epoch_defer(): frees what belongs to the load that is retired by this item. No thread that announced a section

@@ -5,7 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/entry.h"
-#include "audit/object.h"
+#include "audit/model/object.h"
 #include "runtime/control.h"
 #include "x86_64/sys.h"
 

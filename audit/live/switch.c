@@ -7,10 +7,10 @@
 #include "audit/live/entry.h"
 #include "audit/live/load_code.h"
 #include "audit/live/room.h"
-#include "runtime/identity.h"
-#include "runtime/pool.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/base/identity.h"
+#include "runtime/files/pool.h"
+#include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
 #include "x86_64/patch.h"
 #include "x86_64/sys.h"
@@ -76,7 +76,7 @@ static uint32_t is_calming(const struct batch *batch)
 
 /*
  * Makes the trace before anything is on, so that the answer tells if nothing would be recorded. A task of its own that
- * shares the program's memory makes none (runtime/thread.c).
+ * shares the program's memory makes none (runtime/process/thread.c).
  */
 static int begin_trace(const struct batch *batch)
 {

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "audit/live/requests.h"
-#include "audit/object.h"
+#include "audit/model/object.h"
 #include "runtime/control.h" /* struct control_request, struct control_result */
 
 /*

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/unwinder.h"
 
-#include "audit/object.h"
-#include "audit/rules/rules.h"
-#include "runtime/process.h"
+#include "audit/model/object.h"
+#include "audit/match/match.h"
+#include "runtime/base/text.h"
+#include "runtime/process/process.h"
 #include "x86_64/elf.h"
 #include "x86_64/sys.h"
-#include "runtime/text.h"
 #include "x86_64/tramp.h" /* tramp_return_tsc */
+
+int unwinder_blind;
+int unwinder_begun;
+int unwinder_shadow_stack;
 
 void unwinder_init(void)
 {

@@ -4,10 +4,10 @@
  *
  * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that call dl_iterate_phdr see
  * only their own namespace: where they bind libc's dl_iterate_phdr through the PLT (or dlsym), la_symbind64 binds them
- * to ours, which lists this module too (audit/iterate.h); where they fetch its address without a PLT, audit/words.h
- * does. For an unwinder that gets another object's all the same nothing can be done: the process stops intercepting
- * returns, and goes on recording entries. The same holds for one whose binding was made when nobody asked for any, in a
- * process that was started with nothing selected (load.unbound).
+ * to ours, which lists this module too (audit/bind/iterate.h); where they fetch its address without a PLT,
+ * audit/bind/words.h does. For an unwinder that gets another object's all the same nothing can be done: the process
+ * stops intercepting returns, and goes on recording entries. The same holds for one whose binding was made when nobody
+ * asked for any, in a process that was started with nothing selected (load.unbound).
  *
  * Code that copies parts of a stack away and other parts in also stops intercepting, since real return addresses are
  * kept by their place on the stack. Such code is recognized by the names of libraries. It copies only what lies below
@@ -22,10 +22,10 @@
 /* la_version. One thread. */
 void unwinder_init(void);
 
-/* Does the processor check returns against a shadow stack? Asked by unwinder_init(); defined in audit/live/lists.c. */
+/* Does the processor check returns against a shadow stack? Asked by unwinder_init(). */
 extern int unwinder_shadow_stack;
 
-/* Only unwinder.c writes it; defined in audit/live/lists.c. */
+/* Only unwinder.c writes it; defined in audit/model/object.c. */
 extern int unwinder_blind;
 
 /* May returns be intercepted? Any context. */

@@ -6,7 +6,7 @@
 
 #include "audit/live/switch.h"
 #include "runtime/handlers/state.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 #include "x86_64/sys.h"
 
 static struct load *numbered[XRAY_OBJECTS] SYS_LARGE;
@@ -256,4 +256,18 @@ int xray_id(const struct xaudit_handler_event *event, int32_t *id)
 	*id = (int32_t)((now - 1) << 24 | (index + 1));
 	return (xray_function(object, index)->log_args ? XRAY_LOG_ARGS : 0) |
 	       (handlers_is_set(HANDLERS_ARGUMENTS) ? XRAY_HAS_ARGS : 0);
+}
+
+/* ---- what runtime symbols mean ---- */
+
+uint64_t xray_no_handlers[4];
+
+int32_t xray_register(const void *start)
+{
+	return xray_number_at((uint64_t)(uintptr_t)start);
+}
+
+uint8_t xray_deregister(int32_t number)
+{
+	return number > 0 && xray_max_id(number);
 }

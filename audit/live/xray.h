@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#include "audit/object.h"
+#include "audit/model/object.h"
 #include "runtime/api/table.h" /* enum xray_status */
 
 #define XRAY_OBJECTS   256
@@ -76,5 +76,23 @@ uint32_t xray_objects(void);
  * is loaded several times, the id is that of the newest load, for events of all its loads. Any context.
  */
 int xray_id(const struct xaudit_handler_event *event, int32_t *id);
+
+/*
+ * ---- for objects that import XRay's runtime symbols (audit/bind/runtime_symbols.h): what the symbols mean ----
+ *
+ * Program threads call them, from constructors and destructors: general registers only, no libc.
+ */
+
+/* The handlers that LLVM's trampolines in such an object call: always none. */
+extern uint64_t xray_no_handlers[4];
+
+/*
+ * The number at this interface of the object whose sled map begins at `start`; -1: it has none. Further arguments of
+ * the caller are ignored: the module has read the object's file.
+ */
+int32_t xray_register(const void *start);
+
+/* Is this the number of an open load other than the program? It stays so until the load is closed. */
+uint8_t xray_deregister(int32_t number);
 
 #endif

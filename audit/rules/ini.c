@@ -6,10 +6,10 @@
  */
 #include "audit/rules/ini.h"
 
-#include "audit/rules/cxx.h"
+#include "audit/match/cxx.h"
 
+#include "runtime/base/text.h"
 #include "x86_64/sys.h" /* sys_write */
-#include "runtime/text.h"
 
 #define COMMA_WORD(NAME, word, ...) ", " word
 #define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)

@@ -4,7 +4,7 @@
 
 #include <signal.h> /* SIGUSR2 */
 
-#include "runtime/filter.h" /* FILTER_TIME_MAX */
+#include "runtime/record/filter.h" /* FILTER_TIME_MAX */
 #include "x86_64/sys.h"    /* sys_same */
 
 _Static_assert(FILTER_TIME_MAX == 100000000, "the row of time says so");

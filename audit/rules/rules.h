@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/match/match.h"
 #include "audit/site/kinds.h"
-#include "runtime/arena.h"
 
 #define RULES_DEFAULT_KINDS kinds_with(KIND_DEFAULT)
 
@@ -28,111 +28,11 @@
 #define RULES_RING_SIZE	     (8ul << 20) /* default */
 #define RULES_SIZE_LIMIT_MIN (1ul << 20)
 
-/* FUNCGLOB or FUNCGLOB@LIBGLOB */
-struct rules_pattern {
-	struct rules_pattern *next;
-	const char *function;
-	const char *library; /* NULL: any */
-};
-
-struct rules_section {
-	struct rules_section *next;
-	const char *library; /* glob; NULL for [program] */
-	unsigned kinds;	     /* mask of 1 << enum trace_kind */
-	/*
-	 * Kinds, of which there is one so far, entry, for those of the functions selected that have no site of their
-	 * own in the code that `kinds` would trace. Bindings (plt, calls) are none. The key of this name says it; where
-	 * a section names functions and neither kinds nor fallback, it is entry.
-	 */
-	unsigned fallback;
-	struct rules_pattern *functions; /* in order; NULL: all */
-	struct rules_pattern *exclude;
-};
-
-enum rules_clock { RULES_CLOCK_AUTO, RULES_CLOCK_TSC, RULES_CLOCK_MONOTONIC, RULES_CLOCK_COARSE };
-
-/* Which sites are made ready at load for being switched on while the program runs. */
-enum rules_prepare {
-	RULES_PREPARE_SELECTED, /* those that the sections select (default) */
-	RULES_PREPARE_ALL,	/* all of the kinds that a section of the object names */
-	RULES_PREPARE_NONE,	/* none: text stays as in the file until `xaudit ctl` switches something on */
-};
-
-struct rules {
-	struct arena arena;
-	struct rules_section *sections;
-	const char *output; /* absolute; %p and %u are not yet replaced */
-	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
-	enum rules_clock clock;
-	int follow; /* trace the programs that this one executes */
-	enum trace_mode mode;
-	size_t ring;	     /* bytes of a thread's flight recorder: a power of two from 256k to 1G, default 8M */
-	uint64_t size_limit; /* bytes of a process's thread files, after which recording stops; 0: none */
-	enum trace_overflow overflow;
-	int disabled;	     /* selected functions are prepared, but off until they are switched on */
-	enum rules_prepare prepare;
-	unsigned throttle;   /* percent of a chunk that one function's calls under 200 ns may fill; 0: off */
-	uint32_t depth;	     /* levels of open calls that are recorded; 0: all */
-	uint64_t time;	     /* ns: shorter calls leave nothing in the trace; 0: all stay */
-	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
-	struct rules_pattern *stack_copying; /* while such a library is loaded only entries are recorded */
-	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
-	int snapshot_exit, snapshot_crash;
-	/* any process of the same user may run `xaudit ctl` on this one (Yama); default: yes if XAUDIT_RULES is set */
-	int control_any;
-	int merge;	 /* MADV_MERGEABLE on patched pages */
-	int sched;	 /* `xaudit record` writes context switches; nothing to the module */
-	int perf;	 /* return addresses have labels of their own (x86_64/labels.h) */
-	/* for users: path of the file, "command line", both ("command line and FILE"), or "defaults" */
-	const char *source;
-	const char *file;   /* the configuration that was read; NULL: none */
-	int defaults;	    /* no source held a section, so these are the default ones */
-};
-
 /*
  * Reads the rules. environment: a function like getenv. Returns 0, or -1 after one line on fd 2
  * ("xaudit: FILE:LINE: what, and what is allowed").
  */
 int rules_read(struct rules *rules, char *(*environment)(const char *));
-
-/*
- * The section that decides about an object, or NULL when none matches. path: as ld.so knows it; soname may be NULL;
- * program: the main executable. A pattern is compared with the basename of path and with the soname; with the whole
- * path if the pattern holds a '/'.
- */
-const struct rules_section *rules_for(const struct rules *rules, const char *path, const char *soname, int program);
-
-/*
- * Does the section select this function of this object? name NULL (unknown): only `*` patterns match. For kind `calls`,
- * path and soname are those of the called library.
- */
-int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
-
-/* Could the section select any function of this object? Not if all its patterns are for other libraries. */
-int rules_may_select(const struct rules_section *section, const char *path, const char *soname);
-
-/* Does the pattern match this function of this object? As in rules_select(). */
-int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
-
-/*
- * Do the patterns name functions: are there any, and none that all functions match? `*` and `*@LIBGLOB` name none.
- */
-int rules_name_functions(const struct rules_pattern *patterns);
-
-/* Takes these kinds out of all sections. In la_objopen of the program, or of a library that it is started with. */
-void rules_refuse(struct rules *rules, unsigned kinds);
-
-/* All kinds that any section asks for, or falls back to. */
-unsigned rules_kinds(const struct rules *rules);
-
-/*
- * Shell pattern: * ? [a-z] [!a-z] and \ before a special character; a [ without its ] is an ordinary character. * and ?
- * match '/' too. Case counts. No locale, no allocation; async-signal-safe. Time: pattern times text at worst.
- */
-int rules_glob(const char *pattern, const char *text);
-
-/* "4M", "512k", "1G", bytes -> bytes, below 2^63, or 0 when it is no size. */
-uint64_t rules_bytes(const char *text);
 
 /*
  * Does the configuration accept the value for this key of [trace]? For options that mean the same as a key; not for
@@ -142,8 +42,5 @@ const char *rules_wrong(const char *key, const char *value);
 
 /* The name of a signal that `snapshot` takes, without SIG, or NULL. */
 const char *rules_signal(int number);
-
-/* Kind by its word; -1: there is none. length: of word. */
-int rules_kind(const char *word, size_t length);
 
 #endif

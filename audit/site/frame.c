@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/site/file.h"
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
 
 #define PAIR_SIZE 8
 

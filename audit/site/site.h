@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "audit/site/kinds.h" /* kind_home */
-#include "runtime/arena.h"
 #include "format/trace.h" /* enum trace_kind, enum trace_reason */
+#include "runtime/base/arena.h"
 #include "x86_64/sled.h"   /* enum sled_type */
 
 struct site {

@@ -4,7 +4,7 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* memchr, memset */
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
 
 /*
  * Least significant byte first. Bytes that are equal in all addresses cost nothing, so a normal file takes three

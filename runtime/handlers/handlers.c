@@ -3,12 +3,12 @@
 
 #include <errno.h> /* EINVAL */
 
-#include "runtime/clock.h"
-#include "runtime/epoch.h"
+#include "runtime/base/identity.h"
 #include "runtime/handlers/state.h"
-#include "runtime/identity.h"
-#include "runtime/process.h"
-#include "runtime/thread.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/epoch.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
 #include "x86_64/sys.h"
 
 struct handlers_entry *handlers_of_program[HANDLERS_TYPES];
@@ -22,14 +22,15 @@ static struct handlers_entry *unused;
 static unsigned taken; /* of pool */
 static unsigned leaving; /* entries out of the table that threads may be in. Process lock */
 static int used;	 /* handlers were set once. Process lock */
-static uint32_t enrolled; /* the process (runtime/identity.h) whose threads the epoch knows; 0: none. Process lock */
+/* The process (runtime/base/identity.h) whose threads the epoch knows; 0: none. Process lock. */
+static uint32_t enrolled;
 static uint64_t nested;
 
 /* ---- which threads are in a handler ---- */
 
 /*
  * After a fork: threads that this process does not have hold nothing. Only the thread that forked, the child's main
- * thread, may tell the epoch so (runtime/epoch.h). Process lock held.
+ * thread, may tell the epoch so (runtime/process/epoch.h). Process lock held.
  */
 static void look_for_fork(void)
 {
@@ -213,7 +214,7 @@ static int publish(enum handlers_type type, struct handlers_entry *entry)
 {
 	/*
 	 * Release; pairs with the acquire in handlers_deliver(): a thread that finds the entry finds its content. It is
-	 * D1 of runtime/epoch.h, too.
+	 * D1 of runtime/process/epoch.h, too.
 	 */
 	struct handlers_entry *old = __atomic_exchange_n(&handlers_of_program[type], entry, __ATOMIC_ACQ_REL);
 

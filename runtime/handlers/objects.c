@@ -4,7 +4,7 @@
 
 #include <sys/mman.h> /* PROT_READ */
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
 #include "x86_64/sys.h"
 
 #define BLOCK_RANGES 511 /* and a copy of the next block's first range after the last: a page */

@@ -3,10 +3,10 @@
 #ifndef XAUDIT_RUNTIME_HANDLERS_STATE_H
 #define XAUDIT_RUNTIME_HANDLERS_STATE_H
 
-#include "runtime/calls.h"
-#include "runtime/epoch.h"
+#include "runtime/calls/calls.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/thread.h"
+#include "runtime/process/epoch.h"
+#include "runtime/process/thread.h"
 #include "x86_64/vectors.h"
 
 /* The handler of a type; never changed while it is in the table. */

@@ -4,9 +4,9 @@
 #include <errno.h>    /* ENOENT */
 #include <sys/mman.h> /* PROT_READ */
 
-#include "runtime/output.h"
+#include "runtime/base/text.h"
+#include "runtime/files/output.h"
 #include "runtime/snapshot/parts.h"
-#include "runtime/text.h"
 #include "x86_64/sys.h"
 
 #define THREADS_MAX (1u << 20)

@@ -28,7 +28,7 @@ struct snapshot_copied {
 
 /*
  * Copies the process whose head is at place `process` in the folder `from` into the new folder `to`; both are
- * descriptors (runtime/output.h), and stay open. threads: it has no more records of threads, whatever meta says
+ * descriptors (runtime/files/output.h), and stay open. threads: it has no more records of threads, whatever meta says
  * (UINT32_MAX: not known). Returns 0, or -errno of what could not be read or written; -EBADMSG:
  * this is no meta of this version, or there is no such process.
  */

@@ -2,7 +2,7 @@
 /* The meta of a snapshot. */
 #include <errno.h> /* EBADMSG */
 
-#include "runtime/output.h"
+#include "runtime/files/output.h"
 #include "runtime/snapshot/parts.h"
 #include "x86_64/sys.h"
 

@@ -5,13 +5,13 @@
 #include <fcntl.h>  /* AT_FDCWD */
 #include <signal.h> /* siginfo_t */
 
-#include "runtime/family.h"
-#include "runtime/lock.h"
-#include "runtime/output.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/base/text.h"
+#include "runtime/files/family.h"
+#include "runtime/files/output.h"
+#include "runtime/process/lock.h"
+#include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "runtime/snapshot/copy.h"
-#include "runtime/text.h"
 #include "x86_64/confined.h"
 #include "x86_64/frame.h"
 #include "x86_64/sys.h"

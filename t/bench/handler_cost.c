@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "runtime/custom.h"
-#include "runtime/epoch.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/recorder.h"
+#include "runtime/process/epoch.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/core.h"
 
 #define CALLS  2000

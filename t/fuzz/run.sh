@@ -15,7 +15,7 @@ seconds=$((${FUZZ_SECONDS:-600} / 3)) seed=${FUZZ_SEED:-$(date +%s)} here=$(pwd)
 compile() {
 	compiler=$1 output=$2
 	shift 2
-	for file in $SOURCES t/fuzz/read.c runtime/text.c; do
+	for file in $SOURCES t/fuzz/read.c runtime/base/text.c; do
 		case $file in *.c) set -- "$@" "$file" ;; esac
 	done
 	(cd "$top_srcdir" && "$compiler" -g -O1 -fno-sanitize-recover=undefined -fno-omit-frame-pointer \

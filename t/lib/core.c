@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/chunk.h"
-#include "runtime/clock.h"
-#include "runtime/dispatch.h"
-#include "runtime/process.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/dispatch.h"
 #include "runtime/start.h"
 #include "t/lib/plain.h"
 

@@ -92,7 +92,7 @@ static inline uint64_t word_of(uint64_t seq, uint64_t i)
 	return (seq + 1) << 32 | i * (1 + seq % 50);
 }
 
-/* Fills a place, as runtime/chunk.c does. */
+/* Fills a place, as runtime/record/chunk.c does. */
 static inline void fill(struct family *family, uint32_t place, uint64_t seq, uint64_t copied, uint64_t used)
 {
 	struct trace_chunk *chunk = chunk_at(family, place);

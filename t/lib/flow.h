@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "runtime/thread.h"
+#include "runtime/process/thread.h"
 #include "t/lib/core.h"
 
 #define FUNCTIONS  10

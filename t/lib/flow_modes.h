@@ -8,8 +8,8 @@
 
 #include <setjmp.h>
 
-#include "runtime/filter.h"
-#include "runtime/recorder.h"
+#include "runtime/record/filter.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"
 

@@ -19,9 +19,9 @@ t_lib_make_pack_LDADD = tool/read/libread.la
 t_lib_make_trace_SOURCES = t/lib/make_trace.c t/lib/make_trace.h t/lib/make_trace_dense.c t/lib/make_trace_many.c \
 	t/lib/make_trace_meta.c t/lib/make_trace_places.c t/lib/make_trace_sched.c
 t_lib_max_rss_SOURCES = t/lib/max_rss.c
-t_lib_read_calls_SOURCES = t/lib/read_calls.c tool/json.c tool/json.h
+t_lib_read_calls_SOURCES = t/lib/read_calls.c tool/base/json.c tool/base/json.h
 t_lib_read_calls_LDADD = tool/read/libread.la
-t_lib_read_events_SOURCES = t/lib/read_events.c tool/json.c tool/json.h
+t_lib_read_events_SOURCES = t/lib/read_events.c tool/base/json.c tool/base/json.h
 t_lib_read_events_LDADD = tool/read/libread.la
 t_lib_spoil_SOURCES = t/lib/spoil.c
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests of the pool (runtime/pool.h): its source files are compiled in here, and their system calls go through the
- * hook. Each scenario makes a family of its own, in a process of its own. One file of a test includes it, first.
+ * For tests of the pool (runtime/files/pool.h): its source files are compiled in here, and their system calls go
+ * through the hook. Each scenario makes a family of its own, in a process of its own. One file of a test includes it,
+ * first.
  */
 #ifndef XAUDIT_T_LIB_POOL_H
 #define XAUDIT_T_LIB_POOL_H
@@ -11,8 +12,8 @@
 
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f);
 #define sys_call hooked_call
-#include "runtime/pool.c"
-#include "runtime/pool_make.c"
+#include "runtime/files/pool.c"
+#include "runtime/files/pool_make.c"
 #undef sys_call
 
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/json.h"
+#include "tool/base/json.h"
 #include "tool/read/api/xaudit-read.h"
 
 struct row {

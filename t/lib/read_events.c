@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/json.h"
+#include "tool/base/json.h"
 #include "tool/read/api/xaudit-read.h"
 
 static const char *const word[] = {

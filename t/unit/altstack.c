@@ -3,7 +3,7 @@
  * The stack for the longer work of ld.so's callbacks: which thread has it, which signals come there, and the way back.
  */
 #define _GNU_SOURCE
-#include "audit/altstack.h"
+#include "audit/start/altstack.h"
 
 #include <execinfo.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 #include "t/lib/core.h"
 
 /* The first 16 arenas that stay small share static memory. */

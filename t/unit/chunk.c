@@ -17,14 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/chunk.h"
-#include "runtime/clock.h"
-#include "runtime/pool.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
-#include "x86_64/sys.h"
-#include "runtime/thread.h"
+#include "runtime/files/pool.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/core.h"
+#include "x86_64/sys.h"
 
 #define WORD(id)  TRACE_WORD(TRACE_POINT, id)
 #define EVENT(id) TRACE_EVENT(TRACE_POINT, id, (uint32_t)clock_now())

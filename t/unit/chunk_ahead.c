@@ -12,12 +12,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/chunk.h"
-#include "runtime/clock.h"
-#include "runtime/pool.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
-#include "runtime/thread.h"
+#include "runtime/files/pool.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/core.h"
 #include "x86_64/sys.h"
 
@@ -277,7 +277,7 @@ static int walk(void *argument)
 		is_there ^= !dice(60);
 		is_slow ^= !dice(30);
 		process_head()->drain_beat = beat += (uint64_t)is_there;
-		now += dice(4) ? 1 : RECORDER_RETRY;
+		now += dice(4) ? 1 : PROCESS_RETRY;
 		chunk_overflow(dice(2) ? TRACE_OVERFLOW_WAIT : TRACE_OVERFLOW_DROP);
 		if (!dice(50))
 			let_open(can_open = !can_open);

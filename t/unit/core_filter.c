@@ -3,7 +3,7 @@
 /* Events that the filters of the rules leave out. */
 #include "t/lib/tap.h"
 
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 #include "t/lib/flow_modes.h"
 
 static int no_filter(void *argument)

@@ -4,8 +4,8 @@
 #include "t/lib/tap.h"
 
 
-#include "runtime/clock.h"
-#include "runtime/process.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
 #include "t/lib/flow_modes.h"
 
 static void locked(void (*do_it)(void))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of C++ without a demangler: of symbols that compilers wrote, of others, and of what is none. */
-#include "audit/rules/cxx.h"
+#include "audit/match/cxx.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "audit/rules/rules.h"
+#include "audit/match/match.h"
 #include "t/lib/tap.h"
 
 static const struct {

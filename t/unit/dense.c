@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "format/trace.h"
-#include "runtime/dense.h"
+#include "runtime/files/dense.h"
 #include "t/lib/tap.h"
 #include "tool/read/events/dense.h"
 

@@ -24,8 +24,8 @@ static uint64_t used_of(uint64_t seq)
 }
 
 /*
- * Takes a chunk back and writes it to a place of its own, as runtime/chunk.c does. Each second time the disk is full:
- * then it hands the chunk over again, and waits. Returns whether t0 has it.
+ * Takes a chunk back and writes it to a place of its own, as runtime/record/chunk.c does. Each second time the disk is
+ * full: then it hands the chunk over again, and waits. Returns whether t0 has it.
  */
 static bool takes_back(int fd, uint32_t place)
 {

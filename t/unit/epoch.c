@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counting rules of runtime/epoch.h: which items a section holds, and which it does not. One thread retires items
- * and checks; other threads stand where the test wants them. In t/unit/epoch_torture.c they run freely.
+ * The counting rules of runtime/process/epoch.h: which items a section holds, and which it does not. One thread retires
+ * items and checks; other threads stand where the test wants them. In t/unit/epoch_torture.c they run freely.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/epoch.h"
+#include "runtime/process/epoch.h"
 #include "t/lib/tap.h"
 
 static struct epoch_slot mine, other;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The claim of runtime/epoch.h, asserted: reclaimed memory is never touched again. Readers again and again enter and
- * leave sections in which they look at the page that a shared pointer points to. A retirer puts a new page there and
- * defers the old one. The thread that reclaims a page poisons it: fills it, and in half of the runs makes it
+ * The claim of runtime/process/epoch.h, asserted: reclaimed memory is never touched again. Readers again and again
+ * enter and leave sections in which they look at the page that a shared pointer points to. A retirer puts a new page
+ * there and defers the old one. The thread that reclaims a page poisons it: fills it, and in half of the runs makes it
  * unreadable. Meanwhile signals enter sections inside of sections, threads die in sections, and processes are forked in
  * sections and reclaim by themselves.
  *
@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/epoch.h"
-#include "runtime/process.h"
+#include "runtime/process/epoch.h"
+#include "runtime/process/process.h"
 #include "t/lib/tap.h"
 
 #define READERS 4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of the rules without state: globs, sizes, kinds, which section, which function. */
-#include "audit/rules/rules.h"
+#include "audit/match/match.h"
 
 #include <inttypes.h>
 

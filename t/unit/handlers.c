@@ -10,11 +10,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "runtime/calls.h"
-#include "runtime/filter.h"
+#include "runtime/calls/calls.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process/process.h"
+#include "runtime/record/filter.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"
 

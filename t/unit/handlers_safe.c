@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "runtime/epoch.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process/epoch.h"
+#include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"
 #include "x86_64/vectors.h"

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "audit/index/helper.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 #include "t/lib/core.h"
 #include "t/lib/descriptors.h"
 #include "t/lib/index_files.h"

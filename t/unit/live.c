@@ -19,7 +19,7 @@
 
 #include "audit/live/announce.h"
 #include "audit/live/unwinder.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 #include "t/lib/core.h"
 #include "t/lib/live_load.h"
 #include "x86_64/patch.h"

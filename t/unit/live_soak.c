@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "runtime/process.h"
-#include "runtime/recorder.h"
+#include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/core.h"
 #include "t/lib/live_load.h"
 

@@ -25,7 +25,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/stub.t t/unit/template.t t/unit/text.t t/unit/ticks.t t/unit/trace_file.t \
 	t/unit/xray_log.t
 
-t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/altstack.c
+t_unit_altstack_t_SOURCES = t/unit/altstack.c audit/start/altstack.c
 t_unit_altstack_t_LDADD = x86_64/libx86_64.la
 
 t_unit_arena_t_SOURCES = t/unit/arena.c
@@ -33,7 +33,7 @@ t_unit_arena_t_LDADD = t/lib/libcore.la
 
 t_unit_bars_t_SOURCES = t/unit/bars.c tool/show/report/bars.c tool/show/report/bars.h
 
-t_unit_cct_t_SOURCES = t/unit/cct.c tool/show/calls/cct.c tool/show/calls/cct.h tool/memory.c tool/memory.h
+t_unit_cct_t_SOURCES = t/unit/cct.c tool/show/calls/cct.c tool/show/calls/cct.h tool/base/memory.c tool/base/memory.h
 
 t_unit_chunk_t_SOURCES = t/unit/chunk.c
 t_unit_chunk_t_LDADD = t/lib/libcore.la
@@ -50,7 +50,7 @@ t_unit_core_filter_t_LDADD = t/lib/libcore.la
 t_unit_core_modes_t_SOURCES = t/unit/core_modes.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
 t_unit_core_modes_t_LDADD = t/lib/libcore.la
 
-t_unit_cut_t_SOURCES = t/unit/cut.c tool/memory.c tool/memory.h tool/show/term/cut.c tool/show/term/cut.h
+t_unit_cut_t_SOURCES = t/unit/cut.c tool/base/memory.c tool/base/memory.h tool/show/term/cut.c tool/show/term/cut.h
 
 t_unit_dense_t_SOURCES = t/unit/dense.c
 t_unit_dense_t_LDADD = tool/read/libread.la runtime/libbase.la
@@ -107,18 +107,16 @@ t_unit_labels_t_SOURCES = t/unit/labels.c
 t_unit_labels_t_LDADD = t/lib/libcore.la
 
 t_unit_live_t_SOURCES = t/unit/live.c t/lib/live_load.h
-t_unit_live_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
-	x86_64/libsled.la \
-	runtime/libbase.la
+t_unit_live_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la \
+	audit/model/libmodel.la audit/match/libmatch.la x86_64/libsled.la runtime/libbase.la
 
 t_unit_live_entry_t_SOURCES = t/unit/live_entry.c t/lib/live_load.h
-t_unit_live_entry_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
-	x86_64/libsled.la runtime/libbase.la
+t_unit_live_entry_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la \
+	audit/model/libmodel.la audit/match/libmatch.la x86_64/libsled.la runtime/libbase.la
 
 t_unit_live_soak_t_SOURCES = t/unit/live_soak.c t/lib/live_load.h
-t_unit_live_soak_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la audit/live/libmatch.la \
-	x86_64/libsled.la \
-	runtime/libbase.la -lrt
+t_unit_live_soak_t_LDADD = audit/live/liblive.la audit/index/libindex.la t/lib/libcore.la \
+	audit/model/libmodel.la audit/match/libmatch.la x86_64/libsled.la runtime/libbase.la -lrt
 
 t_unit_lock_t_SOURCES = t/unit/lock.c
 t_unit_lock_t_LDADD = t/lib/libcore.la
@@ -133,8 +131,8 @@ t_unit_mirror_parts_t_LDADD = t/lib/libcore.la
 t_unit_mirror_stacks_t_SOURCES = t/unit/mirror_stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_unit_mirror_stacks_t_LDADD = t/lib/libcore.la
 
-t_unit_names_t_SOURCES = t/unit/names.c tool/json.c tool/json.h tool/memory.c tool/memory.h tool/show/term/names.c \
-	tool/show/term/names.h
+t_unit_names_t_SOURCES = t/unit/names.c tool/base/json.c tool/base/json.h tool/base/memory.c tool/base/memory.h \
+	tool/show/term/names.c tool/show/term/names.h
 t_unit_names_t_LDADD = audit/rules/librules.la $(IBERTY_LIBS)
 
 t_unit_pack_t_SOURCES = t/unit/pack.c tool/pack/block.c tool/pack/block.h
@@ -156,7 +154,7 @@ t_unit_pool_spoiled_t_SOURCES = t/unit/pool_spoiled.c t/lib/pool.h
 t_unit_pool_spoiled_t_LDADD = runtime/libbase.la
 
 t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/ctl/call.c tool/ctl/position.c \
-	tool/ctl/left.c tool/ctl/process.c tool/ctl/stop.c tool/memory.c
+	tool/ctl/left.c tool/ctl/process.c tool/ctl/stop.c tool/base/memory.c
 t_unit_position_t_LDADD =
 
 t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
@@ -213,8 +211,8 @@ t_unit_rules_fallback_t_LDADD = audit/rules/librules.la
 t_unit_rules_lines_t_SOURCES = t/unit/rules_lines.c t/lib/rules_said.h
 t_unit_rules_lines_t_LDADD = audit/rules/librules.la
 
-t_unit_sample_t_SOURCES = t/unit/sample.c tool/show/calls/sample.c tool/show/calls/sample.h tool/memory.c \
-	tool/memory.h
+t_unit_sample_t_SOURCES = t/unit/sample.c tool/show/calls/sample.c tool/show/calls/sample.h tool/base/memory.c \
+	tool/base/memory.h
 
 t_unit_site_t_SOURCES = t/unit/site.c t/lib/site_fixture.h
 t_unit_site_t_LDADD = audit/site/libsites.la audit/rules/librules.la

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom runtime/lock.h takes a lock over from, when it was held for longer than a holder needs: not from a task that
- * shares our memory and is only stopped, but from one that is gone, and from another process that has got its number.
+ * Whom runtime/process/lock.h takes a lock over from, when it was held for longer than a holder needs: not from a task
+ * that shares our memory and is only stopped, but from one that is gone, and from another process that has got its
+ * number.
  */
 #define _GNU_SOURCE
 #include <linux/kcmp.h>
@@ -16,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/identity.h"
-#include "runtime/lock.h"
+#include "runtime/base/identity.h"
+#include "runtime/process/lock.h"
 #include "t/lib/tap.h"
 
 #define LONG 13 /* s; a waiter asks again after ten */

@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
+#include "tool/base/tool.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
-#include "tool/tool.h"
 
-/* tool/tool.c and term.c have these; a terminal is not what this test is about. */
+/* tool/base/tool.c and term.c have these; a terminal is not what this test is about. */
 void tool_text(FILE *file, const char *text)
 {
 	fputs(text, file);

@@ -20,7 +20,7 @@
 #include "format/pack.h"
 #include "t/fuzz/read.h"
 #include "t/fuzz/rounds.h"
-#include "tool/read/error.h"
+#include "tool/read/damage/error.h"
 #include "tool/read/pack/block.h"
 #include "tool/read/pack/hash.h"
 #include "tool/read/pack/pack.h"

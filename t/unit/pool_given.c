@@ -5,7 +5,7 @@
  */
 #include "t/lib/pool.h"
 
-#include "runtime/chunk.h"
+#include "runtime/record/chunk.h"
 
 #define MEMBERS 4
 #define GIVEN	200u

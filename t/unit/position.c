@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "t/lib/tap.h"
-#include "tool/now.h"
-#include "tool/tool.h"
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "x86_64/remote.h"
 
 #define MANY 64 /* further threads, and a thousand places that nobody is at */

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "t/lib/tap.h"
 
-#include "tool/now.h"
+#include "tool/base/now.h"
 
 static uint64_t now = 1000000000;
 

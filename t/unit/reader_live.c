@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/snapshot/copy.h"
 #include "format/trace.h"
+#include "runtime/snapshot/copy.h"
 
 #define CHUNK	TRACE_CHUNK_MIN
 #define CHUNKS	512u
@@ -98,7 +98,7 @@ static void store(void *at, uint64_t word)
 	__atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
 }
 
-/* As the recorder does it (runtime/chunk.h). */
+/* As the recorder does it (runtime/record/chunk.h). */
 static struct trace_chunk *begin_chunk(char *at, uint64_t seq, uint64_t clock)
 {
 	struct trace_chunk *chunk = (void *)at;

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/identity.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/identity.h"
 #include "t/lib/caller.h"
 #include "t/lib/core.h"
 

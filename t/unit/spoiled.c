@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "runtime/chunk.h"
-#include "runtime/clock.h"
-#include "runtime/pool.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
-#include "runtime/throttle.h"
+#include "runtime/files/pool.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/recorder.h"
+#include "runtime/record/throttle.h"
 #include "t/lib/core.h"
 #include "t/lib/sanitizers.h"
 #include "t/lib/scribble.h"

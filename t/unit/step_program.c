@@ -12,8 +12,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "runtime/chunk.h"
-#include "runtime/thread.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/chunk.h"
 #include "t/lib/core.h"
 
 struct registers {

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/chunk.h"
-#include "runtime/clock.h"
-#include "runtime/pool.h"
-#include "runtime/process.h"
-#include "runtime/recorder.h"
-#include "runtime/thread.h"
+#include "runtime/files/pool.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "runtime/process/thread.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/recorder.h"
 #include "t/lib/core.h"
 #include "x86_64/sys.h"
 

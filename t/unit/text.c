@@ -2,7 +2,7 @@
 /* Building text without libc. */
 #include "t/lib/tap.h"
 
-#include "runtime/text.h"
+#include "runtime/base/text.h"
 
 int main(void)
 {

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/clock.h"
-#include "runtime/process.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
 #include "t/lib/core.h"
 #include "t/lib/sanitizers.h"
 

@@ -140,7 +140,7 @@ for what in reopen again fails nested opens turns after constructor nodelete uni
 	log alone none.conf "$tmp/auditor-log.so" ./loader $what
 	log with none.conf "$MODULE:$tmp/auditor-log.so" ./loader $what
 	ok "another auditor is told something of $what" test "$(grep -cE '^(objopen|symbind|activity) ' alone)" -gt 20
-	# The calloc that ld.so itself is bound to is ours (audit/loader_calloc.h).
+	# The calloc that ld.so itself is bound to is ours (audit/bind/loader_calloc.h).
 	sed '/^symbind calloc,.* from  to /s/flags 24$/flags 8/' with >with-own
 	is "$(differences alone with-own)$(differences alone.out with.out)" '' \
 		"another auditor is told the same of $what, nothing selected"

@@ -49,7 +49,7 @@ sources=$(for file in audit/site/*.c; do
 done)
 build() {
 	timeout 120 $CC -std=gnu11 -O1 -I"$copy" -I. -o "$tmp/new_kind" t/fixtures/new_kind.c $sources \
-		audit/live/match.c audit/live/cxx.c runtime/arena.c x86_64/sled.c 2>"$tmp/err"
+		audit/match/match.c audit/match/cxx.c runtime/base/arena.c x86_64/sled.c 2>"$tmp/err"
 }
 build || { diag "$(head -n 20 "$tmp/err")"; bail "$CC does not compile it"; }
 kinds=$(awk '/^#define TRACE_KINDS/ { n = 1; next } n { print; if (!/\\$/) exit }' format/trace.h | wc -l)

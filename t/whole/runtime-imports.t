@@ -13,7 +13,8 @@ skip_sanitized
 
 machine="$top_builddir/x86_64/.libs/libx86_64.a $top_builddir/x86_64/.libs/libsled.a"
 runtime="$top_builddir/runtime/.libs/libruntime.a $top_builddir/runtime/.libs/libbase.a"
-live="$top_builddir/audit/live/.libs/liblive.a $top_builddir/audit/live/.libs/libmatch.a"
+live="$top_builddir/audit/live/.libs/liblive.a $top_builddir/audit/match/.libs/libmatch.a"
+live="$live $top_builddir/audit/model/.libs/libmodel.a"
 live="$live $top_builddir/audit/index/.libs/libindex.a"
 reader=$top_builddir/tool/read/.libs/libread.a
 for archive in $machine $runtime $live $reader; do

@@ -48,7 +48,7 @@ threads() {
 	/_la_CFLAGS *=/ {
 		folder = FILENAME
 		sub(/[/]local[.]mk$/, "", folder)
-		wants = folder ~ /(^|[/])(x86_64|runtime|runtime[/]handlers|audit[/]live|audit[/]index)$/
+		wants = folder ~ /(^|[/])(x86_64|runtime|runtime[/]handlers|audit[/](live|index|match|model))$/
 		if (wants != /MODULE_THREAD_CFLAGS/)
 			print FILENAME ":" FNR ": " $1
 	}' "$@"
@@ -117,7 +117,7 @@ assembly() {
 	(FNR == 1 && FILENAME ~ /[.]S$/) || /__asm__|(^|[^A-Za-z0-9_])asm *(volatile|[(])|__builtin_ia32/ ||
 		/<([a-z/]*[/])?(x86|imm|cpu)[a-z]*[.]h>/ { print FILENAME ":" FNR ": " $0 }' "$@"
 }
-# Folders stand on those above them in the table of the file PLAN; a folder and those within it know each other.
+# Folders stand on those above them in the table of the file PLAN.
 order() { # PLAN FILE...
 	awk '
 	function folder(path) {
@@ -141,7 +141,7 @@ order() { # PLAN FILE...
 	/^#[ \t]*include "(format|x86_64|runtime|audit|tool|t)\// {
 		split($0, part, "\"")
 		of = folder(part[2])
-		if (index(of, own) != 1 && index(own, of) != 1 && (!(of in rank) || rank[of] > rank[own]))
+		if (of != own && (!(of in rank) || rank[of] > rank[own]))
 			print FILENAME ":" FNR ": includes " part[2]
 	}' "$@"
 }
@@ -159,6 +159,7 @@ mkdir tool
 echo '#include "audit/live/a.h"' | tee audit/c.c >tool/c.c
 printf '| folder |\n| x86_64/ |\n| audit/ |\n| audit/live/ |\n\n| tool/ |\n' >plan.md
 is "$(order plan.md x86_64/b.c audit/b.c audit/c.c tool/c.c)" "x86_64/b.c:1: includes audit/a.h
+audit/c.c:1: includes audit/live/a.h
 tool/c.c: has no row
 tool/c.c:1: includes audit/live/a.h" 'an include of what stands on a folder is found, and a folder that the table lacks'
 cd "$here" || bail 'no source folder'

@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/options.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/record/record.h"
-#include "tool/tool.h"
 
 /* ---- options ---- */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 
 /* The first cycles fill caches; of what follows, so many are needed. */
 #define WARM_UP 3

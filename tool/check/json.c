@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tool/json.h"
+#include "tool/base/json.h"
 
 static void put_frame(FILE *to, const struct check_frame *frame)
 {

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool/memory.h"
-#include "tool/now.h"
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
 
 /* How many bytes of a stack are searched, and how many are kept of the stack of the thread that unloads. */
 #define STACK_SEARCH (4u << 20)

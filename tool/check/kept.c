@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/plain.h"
+#include "tool/base/memory.h"
+#include "tool/base/plain.h"
 
 /* How many symbols are named. */
 #define SYMBOLS 3

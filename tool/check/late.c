@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tool/memory.h"
-#include "tool/now.h"
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
 
 #define STACK_KEEP (256u << 10)
 

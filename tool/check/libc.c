@@ -22,7 +22,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 
 #define BLOCK_ENTRIES 32
 #define BLOCKS_MAX    4096

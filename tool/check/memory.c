@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 
 #define LISTED 20 /* possible pointers that are told one by one */
 #define PIECE  (256u * 4096)

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/tool.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 
 struct check_finding *check_findings;
 

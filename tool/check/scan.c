@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 #include "x86_64/libc.h"
 
 bool check_scan_begin(struct check_scan *s, struct check_task *task, const struct check_unload *unload,

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/index/debug.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
 
 /* How many of the last unloads have names, beside the one that is asked for. */
 #define UNLOADS 16

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/proc.h"
-#include "tool/whole.h"
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/proc.h"
+#include "tool/base/whole.h"
 
 struct check_task *check_tasks;
 struct check_process *check_processes;

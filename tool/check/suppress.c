@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/rules/rules.h"
-#include "runtime/text.h"
-#include "tool/json.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
+#include "audit/match/match.h"
+#include "runtime/base/text.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 
 #define TOOL "Xaudit"
 

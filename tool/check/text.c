@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tool/tool.h"
+#include "tool/base/tool.h"
 
 static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
 {

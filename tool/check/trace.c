@@ -13,8 +13,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "tool/proc.h"
-#include "tool/tool.h"
+#include "tool/base/proc.h"
+#include "tool/base/tool.h"
 #include "x86_64/remote.h"
 
 #define FOLLOW (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)

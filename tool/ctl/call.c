@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
-#include "tool/now.h"
-#include "tool/tool.h"
 #include "x86_64/remote.h"
 
 #ifndef PTRACE_GETSIGMASK

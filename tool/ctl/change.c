@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/rules/cxx.h"
+#include "audit/match/cxx.h"
 #include "audit/rules/keys.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
-#include "tool/options.h"
 #include "tool/read/api/xaudit-read.h"
-#include "tool/tool.h"
 
 /* A tree that grows for ever is left at some time. */
 #define MOST_PROCESSES 100000

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
-#include "tool/memory.h"
-#include "tool/options.h"
+#include "tool/read/api/xaudit-read.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
-#include "tool/read/api/xaudit-read.h"
 
 /* ---- the command line ---- */
 

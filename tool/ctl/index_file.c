@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "audit/index/index.h"
+#include "tool/base/memory.h"
 #include "tool/index/image.h"
 #include "tool/index/own.h"
-#include "tool/memory.h"
 
 bool index_file_look(struct index_made *to, const struct index_identity *identity)
 {

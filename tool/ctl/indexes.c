@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "audit/index/index.h"
-#include "audit/object.h"
+#include "audit/model/object.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/index_file.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
 
 #define MOST_LISTED (1u << 16) /* loads: more means that we follow garbage */
 #define ALIGNMENT   4096u

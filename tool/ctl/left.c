@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/now.h"
-#include "tool/proc.h"
+#include "tool/base/now.h"
+#include "tool/base/proc.h"
 #include "x86_64/remote.h"
 
 #define MS 1000000ull

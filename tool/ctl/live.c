@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The status of a running process, read from its memory while it runs. Objects and loads are never freed
- * (audit/object.h), but what is read may be torn, or an object's tables not yet there: every address is tried, every
- * count bounded, and what makes no sense is left out.
+ * (audit/model/object.h), but what is read may be torn, or an object's tables not yet there: every address is tried,
+ * every count bounded, and what makes no sense is left out.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/object.h"
-#include "runtime/process.h"
-#include "runtime/search.h"
+#include "audit/model/object.h"
+#include "runtime/base/search.h"
+#include "runtime/process/process.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/status.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
 #include "x86_64/mirror.h"
 
 #define PAGE	    4096ull

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
-#include "tool/now.h"
 #include "tool/record/record.h" /* record_is_loader() */
-#include "tool/tool.h"
 
 #define MS		 1000000ull
 #define PATIENCE	 (2000 * MS)

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/position.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
 #include "x86_64/sled.h"
 
 #define PAGE 4096ull

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-#include "runtime/search.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
+#include "runtime/base/search.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "x86_64/frame.h"
 #include "x86_64/remote.h"
 

@@ -11,13 +11,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/proc.h"
+#include "tool/base/tool.h"
+#include "tool/base/whole.h"
 #include "tool/ctl/ctl.h"
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/proc.h"
-#include "tool/tool.h"
-#include "tool/whole.h"
 
 /* ---- /proc ---- */
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/process.h" /* PROCESS_OFF */
+#include "runtime/process/process.h" /* PROCESS_OFF */
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/tool.h"
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)

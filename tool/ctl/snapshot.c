@@ -10,14 +10,14 @@
 #include <unistd.h>   /* unlinkat */
 
 #include "format/trace.h"
-#include "runtime/output.h"
+#include "runtime/files/output.h"
 #include "runtime/snapshot/copy.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
-#include "tool/memory.h"
-#include "tool/options.h"
-#include "tool/show/open.h"
-#include "tool/tool.h"
 #include "tool/read/api/xaudit-read.h"
+#include "tool/show/open.h"
 
 #define FOLDERS_MAX 100000
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/show/info.h"
-#include "tool/json.h"
-#include "tool/memory.h"
-#include "tool/options.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
 
 /*
  * Private memory that one more process pays for the same patches: its own copies of the pages. A process that is forked

@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
 #include "tool/ctl/left.h"
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/tool.h"
 #include "x86_64/remote.h"
 
 #define MS 1000000ull

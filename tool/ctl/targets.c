@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/rules/rules.h"
+#include "audit/match/match.h"
+#include "tool/base/memory.h"
+#include "tool/base/proc.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
-#include "tool/memory.h"
-#include "tool/proc.h"
-#include "tool/tool.h"
 
 static bool has(const struct ctl_targets *targets, pid_t pid)
 {

@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/options.h"
+#include "tool/base/proc.h"
+#include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/options.h"
-#include "tool/proc.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
 #include "tool/show/term/cut.h"
-#include "tool/tool.h"
 
 struct line {
 	uint32_t row;

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/base/memory.h"
 #include "tool/ctl/status.h"
 #include "tool/show/info.h"
 #include "tool/show/open.h"
-#include "tool/memory.h"
 #include "tool/show/show.h"
 
 #define EVENT_BYTES (64ul << 20) /* to be read, of each process: a tenth of a second */

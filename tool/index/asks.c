@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/nointercept.h"
-#include "tool/memory.h"
+#include "audit/bind/nointercept.h"
+#include "tool/base/memory.h"
 
 struct asks_word {
 	uint64_t address;

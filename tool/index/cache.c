@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "audit/index/find.h"
+#include "tool/base/memory.h"
+#include "tool/base/whole.h"
 #include "tool/index/image.h"
 #include "tool/index/own.h"
-#include "tool/memory.h"
-#include "tool/whole.h"
 
 /* ---- folders ---- */
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/memory.h"
 #include "tool/index/decode.h"
-#include "tool/memory.h"
 
 #define NOP_SIZE 5
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/base/memory.h"
 #include "tool/index/own.h"
-#include "tool/memory.h"
 
 #define ROOT "/usr/lib/debug"
 

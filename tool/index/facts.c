@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
+#include "tool/base/memory.h"
 #include "tool/index/asks.h"
 #include "tool/index/body.h"
 #include "tool/index/frames.h"
-#include "tool/memory.h"
 
 #define TABLE_MAX 65536 /* entries of one jump table */
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "audit/site/file.h"
-#include "runtime/search.h"
+#include "runtime/base/search.h"
+#include "tool/base/memory.h"
 #include "tool/index/decode.h" /* INSN_RSP */
-#include "tool/memory.h"
 
 /* A place in bytes that are mapped at an address. `bad` is for good. */
 struct cursor {

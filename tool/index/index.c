@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "audit/index/index.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/index/cache.h"
 #include "tool/index/have.h"
 #include "tool/index/own.h"
-#include "tool/options.h"
-#include "tool/tool.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 

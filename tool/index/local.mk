@@ -9,6 +9,6 @@ xaudit_SOURCES += tool/index/body.c tool/index/body.h tool/index/cache.c tool/in
 	tool/index/have.h tool/index/image.c tool/index/image.h tool/index/index.c tool/index/names.c \
 	tool/index/own.c tool/index/own.h tool/index/reach.c tool/index/reach.h tool/index/runtimes.c \
 	tool/index/template.c tool/index/template.h tool/index/trim.c tool/index/write.c tool/index/write.h \
-	audit/nointercept.c audit/nointercept.h
+	audit/bind/nointercept.c audit/bind/nointercept.h
 xaudit_CFLAGS += $(ZYDIS_CFLAGS) $(LIBMD_CFLAGS)
 xaudit_LDADD += audit/index/libindex.la x86_64/libsled.la $(ZYDIS_LIBS) $(LIBMD_LIBS)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/nointercept.h"
+#include "audit/bind/nointercept.h"
+#include "tool/base/memory.h"
 #include "tool/index/debug.h"
-#include "tool/memory.h"
 
 #define NAMES_PER_BYTE 16 /* of the file */
 

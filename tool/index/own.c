@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/plain.h"
+#include "tool/base/memory.h"
+#include "tool/base/plain.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u

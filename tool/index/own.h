@@ -2,7 +2,7 @@
 /*
  * ELF files that may be somebody else's. What is looked through is mapped, and what is checked there is read again
  * later: so a file that another user may change is copied first, into memory that nobody else has. One that is ours,
- * or root's, is read where it is: if it is cut off meanwhile, tool/bus.h has zeros there.
+ * or root's, is read where it is: if it is cut off meanwhile, tool/base/bus.h has zeros there.
  */
 #ifndef XAUDIT_TOOL_INDEX_OWN_H
 #define XAUDIT_TOOL_INDEX_OWN_H

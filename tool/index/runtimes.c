@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
+#include "tool/base/memory.h"
 #include "tool/index/image.h"
-#include "tool/memory.h"
 
 #define OCAML "caml_frametable"
 

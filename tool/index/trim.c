@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/whole.h"
 #include "tool/index/cache.h"
-#include "tool/memory.h"
-#include "tool/whole.h"
 
 struct entry {
 	char *name;

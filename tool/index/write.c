@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/whole.h"
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
 #include "tool/index/own.h"
-#include "tool/memory.h"
-#include "tool/whole.h"
 
 /* Bytes that grow; offsets stay good. */
 struct bytes {

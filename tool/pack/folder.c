@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/base/thread.h"
+#include "tool/base/tool.h"
 #include "tool/pack/unpack.h"
 #include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
-#include "tool/thread.h"
-#include "tool/tool.h"
 
 #define LEVEL 1
 

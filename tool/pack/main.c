@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "format/pack.h"
-#include "tool/memory.h"
-#include "tool/options.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/pack/block.h"
 #include "tool/pack/pack.h"
 #include "tool/pack/write.h"
 #include "tool/read/path.h"
-#include "tool/tool.h"
 
 struct options {
 	const char *output; /* NULL: beside the folder */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/dense.h"
+#include "runtime/files/dense.h"
+#include "tool/base/whole.h"
 #include "tool/read/events/dense.h"
-#include "tool/whole.h"
 
 bool plain_may_be(const char *name)
 {

@@ -17,14 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/output.h"
-#include "tool/memory.h"
-#include "tool/options.h"
+#include "runtime/files/output.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
+#include "tool/base/whole.h"
 #include "tool/pack/plain.h"
-#include "tool/read/error.h"
+#include "tool/read/damage/error.h"
 #include "tool/read/pack/pack.h"
-#include "tool/tool.h"
-#include "tool/whole.h"
 
 #define PIECE (1u << 20)
 _Static_assert(PIECE >= PLAIN_MOST, "a chunk is never cut");

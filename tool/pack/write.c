@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/base/thread.h"
+#include "tool/base/whole.h"
 #include "tool/pack/block.h"
 #include "tool/pack/plain.h"
-#include "tool/thread.h"
-#include "tool/whole.h"
 
 int pack_failed(struct pack_write *write, int error, const char *name)
 {

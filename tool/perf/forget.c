@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 #include "tool/perf/perf.h"
 #include "x86_64/sys.h"
 

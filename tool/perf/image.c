@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/whole.h"
 #include "tool/perf/perf.h"
-#include "tool/whole.h"
 
 /* Sections, in their order. */
 enum { NONE, TEXT, EH_FRAME, EH_FRAME_HDR, SYMTAB, STRTAB, SHSTRTAB, SECTIONS };

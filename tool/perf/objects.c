@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/build_id.h"
+#include "tool/base/build_id.h"
+#include "tool/base/memory.h"
 #include "tool/index/debug.h"
 #include "tool/index/own.h"
-#include "tool/memory.h"
 #include "tool/perf/perf.h"
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"

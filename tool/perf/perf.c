@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/options.h"
-#include "tool/tool.h"
-#include "tool/whole.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
+#include "tool/base/whole.h"
 
 void perf_add(struct perf_bytes *bytes, const void *from, size_t size)
 {

@@ -6,7 +6,7 @@
  * Where there is no unwind information for the address, the label's own says no more than that the address is the
  * caller; then a profiler that unwinds shows the caller twice.
  *
- * One thread. Memory that runs out ends the command, as in tool/memory.h.
+ * One thread. Memory that runs out ends the command, as in tool/base/memory.h.
  */
 #ifndef XAUDIT_TOOL_PERF_PERF_H
 #define XAUDIT_TOOL_PERF_PERF_H

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/meta.h"
 #include "tool/read/names.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>      /* clock_gettime */
 
-#include "tool/proc.h"
+#include "tool/base/proc.h"
 #include "x86_64/cpu.h"
 
 #define READING_NS  100	      /* how far the two readings of a pair may lie apart */

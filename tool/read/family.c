@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/search.h"
-#include "tool/read/memory.h"
+#include "runtime/base/search.h"
+#include "tool/read/damage/memory.h"
 
 #define RECORDS_MAX (1u << 24) /* a number above is damage, not a thread record */
 #define BLOCK	    4096       /* words of the directory that are read at once */

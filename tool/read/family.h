@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/read/error.h"
+#include "tool/read/damage/error.h"
 #include "tool/read/file.h"
 
 struct read_folder;

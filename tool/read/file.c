@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h> /* lseek */
 
-#include "tool/plain.h"
+#include "tool/base/plain.h"
+#include "tool/base/whole.h"
 #include "tool/read/pack/pack.h"
-#include "tool/whole.h"
 
 #define LEASE_TRIES 100
 

@@ -14,7 +14,7 @@
 #include <unistd.h>	  /* pread */
 
 #include "tool/read/base.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/pack/pack.h"
 #include "tool/read/path.h"
 #include "tool/read/record.h"

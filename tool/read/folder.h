@@ -4,8 +4,8 @@
  * format/trace.h.
  *
  * A trace may be damaged, and it may grow while it is read. So nothing in a file is believed before it is checked: all
- * that can be read is read, and the rest is remembered as damage (tool/read/error.h). Files are read with pread, never
- * mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
+ * that can be read is read, and the rest is remembered as damage (tool/read/damage/error.h). Files are read with pread,
+ * never mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
  *
  * The layers, each of which uses only those named before it: error, clock; pack/; path, file; family; process; meta;
  * names, base, load; folder. In events/, beside the last four, on process: cuts; chunks, stream, events, counts. On all
@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/read/error.h"
+#include "tool/read/damage/error.h"
 #include "tool/read/file.h"
 #include "tool/read/load.h"
 

@@ -2,11 +2,13 @@
 #
 # tool/read/libread.la: the reader of traces. No command in it, and none of the command's own.
 noinst_LTLIBRARIES += tool/read/libread.la
-tool_read_libread_la_SOURCES = tool/read/base.c tool/read/base.h tool/read/clock.c tool/read/clock.h tool/read/error.c \
-	tool/read/error.h tool/read/family.c tool/read/family.h tool/read/file.c tool/read/file.h tool/read/folder.c \
-	tool/read/folder.h tool/read/load.c tool/read/load.h tool/read/memory.c tool/read/memory.h tool/read/meta.c \
-	tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c \
-	tool/read/process.h tool/read/record.c tool/read/record.h tool/read/state.c tool/read/state.h
+tool_read_libread_la_SOURCES = tool/read/base.c tool/read/base.h tool/read/clock.c tool/read/clock.h \
+	tool/read/family.c tool/read/family.h tool/read/file.c tool/read/file.h tool/read/folder.c \
+	tool/read/folder.h tool/read/load.c tool/read/load.h tool/read/meta.c tool/read/meta.h tool/read/names.c \
+	tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c tool/read/process.h \
+	tool/read/record.c tool/read/record.h tool/read/state.c tool/read/state.h
+tool_read_libread_la_SOURCES += tool/read/damage/error.c tool/read/damage/error.h tool/read/damage/memory.c \
+	tool/read/damage/memory.h
 tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunk_words.c \
 	tool/read/events/chunks.c tool/read/events/chunks.h tool/read/events/counts.c tool/read/events/counts.h \
 	tool/read/events/cuts.c tool/read/events/cuts.h tool/read/events/decode.c tool/read/events/decode.h \

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/search.h"
-#include "tool/read/memory.h"
+#include "runtime/base/search.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/meta.h"
 
 #define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */

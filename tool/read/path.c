@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/plain.h"
-#include "tool/read/memory.h"
+#include "tool/base/plain.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/pack/pack.h"
 
 /* p<pid> or p<pid>.<n> */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/search.h"
-#include "tool/read/memory.h"
+#include "runtime/base/search.h"
+#include "tool/read/damage/memory.h"
 
 uint64_t read_process_offset(const struct read_process *process)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/read/damage/memory.h"
 #include "tool/read/folder.h"
-#include "tool/read/memory.h"
 
 #define LARGEST (16u << 20) /* the longest line is a command's words, quoted: a third of it at most */
 

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/now.h"
-#include "tool/proc.h"
+#include "tool/base/now.h"
+#include "tool/base/proc.h"
 
 /* ---- numbers of processes ---- */
 

@@ -23,7 +23,7 @@
 
 #include "audit/site/kinds.h"
 #include "format/trace.h"
-#include "tool/tool.h"
+#include "tool/base/tool.h"
 #include "tool/read/api/xaudit-read.h"
 
 /* Reasons that hold for a whole object: objects are counted for them, not the numbers in the record. */

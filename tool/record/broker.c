@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The side of `record` in runtime/broker.h: a thread that makes and opens files of the trace for processes which can't.
+ * The side of `record` in runtime/files/broker.h: a thread that makes and opens files of the trace for processes which
+ * can't.
  *
  * A process that asks must show the secret, and is not trusted then either: a server's worker that an attacker took
  * over knows the secret, too. So nothing that it says is believed, only what can be looked at:
@@ -43,14 +44,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "runtime/broker.h"
 #include "format/trace.h"
-#include "tool/now.h"
-#include "tool/proc.h"
+#include "runtime/files/broker.h"
+#include "tool/base/now.h"
+#include "tool/base/proc.h"
+#include "tool/base/thread.h"
+#include "tool/base/tool.h"
 #include "tool/record/own.h"
 #include "tool/record/peer.h"
-#include "tool/thread.h"
-#include "tool/tool.h"
 
 #define CONNECTIONS   64
 #define FOLDERS_MAX   100000 /* of all processes */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/thread.h"
+#include "tool/base/thread.h"
 
 #define NAME	32
 #define BUCKETS 4096

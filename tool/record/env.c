@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "audit/rules/rules.h"
-#include "tool/options.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/record/record.h"
-#include "tool/tool.h"
 
 struct format {
 	const char *before, *between, *after;

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "runtime/output.h"
 #include "format/trace.h"
-#include "tool/now.h"
-#include "tool/tool.h"
+#include "runtime/files/output.h"
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "x86_64/cpu.h"
 
 /* An interrupt between two clocks would bend the conversion. */

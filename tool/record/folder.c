@@ -4,7 +4,7 @@
  *
  * Only files that a trace consists of are ever removed, name by name: a folder that holds anything else can't be lost
  * by us. All files are reached from the descriptor of the folder that DIR lies in, and no link is followed
- * (runtime/output.h).
+ * (runtime/files/output.h).
  *
  * Nothing is lost before the command executes. The new folder is made beside DIR, with its file `record` locked in it;
  * then names change: DIR.old -> DIR.old.PID, DIR -> DIR.old, the new one -> DIR. When the command does not execute they
@@ -27,10 +27,10 @@
 
 #include "format/labels.h"
 #include "format/sched.h"
-#include "runtime/output.h"
+#include "runtime/files/output.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/index/cache.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
 
 enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER };
 

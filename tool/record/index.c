@@ -25,14 +25,14 @@
 #include <unistd.h>
 
 #include "audit/index/find.h"
-#include "audit/rules/rules.h"
+#include "audit/match/match.h"
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/tool.h"
 #include "tool/index/cache.h"
 #include "tool/index/have.h"
 #include "tool/index/image.h"
 #include "tool/index/own.h"
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/tool.h"
 
 #define MOST_NAMED 1000 /* files that one pattern names */
 #define MOST_JOBS  8

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/show/info.h"
-#include "tool/lost.h"
+#include "tool/base/lost.h"
+#include "tool/base/tool.h"
 #include "tool/record/record.h"
-#include "tool/tool.h"
+#include "tool/show/info.h"
 
 #define ESTIMATE_BYTES (256ull << 20) /* of a process with losses: what is read to count its events */
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/rules/rules.h"
-#include "tool/memory.h"
+#include "audit/match/match.h"
+#include "tool/base/memory.h"
 #include "tool/read/api/api.h"
 #include "tool/read/names.h"
 #include "tool/read/process.h"

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/now.h"
-#include "tool/plain.h"
+#include "tool/base/memory.h"
+#include "tool/base/now.h"
+#include "tool/base/plain.h"
 #include "x86_64/elf.h"
 
 #define MOST_TEXT (1u << 20) /* of ld.so's list */

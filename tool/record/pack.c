@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "format/pack.h"
+#include "tool/base/tool.h"
 #include "tool/pack/pack.h"
-#include "tool/tool.h"
 
 void record_pack(struct record_folder *folder)
 {

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/proc.h"
+#include "tool/base/proc.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 
 #include "audit/rules/rules.h"
-#include "tool/memory.h"
-#include "tool/options.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/perf/perf.h"
-#include "tool/tool.h"
 
 /* ---- options ---- */
 

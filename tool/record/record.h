@@ -16,7 +16,7 @@
 
 #include "audit/rules/keys.h"
 #include "format/trace.h"
-#include "tool/tool.h"
+#include "tool/base/tool.h"
 
 /* As in coreutils: a failure before the command ran can be told from the command's own exit status. */
 enum record_status {
@@ -169,8 +169,8 @@ void record_indexes_aside(struct record_indexes *left, const struct record_folde
 /* ---- tool/record/broker.c: files for processes that can't open their own ---- */
 
 /*
- * Starts a thread that serves them until record_broker_stop(), and names it in the environment (runtime/broker.h). If
- * that fails it says so in one line. The folder must stay. Called once in a process.
+ * Starts a thread that serves them until record_broker_stop(), and names it in the environment
+ * (runtime/files/broker.h). If that fails it says so in one line. The folder must stay. Called once in a process.
  */
 void record_broker_start(const struct record_folder *folder);
 

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "audit/rules/rules.h"
-#include "audit/tunables.h"
-#include "tool/memory.h"
-#include "tool/tool.h"
+#include "audit/start/tunables.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 
 #ifndef XAUDIT_MODULE_DIR
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"

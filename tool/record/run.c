@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
-#include "tool/tool.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 
 const char *record_speaker = "record";
 

@@ -3,7 +3,7 @@
  * How much static TLS the command needs. Any auditor makes ld.so fix its size before it knows the program's libraries;
  * what they need beyond some 1.8 kB (jemalloc, TSan, rustc's own) must be set aside by a tunable. That memory lies on
  * each thread's stack, so more than is needed does harm: from 12 kB on, threads of 16 kB can't be made. So all its
- * libraries are looked at. The module finds out the need, too (audit/static_tls.h), but then the program
+ * libraries are looked at. The module finds out the need, too (audit/start/static_tls.h), but then the program
  * is started twice.
  */
 #define _GNU_SOURCE
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/tunables.h"
-#include "tool/plain.h"
+#include "audit/start/tunables.h"
+#include "tool/base/plain.h"
 #include "x86_64/elf.h"
 
 #define MOST_TLS  (1ull << 30)

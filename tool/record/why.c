@@ -11,8 +11,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "tool/plain.h"
-#include "tool/tool.h"
+#include "tool/base/plain.h"
+#include "tool/base/tool.h"
 #include "x86_64/elf.h"
 
 size_t record_interpreter(const char *start, char *path, size_t size)

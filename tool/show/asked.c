@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
 
 #define TOLD_MOST 4
 

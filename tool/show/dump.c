@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "format/trace.h"
+#include "tool/base/json.h"
+#include "tool/base/tool.h"
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
-#include "tool/json.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
 
 struct dump {
 	struct show_options options;

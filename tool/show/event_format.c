@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "format/trace.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/show/event_text.h"
-#include "tool/json.h"
-#include "tool/memory.h"
-#include "tool/options.h"
-#include "tool/tool.h"
 
 #define SPACES	 " \t\n"
 #define TYPES	 "u8 to u64, i8 to i64, x8 to x64, f32, f64, string and bytes N"

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "format/trace.h"
-#include "runtime/text.h"
-#include "tool/memory.h"
+#include "runtime/base/text.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
 
 /* What stands after the backslash for this character; 0: it needs no backslash. */
 static char escape(uint8_t c)

@@ -10,11 +10,11 @@
 #include <time.h>
 
 #include "format/trace.h"
-#include "tool/lost.h"
-#include "tool/memory.h"
+#include "tool/base/lost.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
 
 #define FEW 10 /* processes that are shown one by one */
 

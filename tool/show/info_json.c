@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "format/trace.h"
+#include "tool/base/json.h"
+#include "tool/base/lost.h"
 #include "tool/show/info.h"
-#include "tool/json.h"
-#include "tool/lost.h"
 #include "tool/show/show.h"
 
 static void text(const char *key, const char *value, const char *behind)

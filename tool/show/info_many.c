@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/info.h"
-#include "tool/memory.h"
 #include "tool/show/show.h"
-#include "tool/tool.h"
 
 #define ROWS 30 /* that are shown */
 

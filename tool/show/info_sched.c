@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/json.h"
+#include "tool/base/json.h"
 #include "tool/show/info.h"
 #include "tool/show/show.h"
 

@@ -9,15 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
 #include "tool/index/own.h"
-#include "tool/json.h"
-#include "tool/memory.h"
-#include "tool/options.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/list.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
-#include "tool/tool.h"
 
 static int by_address(const void *a, const void *b)
 {

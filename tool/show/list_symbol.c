@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/rules/rules.h"
+#include "audit/match/match.h"
 #include "audit/site/file.h"
-#include "runtime/search.h"
+#include "runtime/base/search.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/index/decode.h"
-#include "tool/json.h"
-#include "tool/memory.h"
 #include "tool/show/list.h"
 #include "tool/show/term/names.h"
-#include "tool/tool.h"
 
 #define UNKNOWN_SIZE 4096 /* bytes that are shown at most where a function's end is not known */
 #define MOST_TEXT    256  /* bytes of an instruction as text */

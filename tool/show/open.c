@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "tool/memory.h"
-#include "tool/tool.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 
 static int damage(const struct xaudit_read_error *error)
 {

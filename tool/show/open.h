@@ -20,7 +20,7 @@ struct xaudit_read_trace *show_trace_process(const char *command, const char *pa
 
 /*
  * Says, in one line, what could not be read. Returns the exit status: 0, or 1 when there was damage. If memory ran out
- * it ends the command, as in tool/memory.h.
+ * it ends the command, as in tool/base/memory.h.
  */
 int show_trace_damage(const struct xaudit_read_trace *trace);
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/asked.h"
 #include "tool/show/event_text.h"
-#include "tool/memory.h"
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 struct replay {
 	struct show_options options;

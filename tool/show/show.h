@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tool/options.h"
+#include "tool/base/options.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"

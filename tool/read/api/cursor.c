@@ -4,7 +4,7 @@
 #include <stdlib.h> /* qsort */
 #include <string.h>
 
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)

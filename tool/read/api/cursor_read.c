@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tool/read/api/cursor.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/state.h"
 
 /* ---- records ---- */

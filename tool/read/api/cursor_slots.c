@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tool/read/api/cursor.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 static struct api_slot *slot_at(struct xaudit_read_calls *c, uint32_t number)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "tool/read/api/api.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/events/events.h"
-#include "tool/read/memory.h"
 #include "tool/read/meta.h"
 
 /* What is looked for. */

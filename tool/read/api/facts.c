@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tool/read/api/api.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/load.h"
-#include "tool/read/memory.h"
 #include "tool/read/meta.h"
 #include "tool/read/state.h"
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/now.h"
+#include "tool/base/now.h"
 #include "tool/read/api/follow.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/events/cuts.h"
-#include "tool/read/memory.h"
 
 #define FIRST_NS 1000000000u /* for the first look */
 

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "tool/now.h"
+#include "tool/base/now.h"
 #include "tool/read/api/follow.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 #include "x86_64/cpu.h"
 
 #define LAPS 3 /* samples of a flight recorder in one look */

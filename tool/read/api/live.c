@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tool/read/api/api.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 /* Where the data of a process are. */
 struct place {

@@ -7,7 +7,7 @@
 
 #include "config.h"
 #include "tool/read/api/api.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 /* ---- errors ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tool/read/api/api.h"
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 #define SIZE_FIRST 16
 

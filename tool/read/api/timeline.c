@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 #define PAGE_BITS 6 /* small, since all processes have some, and there may be thousands */
 

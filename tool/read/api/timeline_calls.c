@@ -3,7 +3,7 @@
 
 #include <stdlib.h> /* qsort */
 
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 #define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
 

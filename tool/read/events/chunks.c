@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tool/read/damage/memory.h"
 #include "tool/read/events/dense.h"
 #include "tool/read/family.h"
-#include "tool/read/memory.h"
 
 static const struct trace_chunk nothing;
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/search.h"
-#include "tool/read/memory.h"
+#include "runtime/base/search.h"
+#include "tool/read/damage/memory.h"
 
 bool read_cuts_by(const struct read_change *change)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 #define MERGE_BLOCK (32u << 10) /* bytes per thread file: there may be thousands */
 #define LOAD_SLOTS  (sizeof(((struct read_merge_source *)0)->load) / sizeof(struct read_merge_load *))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/read/memory.h"
+#include "tool/read/damage/memory.h"
 
 static void damage_at(const struct read_stream *stream, uint64_t offset, const char *what)
 {

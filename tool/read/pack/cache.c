@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/read/memory.h"
-#include "tool/whole.h"
+#include "tool/base/whole.h"
+#include "tool/read/damage/memory.h"
 
 struct pack_reader *pack_reader_open(int fd, uint64_t size)
 {

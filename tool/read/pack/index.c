@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/search.h"
-#include "tool/read/memory.h"
+#include "runtime/base/search.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/pack/cache.h"
 #include "tool/read/pack/hash.h"
 

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "runtime/search.h"
+#include "runtime/base/search.h"
+#include "tool/read/damage/memory.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/load.h"
-#include "tool/read/memory.h"
 #include "tool/read/profile/loop.h"
 
 #define PAGE_MASK ((1u << READ_COUNT_PAGE_BITS) - 1)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/read/damage/memory.h"
 #include "tool/read/load.h"
-#include "tool/read/memory.h"
 
 struct read_custom_slot {
 	uint32_t type;

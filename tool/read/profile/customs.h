@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "tool/read/error.h"
+#include "tool/read/damage/error.h"
 #include "tool/read/process.h"
 
 struct read_custom {

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/read/damage/memory.h"
 #include "tool/read/load.h"
-#include "tool/read/memory.h"
 #include "tool/read/profile/profile.h"
 
 #define JOBS_MOST   1024

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "tool/read/damage/memory.h"
 #include "tool/read/load.h"
-#include "tool/read/memory.h"
 
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)

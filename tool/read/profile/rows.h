@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tool/read/error.h"
+#include "tool/read/damage/error.h"
 #include "tool/read/profile/histogram.h"
 
 /* What a row is about. */

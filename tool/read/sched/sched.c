@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tool/read/damage/memory.h"
 #include "tool/read/file.h"
 #include "tool/read/folder.h"
-#include "tool/read/memory.h"
 #include "tool/read/sched/index.h"
 
 #define BLOCK	    (256u << 10)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/dense.h"
-#include "tool/whole.h"
+#include "runtime/files/dense.h"
+#include "tool/base/whole.h"
 
 #define PIECE	   (1u << 20)
 #define CODES	   (64u << 10) /* made at a time */
@@ -60,7 +60,7 @@ static long write_dense(const struct drain_way *way, uint64_t *dense)
 		while (word < end && !r) {
 			uint64_t bytes = (uint64_t)(dense_add(&state, &word, end, code, code + CODES) - code) *
 					 sizeof(*code);
-			/* As its thread would see it (runtime/chunk_file.c). */
+			/* As its thread would see it (runtime/record/chunk_file.c). */
 			if (*dense + bytes > DENSE_WORTH(done - begin + (uint64_t)(word - first) * sizeof(*word)))
 				return LONG_WORDS;
 			r = -whole_write(way->to, code, bytes, way->behind + begin + *dense);

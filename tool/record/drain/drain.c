@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/output.h"
 #include "format/trace.h"
+#include "runtime/files/output.h"
+#include "tool/base/whole.h"
 #include "tool/record/drain/beat.h"
 #include "tool/record/drain/copy.h"
 #include "tool/record/drain/give.h"
 #include "tool/record/drain/marks.h"
 #include "tool/record/own.h"
-#include "tool/whole.h"
 
 #define US 1000ull
 #define MS (1000 * US)
@@ -476,7 +476,7 @@ static void visit(struct family *fam, uint64_t now)
 	unsigned found = 0;
 	if (head.handed != fam->handed || fam->pending) {
 		fam->handed = head.handed;
-		/* Before anything is written: threads that take a chunk back look at it (runtime/chunk.c). */
+		/* Before anything is written: threads that take a chunk back look at it (runtime/record/chunk.c). */
 		if (!fam->beat)
 			beat(fam, now);
 		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);

@@ -11,7 +11,7 @@
  * A chunk may be filled anew while it is read here: its thread does not wait. So it is copied piece by piece, and each
  * piece is written only if the chunk's head is still the same after the piece was read. A thread that fills a place
  * anew first gives the old chunk another number and writes it to t<n> itself, then takes the head's magic away
- * (runtime/chunk.c): the chunk may then be in t<n> twice.
+ * (runtime/record/chunk.c): the chunk may then be in t<n> twice.
  *
  * It keeps up to 193 descriptors (64 of them in beat.h) and 2.5 MiB, however many families there are. There is one in a
  * process. Callers are one thread, or hold a lock.

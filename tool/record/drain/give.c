@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/now.h"
+#include "tool/base/now.h"
+#include "tool/base/whole.h"
 #include "tool/record/drain/drain.h"
 #include "tool/record/drain/marks.h"
-#include "tool/whole.h"
 
 #define MS	   1000000ull
 #define PAUSE	   (50 * MS)	/* at least, between two looks */

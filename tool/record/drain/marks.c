@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "format/trace.h"
-#include "tool/now.h"
-#include "tool/proc.h"
-#include "tool/whole.h"
+#include "tool/base/now.h"
+#include "tool/base/proc.h"
+#include "tool/base/whole.h"
 
 #define PAGE	 4096
 #define MOST	 32768 /* marks, and numbers, each twice */

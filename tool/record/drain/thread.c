@@ -24,11 +24,11 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "tool/now.h"
-#include "tool/record/drain/drain.h"
+#include "tool/base/now.h"
+#include "tool/base/thread.h"
+#include "tool/base/tool.h"
 #include "tool/record/drain/beat.h"
-#include "tool/thread.h"
-#include "tool/tool.h"
+#include "tool/record/drain/drain.h"
 
 #define BEAT_EACH 100 /* ms */
 #define LOOK_EACH 100000000ull /* ns, without inotify */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tool/whole.h"
+#include "tool/base/whole.h"
 
 #define RECORDS 2048
 

@@ -20,11 +20,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/output.h"
-#include "tool/proc.h"
+#include "runtime/files/output.h"
+#include "tool/base/proc.h"
+#include "tool/base/thread.h"
+#include "tool/base/tool.h"
 #include "tool/record/record.h"
-#include "tool/thread.h"
-#include "tool/tool.h"
 #include "x86_64/cpu.h"
 
 #define PASS_EACH 100 /* ms, if no ring is half full before */

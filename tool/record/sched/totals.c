@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tool/proc.h"
+#include "tool/base/proc.h"
 
 /* A thread, or, tid 0, a process. */
 struct total {

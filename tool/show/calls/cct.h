@@ -20,7 +20,7 @@
  * Memory: for `most` nodes. After that, calls on new paths count for the node of the call around them: their own time
  * is in its own, and `folded` is their number. The sums per function (cct_function()) have them all.
  *
- * One thread. When memory runs out, the command ends (tool/memory.h).
+ * One thread. When memory runs out, the command ends (tool/base/memory.h).
  */
 #ifndef XAUDIT_TOOL_SHOW_CALLS_CCT_H
 #define XAUDIT_TOOL_SHOW_CALLS_CCT_H

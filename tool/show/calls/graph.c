@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 static void add(struct cct_node *to, const struct cct_node *from)
 {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/text.h"
-#include "tool/memory.h"
+#include "runtime/base/text.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/calls/graph.h"
-#include "tool/tool.h"
 
 /*
  * Edges, as a tree: below the root the callers, below each of them its callees, with calls and total of the edge. Of

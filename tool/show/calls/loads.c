@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/open.h"
 #include "tool/show/term/cut.h"
 #include "tool/show/term/term.h"
-#include "tool/tool.h"
 
 #define UNKNOWN XAUDIT_READ_UNKNOWN
 #define NONE	UINT32_MAX

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/term/cut.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
-#include "tool/tool.h"
 
 #define FACTOR 10
 #define COUNT  20 /* rows of text */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 
 #define ROOM_FIRST 64
 

@@ -2,9 +2,9 @@
 /* xaudit slow: the longest calls of a function, and what they did that others did not. */
 #include <stdlib.h>
 
+#include "tool/base/tool.h"
 #include "tool/show/calls/slow.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 static const struct options_row rows[] = {
 	{ 'n', "count", "N", "so many calls (default: 5)", .take = options_number, .most = SLOW_COUNT_MOST,

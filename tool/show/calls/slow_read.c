@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 #include "tool/show/calls/slow.h"
 
 /* ---- which functions the word names ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
 #include "tool/show/calls/slow.h"
 #include "tool/show/term/cut.h"
 #include "tool/show/term/term.h"

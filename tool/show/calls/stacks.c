@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/text.h"
-#include "tool/memory.h"
-#include "tool/show/calls/view.h"
+#include "runtime/base/text.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/calls/cct.h"
 #include "tool/show/calls/tree.h"
+#include "tool/show/calls/view.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 enum sort { SORT_SELF, SORT_CPU, SORT_WAITING, SORT_CALLS };
 enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_JSON };

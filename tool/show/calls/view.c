@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/rules/rules.h"
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "audit/match/match.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/asked.h"
 #include "tool/show/open.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
 	char **argv, const char **function, bool needed, int *status)

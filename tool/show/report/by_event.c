@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "format/trace.h"
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/event_text.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/nested.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/tally.h"
-#include "tool/tool.h"
 
 #define VALUES_MOST 100000 /* what is more becomes one row */
 

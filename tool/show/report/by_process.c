@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/report.h"
 

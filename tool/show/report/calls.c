@@ -4,13 +4,13 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/thread.h"
+#include "tool/base/tool.h"
 #include "tool/show/open.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
-#include "tool/thread.h"
-#include "tool/tool.h"
 
 #define PROGRESS_NS 100000000 /* how often it is told while another thread reads */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 
 static uint32_t hash_text(uint64_t h, const char *text)
 {

@@ -3,7 +3,7 @@
  * Numbers for functions, libraries and other names over several traces: 1, 2, ... in the order in which they were met.
  * Functions of two traces that have the same name, in a library of the same path, have the same number.
  *
- * One thread each. When memory runs out, the command ends (tool/memory.h).
+ * One thread each. When memory runs out, the command ends (tool/base/memory.h).
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_CATALOG_H
 #define XAUDIT_TOOL_SHOW_REPORT_CATALOG_H

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tool/options.h"
+#include "tool/base/options.h"
 #include "tool/show/show.h"
 
 /* In the order of tables. */

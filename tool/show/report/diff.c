@@ -12,10 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tool/json.h"
-#include "tool/memory.h"
-#include "tool/show/report/compare.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
 #include "tool/show/report/catalog.h"
+#include "tool/show/report/compare.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/tally.h"
 

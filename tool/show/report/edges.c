@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/tally.h"
-#include "tool/tool.h"
 
 #define ITSELF UINT32_MAX /* as second number of a key: all calls of the function */
 

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/report/bars.h"
 #include "tool/show/report/report.h"
-#include "tool/tool.h"
 
 #define WIDTH 40 /* of the longest bar */
 

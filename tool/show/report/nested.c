@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
 
 /* An open call; numbers, not pointers: whatever a trace says, they are inside of their arrays. */
 struct nested_call {

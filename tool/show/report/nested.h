@@ -4,7 +4,7 @@
  * and stack has its innermost open call, found by a hash: so the work on a call does not depend on how deep it is.
  *
  * It takes user[0] of calls. Memory: per open call, and per row and stack. One thread; when memory runs out, the
- * command ends (tool/memory.h).
+ * command ends (tool/base/memory.h).
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_NESTED_H
 #define XAUDIT_TOOL_SHOW_REPORT_NESTED_H

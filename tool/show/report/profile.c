@@ -5,12 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/event_text.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/progress.h"
-#include "tool/tool.h"
 
 struct xaudit_read_profile *report_count(struct report *report, int by)
 {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/asked.h"
 #include "tool/show/open.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 static bool take_sort(const struct options_given *given)
 {

@@ -6,7 +6,7 @@
  *
  * Memory: per row, some hundred bytes and 512 for each octave that times fall in.
  *
- * One thread each. When memory runs out, the command ends (tool/memory.h).
+ * One thread each. When memory runs out, the command ends (tool/base/memory.h).
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_TALLY_H
 #define XAUDIT_TOOL_SHOW_REPORT_TALLY_H

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/rules/rules.h"
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "audit/match/match.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/srcline.h"
-#include "tool/tool.h"
 
 void report_print_function(const struct report *report, const char *name, const char *library)
 {

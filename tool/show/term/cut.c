@@ -7,8 +7,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "runtime/text.h"
-#include "tool/memory.h"
+#include "runtime/base/text.h"
+#include "tool/base/memory.h"
 
 /* ---- pieces of a line ---- */
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/rules/cxx.h"
-#include "audit/rules/rules.h"
-#include "tool/json.h"
-#include "tool/memory.h"
+#include "audit/match/cxx.h"
+#include "audit/match/match.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/show/term/term.h"
-#include "tool/tool.h"
 
 #define LONGEST 16384 /* bytes of a symbol that are looked at; compilers make no such names by themselves */
 /* A name says a part again in two bytes, and that again: this is where we stop. */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tool/options.h"
+#include "tool/base/options.h"
 
 /* The row of the option that has all names stay as they are in the trace, for the command that runs. */
 #define NAMES_ROW                                                                                           \

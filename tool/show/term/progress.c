@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tool/now.h"
+#include "tool/base/now.h"
 #include "tool/show/term/pager.h"
 
 #define SECOND 1000000000u

@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/search.h"
-#include "tool/build_id.h"
-#include "tool/json.h"
-#include "tool/memory.h"
-#include "tool/plain.h"
+#include "runtime/base/search.h"
+#include "tool/base/build_id.h"
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/plain.h"
+#include "tool/base/tool.h"
 #include "tool/read/api/xaudit-read-facts.h"
 #include "tool/show/term/term.h"
-#include "tool/tool.h"
 
 static bool wanted;
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tool/options.h"
+#include "tool/base/options.h"
 #include "tool/read/api/xaudit-read.h"
 
 /* The row of the option that asks for them, for the command that runs. */

@@ -13,12 +13,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tool/memory.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/base/whole.h"
 #include "tool/show/term/cut.h"
 #include "tool/show/term/pager.h"
 #include "tool/show/term/progress.h"
-#include "tool/tool.h"
-#include "tool/whole.h"
 
 #define LEAST_COLUMNS 20
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tool/options.h"
+#include "tool/base/options.h"
 
 /* The row of the option that has no pager started. */
 #define TERM_ROW { 0, "no-pager", NULL, "no pager, though the output is a terminal", .take = term_take_no_pager }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/model/object.h"
+
+#include <sys/mman.h> /* PROT_READ */
+
+#include "x86_64/patch.h"
+#include "x86_64/sys.h"
+
+struct object *objects;
+struct load *loads;
+int object_selected;
+uint32_t object_count;
+const struct rules *object_rules;
+const char *object_program;
+
+uint32_t object_hash(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	while (*name)
+		h = (h ^ (uint8_t)*name++) * 16777619u;
+	return h ^ h >> 15;
+}
+
+static int protection(const struct load *load, uint64_t address)
+{
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		if (p->p_type == PT_LOAD && address - (load->base + p->p_vaddr) < p->p_memsz)
+			return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (p->p_flags & PF_X ? PROT_EXEC : 0);
+	}
+	return 0;
+}
+
+int object_write(const struct load *load, const void *at, const void *bytes, size_t size)
+{
+	struct patch patch = { .address = (uint64_t)(uintptr_t)at, .size = (uint8_t)size };
+	size_t done;
+
+	sys_copy(patch.bytes, bytes, size);
+	return patch_at_load(&patch, 1, protection(load, patch.address), &done);
+}

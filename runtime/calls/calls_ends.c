@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Ends of calls that are gone, and whether one is. */
+#include "runtime/calls/calls.h"
+
+#include "runtime/calls/calls_parts.h"
+#include "runtime/calls/told.h"
+#include "runtime/process/clock.h"
+#include "runtime/record/filter.h"
+#include "runtime/record/recorder.h"
+#include "x86_64/cpu.h"
+
+static struct calls_hooks hooks;
+
+void calls_init(const struct calls_hooks *given)
+{
+	hooks = *given;
+}
+
+/*
+ * Ends the innermost open call if it is still `slot`: one instruction takes it, so a handler in between takes another
+ * or none.
+ */
+static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
+{
+	return cpu_swaps_one(&stack->top, slot, outer);
+}
+
+/* Ends every open call at or below the slot, with an event of this type; handlers are told where `handled`. */
+static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type, int handled)
+{
+	uint64_t top;
+
+	if (handled)
+		hooks.frames_gone(thread, stack->low, slot);
+	while ((top = stack->hot.top) <= slot) {
+		if (!stack_has(stack, top)) {
+			stack->hot.top = stack->end;
+			return;
+		}
+		const struct mirror_entry entry = *mirror_entry(top);
+		uint64_t outer = top + 8ull * entry.link;
+		if (outer == top || outer > stack->end) {
+			/*
+			 * This is none of our entries: the program wrote over the mirror. Forget the chain rather than
+			 * follow it.
+			 */
+			stack->hot.top = stack->end;
+			return;
+		}
+		if (take_top(&stack->hot, top, outer)) {
+			int told = (entry.address & TOLD_MARK) != 0, ended = told && entry.address & TOLD_ENDED;
+			if (!told && top & 8)
+				mirror_entry(top)->link = CALLS_LINK_ENDED;
+			filter_left(stack, top);
+			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
+				recorder_write(thread, stack,
+					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(type, 0));
+			if (handled && !told)
+				hooks.unwound(thread, entry.word & TRACE_ID_MASK);
+		}
+	}
+}
+
+void calls_end(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type)
+{
+	/* Relaxed: see filter.h. */
+	end_calls(thread, stack, slot, type, __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS);
+}
+
+void calls_end_quietly(struct thread *thread, struct stack *stack)
+{
+	end_calls(thread, stack, stack->high - 8, TRACE_UNWIND, 0);
+}
+
+void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
+{
+	calls_end(thread, stack, slot, TRACE_UNWIND);
+}
+
+int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
+{
+	return entry->address & TOLD_MARK ? (entry->address & TOLD_ADDRESS) == word : entry->address == word;
+}
+
+int calls_is_held(uint64_t slot, uint64_t here)
+{
+	const struct mirror_entry *entry = mirror_entry(slot);
+
+	if ((slot ^ here) >> 12)
+		return calls_holds_label(slot) ||
+		       (!(slot & 8) && entry->address && mirror_holds(slot + 8, (uint32_t)entry->address));
+	return calls_is_intercepted(slot) ||
+	       (!(slot & 8) && entry->address && calls_is_kept(entry, ((const uint64_t *)(uintptr_t)slot)[1]));
+}

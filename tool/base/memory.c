@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/base/memory.h"
+
+#include <stdarg.h> /* va_list */
+#include <stdio.h>  /* vasprintf */
+#include <stdlib.h>
+#include <string.h> /* strndup */
+
+void memory_failed(void)
+{
+	fputs("xaudit: out of memory\n", stderr);
+	exit(1);
+}
+
+void *memory_need(void *memory)
+{
+	if (!memory)
+		memory_failed();
+	return memory;
+}
+
+void *memory_zeroed(size_t count, size_t size)
+{
+	return memory_need(calloc(count ? count : 1, size));
+}
+
+void *memory_resize(void *old, size_t count, size_t size)
+{
+	return memory_need(reallocarray(old, count ? count : 1, size));
+}
+
+char *memory_text(const char *text, size_t length)
+{
+	return memory_need(strndup(text, length));
+}
+
+char *memory_format(const char *format, ...)
+{
+	char *text;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return memory_need(text);
+}
