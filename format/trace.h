@@ -48,7 +48,7 @@
  * then `full` again. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in
  * t<n> tells.
  *
- * GIVING BACK. `xaudit record` may give back places of chunks whose process is gone (tool/record/drain/give.h): it
+ * GIVING BACK. `xaudit record` may give back places of chunks whose process is gone (tool/record/drain/reclaim.h): it
  * makes the words of handing over 0, then the word of the directory TRACE_PLACE(TRACE_PLACE_FREE, 0, 0), names the
  * place in head.free, and adds 1 to head.given. Any thread takes it by exchanging that word for 0, begins a chunk, and
  * sets the word. So the chunk may be another one's than the word told a moment ago: it names its process and thread.

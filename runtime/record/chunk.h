@@ -4,7 +4,7 @@
  * (format/trace.h).
  *
  * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back: `xaudit record`
- * does, when the process is gone (tool/record/drain/give.h). A place that was somebody's is filled with tokens first,
+ * does, when the process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with tokens first,
  * as any that is filled anew: a thread that makes few events there pays for all pages of a chunk. Nothing is mapped or
  * unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
  * place, and from the last one to the first again. Mode ring overwrites the old chunk. Mode stream hands each full

@@ -15,7 +15,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/pool_spoiled.t \
 	t/unit/position.t t/unit/read_memory.t \
 	t/unit/read_follow.t t/unit/read_public.t t/unit/reader_copies.t \
-	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_give.t t/unit/record_trim.t \
+	t/unit/reader_live.t t/unit/record_drain.t t/unit/record_reclaim.t t/unit/record_trim.t \
 	t/unit/recorder.t t/unit/recorder_fork.t \
 	t/unit/recorder_room.t t/unit/recorder_vfork.t t/unit/rules.t t/unit/rules_fallback.t t/unit/rules_lines.t \
 	t/unit/sample.t t/unit/record_sched.t t/unit/sched_read.t \
@@ -60,10 +60,10 @@ t_unit_displace_t_SOURCES = t/unit/displace.c t/unit/displace_run.S tool/index/d
 t_unit_displace_t_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
 t_unit_displace_t_LDADD = x86_64/libsled.la $(ZYDIS_LIBS)
 
-drain_sources = t/lib/drained.h t/lib/plain.h tool/record/drain/beat.c tool/record/drain/beat.h \
-	tool/record/drain/copy.c tool/record/drain/copy.h tool/record/drain/drain.c tool/record/drain/drain.h \
-	tool/record/drain/give.c tool/record/drain/give.h tool/record/drain/marks.c tool/record/drain/marks.h \
-	tool/record/own.h
+drain_sources = t/lib/drained.h t/lib/plain.h tool/base/own_file.h tool/record/drain/copy.c \
+	tool/record/drain/copy.h tool/record/drain/drain.c tool/record/drain/drain.h tool/record/drain/heartbeat.c \
+	tool/record/drain/heartbeat.h tool/record/drain/marks.c tool/record/drain/marks.h \
+	tool/record/drain/reclaim.c tool/record/drain/reclaim.h
 t_unit_drain_race_t_SOURCES = t/unit/drain_race.c $(drain_sources)
 t_unit_drain_race_t_LDADD = runtime/libbase.la
 
@@ -184,8 +184,8 @@ t_unit_progress_t_SOURCES = t/unit/progress.c tool/show/term/pager.h tool/show/t
 t_unit_record_drain_t_SOURCES = t/unit/record_drain.c $(drain_sources)
 t_unit_record_drain_t_LDADD = runtime/libbase.la
 
-t_unit_record_give_t_SOURCES = t/unit/record_give.c $(drain_sources)
-t_unit_record_give_t_LDADD = runtime/libbase.la
+t_unit_record_reclaim_t_SOURCES = t/unit/record_reclaim.c $(drain_sources)
+t_unit_record_reclaim_t_LDADD = runtime/libbase.la
 
 t_unit_record_trim_t_SOURCES = t/unit/record_trim.c tool/record/trim.c
 t_unit_record_trim_t_LDADD = tool/read/libread.la
@@ -247,8 +247,8 @@ t_unit_template_t_SOURCES = t/unit/template.c tool/index/decode.c tool/index/dec
 t_unit_template_t_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
 t_unit_template_t_LDADD = $(ZYDIS_LIBS)
 
-t_unit_record_sched_t_SOURCES = t/unit/record_sched.c t/lib/sched_folder.h tool/record/sched/file.c \
-	tool/record/sched/sched.h
+t_unit_record_sched_t_SOURCES = t/unit/record_sched.c t/lib/sched_folder.h tool/record/sched/sched_file.c \
+	tool/record/sched/sched_file.h
 t_unit_record_sched_t_LDADD = tool/read/libread.la
 
 t_unit_sched_read_t_SOURCES = t/unit/sched_read.c t/lib/sched_folder.h

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "t/lib/drained.h"
-#include "tool/record/drain/beat.h"
+#include "tool/record/drain/heartbeat.h"
 
 static bool exists(const char *name)
 {
@@ -200,7 +200,7 @@ static void fails(void)
 	while (now < began + S / 2)
 		run(1);
 	ok(now - head_of(&family)->drain_beat <= S / 5, "again and again");
-	drain_beat_all(now + 5 * S);
+	drain_heartbeat_all(now + 5 * S);
 	is_int((long long)head_of(&family)->drain_beat, (long long)(now + 5 * S), "also while it waits for a disk");
 	getrlimit(RLIMIT_FSIZE, &before);
 	limit = (struct rlimit){ 12 * PLACE, before.rlim_max };
@@ -209,7 +209,7 @@ static void fails(void)
 	hand_over(&family, FIRST);
 	run(9);
 	ok(!is_drained(&family, FIRST), "a file that can't grow");
-	drain_beat_all(now);
+	drain_heartbeat_all(now);
 	is_int((long long)head_of(&family)->drain_beat, 0, "ends that");
 	setrlimit(RLIMIT_FSIZE, &before);
 	uint64_t soon = now + S / 2;
@@ -221,7 +221,7 @@ static void fails(void)
 	ok(is_drained(&family, FIRST), "but later");
 	ok(head_of(&family)->drain_beat >= soon, "and then it goes on");
 	drain_end();
-	drain_beat_all(now);
+	drain_heartbeat_all(now);
 	is_int((long long)head_of(&family)->drain_beat, 0, "at the end nobody is there");
 	unmake(&family, "p1");
 }
@@ -234,11 +234,11 @@ static void is_told_late(void)
 	drain_begin(trace);
 	drain_add("p1", now);
 	run(2);
-	drain_beat_all(now + 5 * S);
+	drain_heartbeat_all(now + 5 * S);
 	ok(head_of(&family)->drain_beat <= now, "who would wait is not told while the disk is waited for");
 	head_of(&family)->overflow = TRACE_OVERFLOW_DROP;
 	run(9);
-	drain_beat_all(now + 5 * S);
+	drain_heartbeat_all(now + 5 * S);
 	is_int((long long)head_of(&family)->drain_beat, (long long)(now + 5 * S),
 		"who says late that it would lose events is");
 	drain_end();

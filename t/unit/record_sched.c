@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIR/sched where the disk is full for a while, and totals, which are written in their places. */
 #define _GNU_SOURCE
-#include "tool/record/sched/sched.h"
+#include "tool/record/sched/sched_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Unused parts of a family's file are given back, and nothing else ever is. */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/trim.h"
 
 #include <errno.h>
 #include <fcntl.h>

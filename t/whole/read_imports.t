@@ -4,7 +4,7 @@
 # The command reads traces by the public functions of the reader's library alone, as any other program can: its objects
 # import only xaudit_read_*, and its files include xaudit-read.h only. tool/record/trim.c writes, so it is none of them;
 # tool/pack/ does not read traces, but makes files that the library reads, with the same code for their format. Nobody
-# else has asked for the names of functions that were never called (tool/record/named.c), or where each file was mapped
+# else has asked for the names of functions that were never called (tool/record/unmatched.c), or where each file was mapped
 # (tool/perf/objects.c): so that is not public.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Exit status of the reading commands. `record` passes the command's on and has its own failures in record.h. */
+/* Exit status of the reading commands. `record` passes the command's on; tool/record/run.h has its own failures. */
 enum tool_status {
 	TOOL_OK = 0,
 	TOOL_FAILED = 1, /* no trace, a damaged one, output that can't be written */

@@ -10,7 +10,9 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
-#include "tool/record/record.h"
+#include "tool/record/rules.h"
+#include "tool/record/run.h"
+#include "tool/record/untraced.h"
 
 /* ---- options ---- */
 
@@ -178,7 +180,7 @@ static int run(void)
 		int findings = check_report_close();
 
 		if (!check_counts.processes)
-			record_why(check_options.command[0], path);
+			record_untraced_say(check_options.command[0], path);
 		if (findings < 0)
 			status = RECORD_FAILED;
 		else

@@ -15,7 +15,7 @@
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/ctl.h"
-#include "tool/record/record.h" /* record_is_loader() */
+#include "tool/record/objects.h"
 
 #define MS		 1000000ull
 #define PATIENCE	 (2000 * MS)

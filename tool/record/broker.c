@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The side of `record` in runtime/files/broker.h: a thread that makes and opens files of the trace for processes which
- * can't.
- *
  * A process that asks must show the secret, and is not trusted then either: a server's worker that an attacker took
  * over knows the secret, too. So nothing that it says is believed, only what can be looked at:
  *  - A folder is named after the process number that the kernel tells, not after one that the process tells.
@@ -27,13 +24,15 @@
  * and uses no stdio.
  */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/broker.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +46,11 @@
 #include "format/trace.h"
 #include "runtime/files/broker.h"
 #include "tool/base/now.h"
+#include "tool/base/own_file.h"
 #include "tool/base/proc.h"
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
-#include "tool/record/own.h"
+#include "tool/record/folder.h"
 #include "tool/record/peer.h"
 
 #define CONNECTIONS   64

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include "audit/rules/rules.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
-#include "tool/record/record.h"
+#include "tool/record/rules.h"
+#include "tool/record/run.h"
 
 struct format {
 	const char *before, *between, *after;

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The trace folder: making it without harm to other files.
- *
- * Only files that a trace consists of are ever removed, name by name: a folder that holds anything else can't be lost
- * by us. All files are reached from the descriptor of the folder that DIR lies in, and no link is followed
- * (runtime/files/output.h).
- *
- * Nothing is lost before the command executes. The new folder is made beside DIR, with its file `record` locked in it;
- * then names change: DIR.old -> DIR.old.PID, DIR -> DIR.old, the new one -> DIR. When the command does not execute they
- * change back; when it does, DIR.old.PID is removed. A folder that another command records into is recognized by its
- * lock, before all this.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +19,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/index/cache.h"
+#include "tool/record/indexing.h"
 
 enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER };
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the dynamic linker will load for the command. It is asked itself: nobody else knows all that it looks at
- * (RUNPATH, RPATH and their $ORIGIN, LD_LIBRARY_PATH, preloaded libraries, its cache, variants for the processor).
- * Nothing of the program runs.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/objects.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +17,29 @@
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
 #include "tool/base/plain.h"
+#include "tool/record/run.h"
 #include "x86_64/elf.h"
 
 #define MOST_TEXT (1u << 20) /* of ld.so's list */
 #define PATIENCE  2000	     /* ms for ld.so to make the list */
 
 /* ---- the program ---- */
+
+size_t record_interpreter(const char *start, char *path, size_t size)
+{
+	const char *word = start + 2;
+	size_t n;
+
+	if (strncmp(start, "#!", 2))
+		return 0;
+	word += strspn(word, " \t");
+	n = strcspn(word, " \t\r\n");
+	if (!n || n >= size)
+		return 0;
+	memcpy(path, word, n);
+	path[n] = '\0';
+	return (size_t)(word - start) + n;
+}
 
 /* What `env` starts for the rest of a line "#!/usr/bin/env REST"; NULL: it can't be told. The caller frees it. */
 static char *program_of_env(const char *rest)

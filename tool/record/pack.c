@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace as one file, in the stead of its folder. The command has ended, and its status is what counts. */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/pack.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "format/pack.h"
 #include "tool/base/tool.h"
 #include "tool/pack/pack.h"
+#include "tool/record/folder.h"
 
 void record_pack(struct record_folder *folder)
 {

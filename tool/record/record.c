@@ -12,6 +12,20 @@
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/perf/perf.h"
+#include "tool/record/broker.h"
+#include "tool/record/drain_thread.h"
+#include "tool/record/folder.h"
+#include "tool/record/indexing.h"
+#include "tool/record/objects.h"
+#include "tool/record/outcome.h"
+#include "tool/record/pack.h"
+#include "tool/record/reaper.h"
+#include "tool/record/record_file.h"
+#include "tool/record/rules.h"
+#include "tool/record/run.h"
+#include "tool/record/sched_thread.h"
+#include "tool/record/signals.h"
+#include "tool/record/unmatched.h"
 
 /* ---- options ---- */
 
@@ -180,8 +194,8 @@ static bool may_be_made(void)
 static void finish(struct record_folder *folder, const struct record_options *options, const char *path,
 	const struct rules *rules, const char *searched, int wait_status)
 {
-	record_folder_end(folder, command_pid, wait_status);
-	record_after(folder, options->command[0], path, rules);
+	record_file_end(folder, command_pid, wait_status);
+	record_outcome(folder, options->command[0], path, rules);
 	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
 	record_broker_stop();
 	record_broker_say(folder);
@@ -230,7 +244,7 @@ static int run(const struct record_options *options)
 		goto out;
 	record_indexes_aside(&left, &folder);
 	record_sched_make(&folder, &rules);
-	if (record_folder_begin(&folder, options->command) < 0) {
+	if (record_file_begin(&folder, options->command) < 0) {
 		record_folder_undo(&folder);
 		goto out;
 	}
@@ -238,13 +252,13 @@ static int run(const struct record_options *options)
 	if (rules.perf)
 		watcher.child = perf_forget_maps;
 	record_broker_start(&folder);
-	record_named_begin(options);
-	record_early_start(&folder);
+	record_unmatched_begin(options);
+	record_reaper_start(&folder);
 	record_drain_start(&folder, rules.buffer);
 	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
 	record_sched_stop();
 	record_drain_stop();
-	record_early_stop();
+	record_reaper_stop();
 	if (failure) {
 		record_broker_stop();
 		record_folder_undo(&folder);

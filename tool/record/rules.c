@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From options to what the module reads. Everything goes as INI text through XAUDIT_RULES, one pattern per line, and is
- * read here once as the module will read it: so mistakes are told before the command runs.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/rules.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +15,10 @@
 #include "audit/start/tunables.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/record/objects.h"
+#include "tool/record/record.h"
+#include "tool/record/run.h"
+#include "tool/record/static_tls.h"
 
 #ifndef XAUDIT_MODULE_DIR
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
@@ -348,8 +349,8 @@ static int set_module(void)
 }
 
 /*
- * objects: of the command, or NULL. A size that the user has set is kept. What is set beyond RECORD_TLS is for this
- * command alone.
+ * objects: of the command, or NULL. A size that the user has set is kept. What is set beyond RECORD_STATIC_TLS is for
+ * this command alone.
  */
 static void set_tunables(const struct record_objects *objects)
 {
@@ -364,9 +365,9 @@ static void set_tunables(const struct record_objects *objects)
 		p += strcspn(p, ":");
 		p += *p == ':';
 	}
-	value = memory_format("%s%s" STATIC_TLS_TUNABLE "=%d", before, *before ? ":" : "", RECORD_TLS);
-	size_t need = objects ? record_tls(objects) : 0;
-	if (need > RECORD_TLS) {
+	value = memory_format("%s%s" STATIC_TLS_TUNABLE "=%d", before, *before ? ":" : "", RECORD_STATIC_TLS);
+	size_t need = objects ? record_static_tls(objects) : 0;
+	if (need > RECORD_STATIC_TLS) {
 		more = memory_format("%s:" STATIC_TLS_ONCE "=2:" STATIC_TLS_TUNABLE "=%zu", value, need);
 		free(value);
 		value = more;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Runs the command so that the caller of xaudit notices no wrapper: same terminal, same signals, same end.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/run.h"
 
 #include <elf.h> /* ELFMAG */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +17,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/record/signals.h"
 
 const char *record_speaker = "record";
 

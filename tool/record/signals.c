@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Signals that come to xaudit while the command runs: they are meant for the command, as if it ran in xaudit's place
- * (env, nice). Each that can be caught is passed on, but for
- *  - SIGCHLD, which is about us;
- *  - what the terminal sends to its foreground group, as long as the command is in our group and so has it already;
- *  - what we caused ourselves: SIGSEGV and its like; and SIGPIPE, since the write to a closed pipe fails anyway.
- * That also holds for signals that we shall ignore, as a shell's background jobs ignore SIGINT and SIGQUIT: the command
- * ignores them as well, unless it sets a handler (a server that SIGQUIT asks to end). A signal that stops us (job
- * control) stops the command first.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/signals.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The places of a family are taken as a whole, and are much of a small trace: what they did not use is given back once
- * no process can write there any more, and so are chunks that threads have in files of their own.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/trim.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h> /* OVERLAYFS_SUPER_MAGIC */
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>

@@ -12,12 +12,12 @@
 
 #include "format/trace.h"
 #include "runtime/files/output.h"
+#include "tool/base/own_file.h"
 #include "tool/base/whole.h"
-#include "tool/record/drain/beat.h"
 #include "tool/record/drain/copy.h"
-#include "tool/record/drain/give.h"
+#include "tool/record/drain/heartbeat.h"
 #include "tool/record/drain/marks.h"
-#include "tool/record/own.h"
+#include "tool/record/drain/reclaim.h"
 
 #define US 1000ull
 #define MS (1000 * US)
@@ -53,7 +53,7 @@ struct family {
 	bool known;	 /* its head was read, and what follows: */
 	struct output_place folder, meta;
 	uint64_t place_size, directory, handover;
-	struct drain_give give;
+	struct drain_reclaim reclaim;
 	uint32_t overflow;
 	bool pending;	 /* the last look did not come to the end of: */
 	uint32_t resume; /* places */
@@ -183,7 +183,7 @@ static long open_file(struct file **to, struct family *fam, uint32_t process, ui
 	long fd = open_one(fam, process, thread, &st);
 	if (fd == -EMFILE || fd == -ENFILE) {
 		forget_others();
-		drain_beat_remove(0);
+		drain_heartbeat_remove(0);
 		fd = open_one(fam, process, thread, &st);
 	}
 	if (fd < 0)
@@ -296,12 +296,12 @@ static void beat(struct family *fam, uint64_t now)
 
 	fam->beat = now;
 	if (!now)
-		drain_beat_remove(fam->number);
+		drain_heartbeat_remove(fam->number);
 	if (open_file(&meta, fam, 0, META))
 		return;
 	whole_write(meta->fd, &now, sizeof(now), offsetof(struct trace_head, drain_beat));
 	if (now && fam->overflow == TRACE_OVERFLOW_DROP)
-		drain_beat_add(fam->number, meta->fd);
+		drain_heartbeat_add(fam->number, meta->fd);
 }
 
 static void remove_family(struct family *fam)
@@ -408,15 +408,15 @@ static bool has_chunk(void *family, const struct trace_chunk *chunk)
 
 static void give_back(struct family *fam, const struct trace_head *head, uint64_t now)
 {
-	struct drain_give_way way = { .state = &fam->give, .place_size = fam->place_size, .directory = fam->directory,
-		.handover = fam->handover, .family = fam, .stops = drain.stops, .write = write_given,
+	struct drain_reclaim_way way = { .state = &fam->reclaim, .place_size = fam->place_size,
+		.directory = fam->directory, .handover = fam->handover, .family = fam, .stops = drain.stops, .write = write_given,
 		.reach = reach_of, .has = has_chunk };
 	struct file *meta;
 
 	/* A descriptor of its own: files that are opened meanwhile may take the other one's place. */
 	if (open_file(&meta, fam, 0, META) || (way.meta = fcntl(meta->fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return;
-	drain_give(&way, head, now);
+	drain_reclaim(&way, head, now);
 	close(way.meta);
 }
 
@@ -481,7 +481,7 @@ static void visit(struct family *fam, uint64_t now)
 			beat(fam, now);
 		found = scan(fam, head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX, now);
 	}
-	if (!fam->ended && !fam->failed && drain_give_is_due(&fam->give, &head, now))
+	if (!fam->ended && !fam->failed && drain_reclaim_is_due(&fam->reclaim, &head, now))
 		give_back(fam, &head, now);
 	if (found && fam->ended) {
 		fam->ended = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes full chunks of mode stream from meta to t<n>, in place of the threads that filled them (format/trace.h,
- * HANDING OVER). thread.c runs it; this part knows no threads, no clock and no waiting.
+ * HANDING OVER). tool/record/drain_thread.c runs it; this part knows no threads, no clock and no waiting.
  *
  * What stands in a file of the trace was written by a program that an attacker may have taken over. So each number in
  * it is checked against bounds before it is used, and nothing is mapped: a file that shrinks is a short read here, no
@@ -13,8 +13,8 @@
  * anew first gives the old chunk another number and writes it to t<n> itself, then takes the head's magic away
  * (runtime/record/chunk.c): the chunk may then be in t<n> twice.
  *
- * It keeps up to 193 descriptors (64 of them in beat.h) and 2.5 MiB, however many families there are. There is one in a
- * process. Callers are one thread, or hold a lock.
+ * It keeps up to 193 descriptors (64 of them in heartbeat.h) and 2.5 MiB, however many families there are. There is one
+ * in a process. Callers are one thread, or hold a lock.
  */
 #ifndef XAUDIT_TOOL_RECORD_DRAIN_H
 #define XAUDIT_TOOL_RECORD_DRAIN_H

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's events of context switches (perf_event_open(2)): one event per processor, attached to the command before
- * it executes and inherited by all threads and processes that it starts. Each has a ring, which the kernel fills and
- * we empty; where it is full the kernel counts what it leaves out, and says so in the next event that fits.
- *
  * Each pass takes the time first, then what the rings hold, and puts the records of before that time into the file, by
  * time. So a thread's records are in order though it moves between processors: of an event that came into its ring
  * after that was read, those that follow it on other processors are younger than the pass.
@@ -13,11 +9,12 @@
  * from pairs of both clocks that each pass reads: between two of them, CLOCK_MONOTONIC is a straight line.
  */
 #define _GNU_SOURCE
-#include "tool/record/sched/sched.h"
+#include "tool/record/sched/rings.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tool/record/record.h"
+#include "tool/base/clock_pair.h"
+#include "tool/record/sched/sched_file.h"
 #include "x86_64/cpu.h"
 
 #define RING_FREE  (512u << 10) /* what perf_event_mlock_kb allows each user and processor, but for the first page */
@@ -105,7 +103,7 @@ static void take_time(void)
 	if (rings.stamps == STAMPS_TSC)
 		rings.now.ticks = cpu_ticks();
 	else
-		rings.now = record_pair();
+		rings.now = clock_pair();
 }
 
 /* ---- opening ---- */

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What threads have run in all, as /proc/PID/task/TID/schedstat tells, looked at ten times a second: for the command
- * and its descendants. Of a thread that ends in between, what it ran since is missing; of a process, the clock of all
- * its threads, ended ones too, tells more.
- *
- * A process is found by its parent, so one whose parent ends before it was seen is not. Nothing here is exact but the
- * total of the command itself, which is asked when it has ended.
- */
 #define _GNU_SOURCE
-#include "tool/record/sched/sched.h"
+#include "tool/record/sched/totals.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "tool/base/proc.h"
+#include "tool/record/sched/sched_file.h"
 
 /* A thread, or, tid 0, a process. */
 struct total {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/record/drain/give.h"
+#include "tool/record/drain/reclaim.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -41,78 +41,79 @@ static struct {
 	unsigned vacant, next;	    /* of these; where to look for the next one */
 	unsigned chunks;	    /* that were read or written */
 	uint64_t given, before;	    /* as head.given has it, and had it */
-} give;
+} reclaim;
 
-static bool stops(const struct drain_give_way *way)
+static bool stops(const struct drain_reclaim_way *way)
 {
 	return way->stops && way->stops();
 }
 
 /* Is it enough for this time? */
-static bool is_enough(const struct drain_give_way *way)
+static bool is_enough(const struct drain_reclaim_way *way)
 {
-	return !give.vacant || give.chunks >= DRAIN_CHUNKS ||
-	       give.chunks * (way->place_size / 2) >= DRAIN_BYTES || stops(way);
+	return !reclaim.vacant || reclaim.chunks >= DRAIN_CHUNKS ||
+	       reclaim.chunks * (way->place_size / 2) >= DRAIN_BYTES || stops(way);
 }
 
 /* ---- words of the file ---- */
 
-static bool read_word(const struct drain_give_way *way, uint32_t place, uint64_t *word)
+static bool read_word(const struct drain_reclaim_way *way, uint32_t place, uint64_t *word)
 {
 	return whole_read(way->meta, word, sizeof(*word), way->directory + 8ull * place);
 }
 
-static bool put(const struct drain_give_way *way, const void *from, size_t size, uint64_t at)
+static bool put(const struct drain_reclaim_way *way, const void *from, size_t size, uint64_t at)
 {
 	return !whole_write(way->meta, from, size, at);
 }
 
-static uint64_t chunk_place(const struct drain_give_way *way, uint32_t place)
+static uint64_t chunk_place(const struct drain_reclaim_way *way, uint32_t place)
 {
 	return place * way->place_size + way->place_size / 2;
 }
 
-static uint64_t handover_place(const struct drain_give_way *way, uint32_t place)
+static uint64_t handover_place(const struct drain_reclaim_way *way, uint32_t place)
 {
 	return way->handover + place * sizeof(struct trace_handover);
 }
 
 /* Which words of head.free may name another place. */
-static bool look_at_named(const struct drain_give_way *way, uint32_t places)
+static bool look_at_named(const struct drain_reclaim_way *way, uint32_t places)
 {
 	uint64_t word;
 
-	if (!whole_read(way->meta, give.named, sizeof(give.named), offsetof(struct trace_head, free)))
+	if (!whole_read(way->meta, reclaim.named, sizeof(reclaim.named), offsetof(struct trace_head, free)))
 		return false;
-	give.vacant = give.next = give.chunks = 0;
+	reclaim.vacant = reclaim.next = reclaim.chunks = 0;
 	for (int i = 0; i < TRACE_FREE; i++) {
-		if (!give.named[i] || give.named[i] >= places || !read_word(way, give.named[i], &word) || word != FREE)
-			give.named[i] = 0;
-		give.vacant += !give.named[i];
+		if (!reclaim.named[i] || reclaim.named[i] >= places || !read_word(way, reclaim.named[i], &word) ||
+			word != FREE)
+			reclaim.named[i] = 0;
+		reclaim.vacant += !reclaim.named[i];
 	}
 	return true;
 }
 
-static bool give_place(const struct drain_give_way *way, uint32_t place)
+static bool give_place(const struct drain_reclaim_way *way, uint32_t place)
 {
 	const struct trace_handover nothing = { 0 };
 	const uint64_t word = FREE;
 
-	while (give.next < TRACE_FREE && give.named[give.next])
-		give.next++;
-	if (give.next == TRACE_FREE || !put(way, &nothing, sizeof(nothing), handover_place(way, place)) ||
+	while (reclaim.next < TRACE_FREE && reclaim.named[reclaim.next])
+		reclaim.next++;
+	if (reclaim.next == TRACE_FREE || !put(way, &nothing, sizeof(nothing), handover_place(way, place)) ||
 		!put(way, &word, sizeof(word), way->directory + 8ull * place) ||
-		!put(way, &place, sizeof(place), offsetof(struct trace_head, free) + give.next * sizeof(place)))
+		!put(way, &place, sizeof(place), offsetof(struct trace_head, free) + reclaim.next * sizeof(place)))
 		return false;
-	give.named[give.next] = place;
-	give.vacant--;
-	give.given++;
-	return put(way, &give.given, sizeof(give.given), offsetof(struct trace_head, given));
+	reclaim.named[reclaim.next] = place;
+	reclaim.vacant--;
+	reclaim.given++;
+	return put(way, &reclaim.given, sizeof(reclaim.given), offsetof(struct trace_head, given));
 }
 
 /* ---- candidates ---- */
 
-static bool is_sane(const struct drain_give_way *way, const struct candidate *candidate)
+static bool is_sane(const struct drain_reclaim_way *way, const struct candidate *candidate)
 {
 	const struct trace_chunk *chunk = &candidate->chunk;
 	uint64_t size = way->place_size / 2;
@@ -123,17 +124,17 @@ static bool is_sane(const struct drain_give_way *way, const struct candidate *ca
 	       chunk->process == candidate->process && chunk->thread == candidate->thread;
 }
 
-static void add(const struct drain_give_way *way, uint32_t place, uint64_t word)
+static void add(const struct drain_reclaim_way *way, uint32_t place, uint64_t word)
 {
 	static struct trace_head head;
-	struct candidate *candidate = &give.candidate[give.count];
+	struct candidate *candidate = &reclaim.candidate[reclaim.count];
 	uint32_t process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1);
 
 	*candidate = (struct candidate){ .place = place, .process = process, .thread = (uint32_t)word };
 	if (!whole_read(way->meta, &head, sizeof(head), process * way->place_size) ||
 		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)))
 		return;
-	give.count += drain_marks_note(&candidate->mark, process, &head);
+	reclaim.count += drain_marks_note(&candidate->mark, process, &head);
 }
 
 static int by_process(const void *a, const void *b)
@@ -144,8 +145,8 @@ static int by_process(const void *a, const void *b)
 }
 
 /* Calls `found` for the words of chunks, all around from a place on, as long as it returns true. */
-static void each_chunk(const struct drain_give_way *way, uint32_t places, uint32_t from,
-	bool (*found)(const struct drain_give_way *way, uint32_t place, uint64_t word))
+static void each_chunk(const struct drain_reclaim_way *way, uint32_t places, uint32_t from,
+	bool (*found)(const struct drain_reclaim_way *way, uint32_t place, uint64_t word))
 {
 	static uint64_t word[WORDS];
 	uint32_t at = from < places ? from : 0;
@@ -162,10 +163,10 @@ static void each_chunk(const struct drain_give_way *way, uint32_t places, uint32
 	}
 }
 
-static bool add_marked(const struct drain_give_way *way, uint32_t place, uint64_t word)
+static bool add_marked(const struct drain_reclaim_way *way, uint32_t place, uint64_t word)
 {
 	way->state->hand = place;
-	if (give.count == CANDIDATES)
+	if (reclaim.count == CANDIDATES)
 		return false;
 	add(way, place, word);
 	return true;
@@ -176,30 +177,30 @@ static void keep_gone(void)
 {
 	unsigned kept = 0;
 
-	qsort(give.candidate, give.count, sizeof(*give.candidate), by_process);
-	for (unsigned i = 0; i < give.count; i++) {
-		const struct candidate *c = &give.candidate[i];
-		if (!(kept && give.candidate[kept - 1].process == c->process) &&
+	qsort(reclaim.candidate, reclaim.count, sizeof(*reclaim.candidate), by_process);
+	for (unsigned i = 0; i < reclaim.count; i++) {
+		const struct candidate *c = &reclaim.candidate[i];
+		if (!(kept && reclaim.candidate[kept - 1].process == c->process) &&
 			drain_marks_is_gone(&c->mark))
-			give.candidate[kept++] = *c;
+			reclaim.candidate[kept++] = *c;
 	}
-	give.count = give.gone = kept;
+	reclaim.count = reclaim.gone = kept;
 }
 
-static bool add_gone(const struct drain_give_way *way, uint32_t place, uint64_t word)
+static bool add_gone(const struct drain_reclaim_way *way, uint32_t place, uint64_t word)
 {
 	const struct candidate wanted = { .process = (uint32_t)(word >> 32) & (TRACE_PLACE_MAX - 1) };
-	const struct candidate *of = bsearch(&wanted, give.candidate, give.gone, sizeof(wanted), by_process);
+	const struct candidate *of = bsearch(&wanted, reclaim.candidate, reclaim.gone, sizeof(wanted), by_process);
 
 	if (!of)
 		return true;
-	if (give.count == CANDIDATES + PLACES) {
-		give.cut = true;
+	if (reclaim.count == CANDIDATES + PLACES) {
+		reclaim.cut = true;
 		return false;
 	}
-	struct candidate *c = &give.candidate[give.count];
+	struct candidate *c = &reclaim.candidate[reclaim.count];
 	*c = (struct candidate){ .place = place, .process = wanted.process, .thread = (uint32_t)word };
-	give.count += whole_read(way->meta, &c->chunk, sizeof(c->chunk), chunk_place(way, place));
+	reclaim.count += whole_read(way->meta, &c->chunk, sizeof(c->chunk), chunk_place(way, place));
 	return true;
 }
 
@@ -207,12 +208,12 @@ static bool add_gone(const struct drain_give_way *way, uint32_t place, uint64_t 
  * All places of the processes that are gone, with the heads of their chunks as they left them: they may have taken
  * some, and filled others anew, since they were found.
  */
-static void find_gone(const struct drain_give_way *way, uint32_t places)
+static void find_gone(const struct drain_reclaim_way *way, uint32_t places)
 {
-	give.cut = false;
+	reclaim.cut = false;
 	each_chunk(way, places, 0, add_gone);
-	give.count -= give.gone;
-	memmove(give.candidate, give.candidate + give.gone, give.count * sizeof(*give.candidate));
+	reclaim.count -= reclaim.gone;
+	memmove(reclaim.candidate, reclaim.candidate + reclaim.gone, reclaim.count * sizeof(*reclaim.candidate));
 }
 
 /* ---- events ---- */
@@ -223,12 +224,13 @@ static uint64_t words[TRACE_CHUNK_MIN / 8];
  * Goes through the words of a chunk up to `end`. *used: where the last event ends; of one with a payload, which may end
  * in zeros, the whole; 0: it can't be read. Returns how many events there are.
  */
-static uint64_t look_at_words(const struct drain_give_way *way, const struct candidate *c, uint64_t end, uint64_t *used)
+static uint64_t look_at_words(
+	const struct drain_reclaim_way *way, const struct candidate *c, uint64_t end, uint64_t *used)
 {
 	uint64_t events = 0, skip = 0, at = sizeof(c->chunk);
 
 	*used = at;
-	give.chunks++;
+	reclaim.chunks++;
 	for (uint64_t size; at < end; at += size) {
 		size = end - at < sizeof(words) ? end - at : sizeof(words);
 		if (!whole_read(way->meta, words, size, chunk_place(way, c->place) + at))
@@ -256,12 +258,12 @@ static uint64_t look_at_words(const struct drain_give_way *way, const struct can
  * The number for one more chunk of the record; 0: t<n> can't be opened. Some that have numbers may not be there yet,
  * where t<n> could not be written.
  */
-static uint64_t next_number(const struct drain_give_way *way, const struct candidate *of)
+static uint64_t next_number(const struct drain_reclaim_way *way, const struct candidate *of)
 {
 	uint64_t last = way->reach(way->family, of->process, of->thread);
 
-	for (unsigned i = 0; i < give.count && last != UINT64_MAX; i++) {
-		const struct candidate *c = &give.candidate[i];
+	for (unsigned i = 0; i < reclaim.count && last != UINT64_MAX; i++) {
+		const struct candidate *c = &reclaim.candidate[i];
 		if (c->process == of->process && c->thread == of->thread && is_sane(way, c) && c->chunk.copied > last)
 			last = c->chunk.copied;
 	}
@@ -269,7 +271,7 @@ static uint64_t next_number(const struct drain_give_way *way, const struct candi
 }
 
 /* Hands the chunk over in place of its thread, and writes it. Returns whether t<n> has it. */
-static bool write_out(const struct drain_give_way *way, struct candidate *c)
+static bool write_out(const struct drain_reclaim_way *way, struct candidate *c)
 {
 	uint64_t at = chunk_place(way, c->place), full = c->chunk.seq + 1, used;
 	struct trace_handover handed;
@@ -289,13 +291,13 @@ static bool write_out(const struct drain_give_way *way, struct candidate *c)
 	}
 	if (!put(way, &full, sizeof(full), handover_place(way, c->place) + offsetof(struct trace_handover, full)))
 		return false;
-	give.chunks++;
+	reclaim.chunks++;
 	return way->write(way->family, c->place, full) &&
 	       whole_read(way->meta, &handed, sizeof(handed), handover_place(way, c->place)) && handed.drained == full;
 }
 
 /* Has t<n> the chunk, perhaps by now? */
-static bool is_in_stream(const struct drain_give_way *way, struct candidate *c)
+static bool is_in_stream(const struct drain_reclaim_way *way, struct candidate *c)
 {
 	struct trace_handover handed;
 	uint64_t full = c->chunk.seq + 1;
@@ -310,10 +312,10 @@ static bool is_in_stream(const struct drain_give_way *way, struct candidate *c)
 }
 
 /* Chunks that have numbers, or those that have none. Returns whether all were looked at. */
-static bool give_stream(const struct drain_give_way *way, bool numbered)
+static bool give_stream(const struct drain_reclaim_way *way, bool numbered)
 {
-	for (unsigned i = 0; i < give.count; i++) {
-		struct candidate *c = &give.candidate[i];
+	for (unsigned i = 0; i < reclaim.count; i++) {
+		struct candidate *c = &reclaim.candidate[i];
 		if (is_enough(way))
 			return false;
 		/* Its thread was about to begin a chunk. */
@@ -336,7 +338,7 @@ static int by_clock(const void *a, const void *b)
 }
 
 /* Nobody else writes that word. */
-static bool count_lost(const struct drain_give_way *way, uint32_t process, uint64_t events)
+static bool count_lost(const struct drain_reclaim_way *way, uint32_t process, uint64_t events)
 {
 	const uint64_t at = process * way->place_size + offsetof(struct trace_head, lost_by) +
 			    TRACE_LOST_GIVEN * sizeof(events);
@@ -348,13 +350,13 @@ static bool count_lost(const struct drain_give_way *way, uint32_t process, uint6
 	return put(way, &events, sizeof(events), at);
 }
 
-static void give_ring(const struct drain_give_way *way)
+static void give_ring(const struct drain_reclaim_way *way)
 {
 	uint64_t used;
 
-	qsort(give.candidate, give.count, sizeof(*give.candidate), by_clock);
-	for (unsigned i = 0; i < give.count && give.vacant > TRACE_FREE - UP && !is_enough(way); i++) {
-		struct candidate *c = &give.candidate[i];
+	qsort(reclaim.candidate, reclaim.count, sizeof(*reclaim.candidate), by_clock);
+	for (unsigned i = 0; i < reclaim.count && reclaim.vacant > TRACE_FREE - UP && !is_enough(way); i++) {
+		struct candidate *c = &reclaim.candidate[i];
 		if (!is_sane(way, c) || c->chunk.mode != TRACE_MODE_RING)
 			continue;
 		/* Where the process was in mode stream, too, t<n> may have it. */
@@ -368,7 +370,7 @@ static void give_ring(const struct drain_give_way *way)
 
 /* ---- looks ---- */
 
-bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, uint64_t now)
+bool drain_reclaim_is_due(struct drain_reclaim *state, const struct trace_head *head, uint64_t now)
 {
 	uint64_t taken = head->places + head->taken_again, step = head->places_end / 8, pause = state->pause;
 	bool few = head->short_of != state->short_of;
@@ -385,17 +387,17 @@ bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, 
 	return now >= state->looked + pause && (few || taken - state->taken >= step);
 }
 
-static void look(const struct drain_give_way *way, const struct trace_head *head)
+static void look(const struct drain_reclaim_way *way, const struct trace_head *head)
 {
-	struct drain_give *state = way->state;
+	struct drain_reclaim *state = way->state;
 	uint32_t most = head->places_max < PLACES_MOST ? head->places_max : PLACES_MOST;
 	uint32_t places = head->places < most ? head->places : most;
 
-	if (!look_at_named(way, places) || !give.vacant)
+	if (!look_at_named(way, places) || !reclaim.vacant)
 		return;
-	give.count = 0;
+	reclaim.count = 0;
 	each_chunk(way, places, state->hand, add_marked);
-	if (!give.count)
+	if (!reclaim.count)
 		return;
 	state->pause = 2 * state->pause < PAUSE_MOST ? 2 * state->pause : PAUSE_MOST;
 	if (!drain_marks_look(way->meta, way->place_size))
@@ -405,10 +407,10 @@ static void look(const struct drain_give_way *way, const struct trace_head *head
 	if (stops(way) || !whole_read(way->meta, &places, sizeof(places), offsetof(struct trace_head, places)))
 		return;
 	find_gone(way, places < most ? places : most);
-	bool all = !stops(way) && give_stream(way, true) && !give.cut && give_stream(way, false);
+	bool all = !stops(way) && give_stream(way, true) && !reclaim.cut && give_stream(way, false);
 	if (all && state->full)
 		give_ring(way);
-	if (give.given == give.before)
+	if (reclaim.given == reclaim.before)
 		return;
 	state->pause = PAUSE;
 	/* There is more. */
@@ -416,16 +418,16 @@ static void look(const struct drain_give_way *way, const struct trace_head *head
 		state->taken -= STEP;
 }
 
-void drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now)
+void drain_reclaim(const struct drain_reclaim_way *way, const struct trace_head *head, uint64_t now)
 {
-	struct drain_give *state = way->state;
+	struct drain_reclaim *state = way->state;
 	uint64_t begun = tool_now();
 
 	state->full |= head->short_of != state->short_of;
 	state->taken = head->places + head->taken_again;
 	state->short_of = head->short_of;
 	state->pause = state->pause > PAUSE ? state->pause : PAUSE;
-	give.given = give.before = head->given;
+	reclaim.given = reclaim.before = head->given;
 	look(way, head);
 	state->took = tool_now() - begun;
 	state->looked = now + state->took;

@@ -42,7 +42,7 @@
 #include "format/trace.h"
 
 /* Of a family; zeros at first. */
-struct drain_give {
+struct drain_reclaim {
 	uint64_t taken;	   /* places, new and used ones, when it was looked at last */
 	uint64_t short_of; /* as the head had it then */
 	uint64_t looked, took, pause; /* when that look ended, how long it took, and the pause after it */
@@ -51,8 +51,8 @@ struct drain_give {
 };
 
 /* What it needs of a family. */
-struct drain_give_way {
-	struct drain_give *state;
+struct drain_reclaim_way {
+	struct drain_reclaim *state;
 	int meta; /* descriptor */
 	uint64_t place_size, directory, handover;
 	void *family;
@@ -66,9 +66,9 @@ struct drain_give_way {
 };
 
 /* Is it worth a look? head: as far as the counts of places, which end before `free`. now: CLOCK_MONOTONIC, ns. */
-bool drain_give_is_due(struct drain_give *state, const struct trace_head *head, uint64_t now);
+bool drain_reclaim_is_due(struct drain_reclaim *state, const struct trace_head *head, uint64_t now);
 
 /* Looks, and gives back what can be. */
-void drain_give(const struct drain_give_way *way, const struct trace_head *head, uint64_t now);
+void drain_reclaim(const struct drain_reclaim_way *way, const struct trace_head *head, uint64_t now);
 
 #endif

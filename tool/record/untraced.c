@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the module never came up in a program: ld.so gives no message when it ignores LD_AUDIT. */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/untraced.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,23 +14,9 @@
 
 #include "tool/base/plain.h"
 #include "tool/base/tool.h"
+#include "tool/record/objects.h"
+#include "tool/record/run.h"
 #include "x86_64/elf.h"
-
-size_t record_interpreter(const char *start, char *path, size_t size)
-{
-	const char *word = start + 2;
-	size_t n;
-
-	if (strncmp(start, "#!", 2))
-		return 0;
-	word += strspn(word, " \t");
-	n = strcspn(word, " \t\r\n");
-	if (!n || n >= size)
-		return 0;
-	memcpy(path, word, n);
-	path[n] = '\0';
-	return (size_t)(word - start) + n;
-}
 
 /*
  * The reason for a file, as text that follows "it is" or "its interpreter X is"; after a ';' it says what to do. NULL:
@@ -79,7 +66,7 @@ static const char *reason(int fd, char *text, size_t size)
 	return "statically linked, so there is no dynamic linker to load xaudit; link it dynamically";
 }
 
-void record_why(const char *command, const char *path)
+void record_untraced_say(const char *command, const char *path)
 {
 	char name[4096], line[4096], text[512];
 	const char *why = NULL;

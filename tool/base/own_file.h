@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Is a file that was opened for other processes, or in their place, what it should be? Any thread. */
-#ifndef XAUDIT_TOOL_RECORD_OWN_H
-#define XAUDIT_TOOL_RECORD_OWN_H
+#ifndef XAUDIT_TOOL_BASE_OWN_FILE_H
+#define XAUDIT_TOOL_BASE_OWN_FILE_H
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * DIR/sched is written in large pieces, each at once, at the place that it has: a piece that was written in part is
- * written again. Where the disk is full, records are dropped until there is room again; then it is told from when on.
- */
 #define _GNU_SOURCE
-#include "tool/record/sched/sched.h"
+#include "tool/record/sched/sched_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <unistd.h>
 
+#include "format/trace.h"
 #include "tool/base/whole.h"
 
 #define RECORDS 2048

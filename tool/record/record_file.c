@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * DIR/record of a trace (the format is at the end of format/trace.h): what was run, when, and how it ended. As long as
- * a command records into the folder, it has the file locked (flock); the lock ends with that process.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/record_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,31 +16,9 @@
 #include "config.h"
 #include "format/trace.h"
 #include "runtime/files/output.h"
-#include "tool/base/now.h"
+#include "tool/base/clock_pair.h"
 #include "tool/base/tool.h"
-#include "x86_64/cpu.h"
-
-/* An interrupt between two clocks would bend the conversion. */
-struct trace_pair record_pair(void)
-{
-	struct trace_pair best = {0};
-	uint64_t smallest = UINT64_MAX;
-
-	for (int i = 0; i < 32; i++) {
-		uint64_t before = cpu_ticks();
-		uint64_t mono = tool_now();
-		uint64_t between = cpu_ticks();
-		uint64_t real = tool_now_on(CLOCK_REALTIME);
-		uint64_t after = cpu_ticks();
-
-		if (after - before < smallest) {
-			smallest = after - before;
-			best = (struct trace_pair){
-				.ticks = before + (between - before) / 2, .mono = mono, .real = real};
-		}
-	}
-	return best;
-}
+#include "tool/record/folder.h"
 
 /* Writes the word as it would be typed in a shell. */
 static void put_quoted(FILE *to, const char *word)
@@ -74,7 +49,7 @@ static void put_quoted(FILE *to, const char *word)
 
 static void put_pair(FILE *to)
 {
-	struct trace_pair pair = record_pair();
+	struct trace_pair pair = clock_pair();
 
 	fprintf(to, "clock: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pair.ticks, pair.mono, pair.real);
 }
@@ -101,7 +76,7 @@ static int close_record(const struct record_folder *folder, FILE *to)
 	return bad ? -1 : 0;
 }
 
-int record_folder_begin(struct record_folder *folder, char **command)
+int record_file_begin(struct record_folder *folder, char **command)
 {
 	FILE *to = open_record(folder->record);
 	struct stat st;
@@ -152,7 +127,7 @@ static FILE *replace_record(struct record_folder *folder)
 	return open_record(folder->record);
 }
 
-int record_folder_end(struct record_folder *folder, int pid, int status)
+int record_file_end(struct record_folder *folder, int pid, int status)
 {
 	FILE *to = is_there(folder) ? open_record(folder->record) : replace_record(folder);
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that drains (drain.h), and the thread that writes the beat meanwhile (beat.h). The first learns of new
- * families by inotify, or, if that fails, by looking at the folder now and then.
- *
  * The main thread writes what is in `drainer` before the thread begins, and reads after it has ended. All their signals
  * are blocked, SIGXFSZ too: then a file that may not grow is an error. They never free memory, but for a listing of the
  * folder, and use no stdio.
  *
- * drain.h is called under the lock of `drainer`, since the thread of tool/record/early.c takes families away. While it
- * is held the lock of early.c may be taken, not the other way round.
+ * drain.h is called under the lock of `drainer`, since the thread of tool/record/reaper.c takes families away. While it
+ * is held the lock of reaper.c may be taken, not the other way round.
  */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/drain_thread.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,13 +19,17 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool/base/now.h"
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
-#include "tool/record/drain/beat.h"
 #include "tool/record/drain/drain.h"
+#include "tool/record/drain/heartbeat.h"
+#include "tool/record/folder.h"
+#include "tool/record/reaper.h"
+#include "tool/record/trim.h"
 
 #define BEAT_EACH 100 /* ms */
 #define LOOK_EACH 100000000ull /* ns, without inotify */
@@ -51,7 +52,7 @@ static void add_all(void)
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));)
-		if (record_is_process_name(e->d_name) && !record_early_has(e->d_name))
+		if (record_is_process_name(e->d_name) && !record_reaper_has(e->d_name))
 			drain_add(e->d_name, tool_now());
 	closedir(dir);
 }
@@ -112,7 +113,7 @@ static void *beat(void *unused)
 	struct pollfd file = { .fd = drainer.end, .events = POLLIN };
 
 	while (poll(&file, 1, BEAT_EACH) <= 0)
-		drain_beat_all(tool_now());
+		drain_heartbeat_all(tool_now());
 	return unused;
 }
 
@@ -147,7 +148,7 @@ void record_drain_start(const struct record_folder *folder, uint64_t chunk)
 	drainer.end = eventfd(0, EFD_CLOEXEC);
 	drain_begin(folder->fd);
 	drain_bound(chunk, is_ending);
-	drain_tell(record_early_add);
+	drain_tell(record_reaper_add);
 	error = drainer.end < 0 ? errno : tool_thread(&drainer.thread, serve, NULL);
 	drainer.beating = !error && !tool_thread(&drainer.beater, beat, NULL);
 	drainer.running = !error;

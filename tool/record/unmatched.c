@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Patterns of -l, -F and -C that named nothing. One alone shows by an empty trace, and is told then; beside others that
- * did name something, one that is misspelt would never be noticed. So the objects and functions of processes that
- * ended are compared with the patterns until each has named something; where there are many processes, and so it is
- * not known, nothing is said.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/unmatched.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/match/match.h"
 #include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/read/api/api.h"
 #include "tool/read/names.h"
 #include "tool/read/process.h"
+#include "tool/record/record.h"
 
 #define LOOKED_MOST 64 /* processes: all names of each are read */
 
@@ -28,7 +25,7 @@ struct pattern {
 	bool named;		 /* something */
 };
 
-/* Used by one thread after another, as `found` of after.c. */
+/* Used by one thread after another, as `found` of outcome.c. */
 static struct {
 	struct pattern *pattern;
 	size_t count, open; /* open: of those that have named nothing */
@@ -50,7 +47,7 @@ static void add(char letter, const struct record_words *words)
 	}
 }
 
-void record_named_begin(const struct record_options *options)
+void record_unmatched_begin(const struct record_options *options)
 {
 	size_t count = options->libraries.count + options->functions.count + options->below.count;
 
@@ -91,7 +88,7 @@ static void look_at_function(const struct read_process *read, const struct read_
 	}
 }
 
-void record_named_look(struct xaudit_read_process *process)
+void record_unmatched_look(struct xaudit_read_process *process)
 {
 	if (!named.open || !named.all)
 		return;
@@ -130,7 +127,7 @@ static void say(const char *letters, const char *what, const char *help)
 	free(text);
 }
 
-void record_named_say(bool quiet)
+void record_unmatched_say(bool quiet)
 {
 	if (!quiet && named.open && named.all && named.looked) {
 		say("l", "no library that was loaded", "`xaudit info` lists them");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells what a trace lacks when its recording ends: people who look at numbers must know that they are not complete. */
+#include "tool/record/losses.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +8,12 @@
 
 #include "tool/base/lost.h"
 #include "tool/base/tool.h"
-#include "tool/record/record.h"
 #include "tool/show/info.h"
 
 #define ESTIMATE_BYTES (256ull << 20) /* of a process with losses: what is read to count its events */
 
 /* Some names tell where to look; `xaudit info` knows all. */
-static void add_name(struct record_lost *lost, const char *name)
+static void add_name(struct record_losses *lost, const char *name)
 {
 	size_t length = strlen(lost->which);
 
@@ -23,7 +23,7 @@ static void add_name(struct record_lost *lost, const char *name)
 		lost->processes == 4 ? "..." : name);
 }
 
-void record_lost_look(struct record_lost *lost, struct xaudit_read_process *process)
+void record_losses_look(struct record_losses *lost, struct xaudit_read_process *process)
 {
 	const struct xaudit_read_head *head = xaudit_read_process_head(process);
 	struct xaudit_read_amounts amounts = { .size = sizeof(amounts) };
@@ -43,7 +43,7 @@ void record_lost_look(struct record_lost *lost, struct xaudit_read_process *proc
 	add_name(lost, head->name);
 }
 
-void record_lost_say(const struct record_lost *lost, unsigned processes)
+void record_losses_say(const struct record_losses *lost, unsigned processes)
 {
 	if (!lost->lost)
 		return;

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * When the command has ended: looks once through the process folders, trims what can be trimmed, and finds out whether
- * the user got what was asked for. It reads the few records that it needs one folder at a time, and keeps nothing open:
- * thousands of processes (a build) cost a few descriptors. Folders whose processes end before the command does are
- * looked at when they end (tool/record/early.c).
- *
- * The command runs, or has run: where memory runs out, that is said, and its status counts all the same.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/outcome.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/match/match.h"
 #include "audit/site/kinds.h"
 #include "format/trace.h"
 #include "tool/base/tool.h"
 #include "tool/read/api/xaudit-read.h"
+#include "tool/record/drain_thread.h"
+#include "tool/record/folder.h"
+#include "tool/record/losses.h"
+#include "tool/record/reaper.h"
+#include "tool/record/trim.h"
+#include "tool/record/unmatched.h"
+#include "tool/record/untraced.h"
 
 /* Reasons that hold for a whole object: objects are counted for them, not the numbers in the record. */
 #define OF_OBJECT(reason)                                                                                              \
@@ -42,7 +43,7 @@ struct reasons {
 };
 
 struct found {
-	struct record_lost lost;
+	struct record_losses lost;
 	unsigned processes, alive, empty; /* empty: it has ended, and nothing was selected */
 	unsigned unread;	   /* families, for want of memory */
 	bool recorded;		   /* a thread made its file */
@@ -116,15 +117,15 @@ static int take_process(struct found *found, struct xaudit_read_process *process
 		return false;
 	found->alive += alive;
 	found->recorded |= xaudit_read_process_head(process)->threads != 0;
-	record_lost_look(&found->lost, process);
+	record_losses_look(&found->lost, process);
 	if (!alive)
-		record_named_look(process);
+		record_unmatched_look(process);
 	if (!alive && !xaudit_read_process_chosen(process) && !found->empty++ && !take_empty(found, process))
 		return -ENOMEM;
 	return alive;
 }
 
-static struct found found; /* used by one thread after another: tool/record/early.c's, then the main thread */
+static struct found found; /* used by one thread after another: tool/record/reaper.c's, then the main thread */
 
 static bool is_alive(struct xaudit_read_trace *trace)
 {
@@ -180,7 +181,7 @@ static int take_whole_family(int fd, struct xaudit_read_trace *trace)
 	return r;
 }
 
-bool record_after_family(const struct record_folder *of, const char *name, bool over)
+bool record_outcome_family(const struct record_folder *of, const char *name, bool over)
 {
 	int fd = openat(of->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct xaudit_read_trace *trace = NULL;
@@ -314,7 +315,7 @@ static bool is_changed(const struct record_folder *folder)
 		(st.st_mtim.tv_sec != folder->changed.tv_sec || st.st_mtim.tv_nsec != folder->changed.tv_nsec);
 }
 
-void record_after(
+void record_outcome(
 	const struct record_folder *folder, const char *command, const char *path, const struct rules *rules)
 {
 	bool off = rules->disabled || rules->prepare == RULES_PREPARE_NONE;
@@ -333,8 +334,8 @@ void record_after(
 		if (e->d_name[0] != 'p' || e->d_name[1] < '0' || e->d_name[1] > '9')
 			continue;
 		entries = true;
-		if (!record_early_has(e->d_name))
-			record_after_family(folder, e->d_name, false);
+		if (!record_reaper_has(e->d_name))
+			record_outcome_family(folder, e->d_name, false);
 	}
 	closedir(dir);
 	if (off && found.processes && !found.alive && !found.recorded)
@@ -350,12 +351,12 @@ void record_after(
 		tool_error("record", "what was recorded in %s was removed while the command ran, so there is no trace",
 			folder->path);
 	else if (!found.processes && !folder->robbed)
-		record_why(command, path);
+		record_untraced_say(command, path);
 	if (found.unread)
 		tool_error("record", "what %u process%s and %s children recorded was not looked at: out of memory; "
 			"`xaudit info` tells what was lost", found.unread, found.unread == 1 ? "" : "es",
 			found.unread == 1 ? "its" : "their");
-	record_named_say(off || found.alive || found.empty == found.processes || found.unread);
-	record_lost_say(&found.lost, found.processes);
+	record_unmatched_say(off || found.alive || found.empty == found.processes || found.unread);
+	record_losses_say(&found.lost, found.processes);
 	free(found.exe);
 }

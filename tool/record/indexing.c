@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Indexes of what the command will load (format/index.h). A traced process would have to wait for them, or go without;
- * and analysis takes as long as starting some programs does. So they are made before the command starts, if the rules
- * ask for a kind whose sites come from them.
- *
- * A child of this process analyses each file, a few at a time: so no file, however damaged, can end this process, and
- * what the analysis needs of memory is gone when it ends.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/indexing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +8,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -33,6 +26,9 @@
 #include "tool/index/have.h"
 #include "tool/index/image.h"
 #include "tool/index/own.h"
+#include "tool/record/folder.h"
+#include "tool/record/objects.h"
+#include "tool/record/run.h"
 
 #define MOST_NAMED 1000 /* files that one pattern names */
 #define MOST_JOBS  8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/record/drain/beat.h"
+#include "tool/record/drain/heartbeat.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ static struct {
 	} entry[MOST];
 } beats = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-void drain_beat_add(uint32_t family, int meta)
+void drain_heartbeat_add(uint32_t family, int meta)
 {
 	unsigned i = 0;
 
@@ -36,7 +36,7 @@ void drain_beat_add(uint32_t family, int meta)
 	pthread_mutex_unlock(&beats.lock);
 }
 
-void drain_beat_remove(uint32_t family)
+void drain_heartbeat_remove(uint32_t family)
 {
 	pthread_mutex_lock(&beats.lock);
 	for (unsigned i = beats.count; i-- > 0;)
@@ -47,7 +47,7 @@ void drain_beat_remove(uint32_t family)
 	pthread_mutex_unlock(&beats.lock);
 }
 
-void drain_beat_all(uint64_t now)
+void drain_heartbeat_all(uint64_t now)
 {
 	pthread_mutex_lock(&beats.lock);
 	for (unsigned i = 0; i < beats.count; i++)

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How much static TLS the command needs. Any auditor makes ld.so fix its size before it knows the program's libraries;
- * what they need beyond some 1.8 kB (jemalloc, TSan, rustc's own) must be set aside by a tunable. That memory lies on
- * each thread's stack, so more than is needed does harm: from 12 kB on, threads of 16 kB can't be made. So all its
- * libraries are looked at. The module finds out the need, too (audit/start/static_tls.h), but then the program
- * is started twice.
- */
 #define _GNU_SOURCE
-#include "tool/record/record.h"
+#include "tool/record/static_tls.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "audit/start/tunables.h"
 #include "tool/base/plain.h"
+#include "tool/record/objects.h"
 #include "x86_64/elf.h"
 
 #define MOST_TLS  (1ull << 30)
@@ -76,14 +72,14 @@ static bool add_file(const char *path, uint64_t *sum)
 	return good;
 }
 
-size_t record_tls(const struct record_objects *objects)
+size_t record_static_tls(const struct record_objects *objects)
 {
 	uint64_t sum = STATIC_TLS_SPARE;
 
 	if (!objects->listed || !add_file(objects->program, &sum))
-		return RECORD_TLS;
+		return RECORD_STATIC_TLS;
 	for (size_t i = 0; i < objects->libraries; i++)
 		if (!add_file(objects->library[i], &sum))
-			return RECORD_TLS;
-	return sum > RECORD_TLS ? sum : RECORD_TLS;
+			return RECORD_STATIC_TLS;
+	return sum > RECORD_STATIC_TLS ? sum : RECORD_STATIC_TLS;
 }

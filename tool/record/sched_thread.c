@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The thread that writes DIR/sched (tool/record/sched/sched.h). Its signals are blocked; SIGXFSZ too, so that a file
- * that may not grow is an error. It ends when told so; where the kernel gives no switches it looks at the command's
- * threads now and then.
- *
- * The main thread uses what is in `sched` before the thread begins and after it has ended.
- */
+/* The main thread uses what is in `sched` before the thread begins and after it has ended. */
 #define _GNU_SOURCE
-#include "tool/record/sched/sched.h"
+#include "tool/record/sched_thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -20,11 +16,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "audit/match/match.h"
 #include "runtime/files/output.h"
 #include "tool/base/proc.h"
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
-#include "tool/record/record.h"
+#include "tool/record/folder.h"
+#include "tool/record/sched/rings.h"
+#include "tool/record/sched/sched_file.h"
+#include "tool/record/sched/totals.h"
 #include "x86_64/cpu.h"
 
 #define PASS_EACH 100 /* ms, if no ring is half full before */
