@@ -388,17 +388,16 @@ ok 'an older DIR.old is removed' grep -q '^command: sleep' d.old/record
 ok 'the new trace is in its place' grep -q '^command: true' d/record
 record -o d/ true
 is "$end/$said" 'exit 0/' 'a slash behind the folder does no harm'
-# All files that a process may leave: meta, and files of threads: events, flight recorders, counters.
+# All files that a process may leave: meta, and files of threads.
 for n in 1 2 3; do
 	mkdir d/p1 d/p1.2
-	touch d/p1/meta d/p1/t0 d/p1/r0 d/p1/c0 d/p1.2/meta d/p1.2/r17
+	touch d/p1/meta d/p1/t0 d/p1/t1.3 d/p1.2/meta d/p1.2/t17
 	record -o d true
-	is "$end/$said" 'exit 0/' "a trace with flight recorders and counters gives way, time $n"
+	is "$end/$said" 'exit 0/' "a trace with files of several threads gives way, time $n"
 done
-is "$(ls d.old/p1)" 'c0
-meta
-r0
-t0' 'and is kept'
+is "$(ls d.old/p1)" 'meta
+t0
+t1.3' 'and is kept'
 rm -r d.old
 mkdir d.old
 : >d.old/thesis

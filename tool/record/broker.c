@@ -177,7 +177,7 @@ static bool is_file_name(const char *name, uint64_t *place)
 	*place = 0;
 	if (!strcmp(name, "meta"))
 		return true;
-	if (*name != 't' || !record_is_thread_name(name))
+	if (!record_is_thread_name(name))
 		return false;
 	uint64_t thread = strtoul(name + 1, &end, 10);
 	*place = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;

@@ -39,12 +39,12 @@ bool record_is_process_name(const char *name)
 	return !*name || (*name == '.' && name[1] && !name[1 + strspn(name + 1, "0123456789")]);
 }
 
-/* "t0", "t0.4"; of version 1, "r0", "c0" */
+/* "t0", "t0.4" */
 bool record_is_thread_name(const char *name)
 {
 	size_t n = *name ? strspn(name + 1, "0123456789") : 0;
 
-	if (!n || !strchr("trc", name[0]))
+	if (name[0] != 't' || !n)
 		return 0;
 	name += 1 + n;
 	return !*name || (*name == '.' && name[1] && !name[1 + strspn(name + 1, "0123456789")]);
