@@ -75,7 +75,7 @@ is "$(listed xaudit.1 'Ss Kinds of sites')" "$kinds" 'the manual of xaudit has t
 is "$(listed xaudit-list.1 '^The kinds are:')" "$kinds" 'so has that of list'
 is "$("$XAUDIT" list --help | sed -nE '/^Kinds:/,$s/^  ([a-z]+) .*/\1/p' | sort)" "$kinds" 'so has its --help'
 
-found=$(sed -nE 's/^\t\[CHECK_[A-Z_]*\] = "(.*)",$/\1/p' "$top_srcdir/tool/check/state.c" | sort)
+found=$(sed -nE 's/^\t\[CHECK_[A-Z_]*\] = "(.*)",$/\1/p' "$top_srcdir/tool/check/finding.c" | sort)
 like "$found" '^thread-inside$' 'what check finds is known'
 is "$(listed xaudit-check.1 'Ss Findings')" "$found" 'the manual of check has it'
 done_testing

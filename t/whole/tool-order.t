@@ -7,7 +7,8 @@
 need nm
 
 # Files of tool/check/, each after all files that it needs; check.c gives pointers to the others.
-layers='state stop stack suppress report text json growth kept late scan libc memory judge trace check'
+layers='state tasks stack finding suppress report report_text report_json growth stayed late scan'
+layers="$layers libc_lists pointers judge tracer check"
 set --
 for file in "$top_srcdir"/tool/check/*.c; do
 	file=${file##*/}
@@ -15,6 +16,6 @@ for file in "$top_srcdir"/tool/check/*.c; do
 done
 ok 'tool/check/ has objects to look at' test $# -gt 10
 is "$(upward "$layers" "$@")" '' 'no file of tool/check/ needs one that stands on it'
-like "$(upward "$(echo "$layers" | sed 's/stop stack/stack stop/')" "$@")" '^stack needs check_read of stop$' \
+like "$(upward "$(echo "$layers" | sed 's/tasks stack/stack tasks/')" "$@")" '^stack needs check_read of tasks$' \
 	'one that did would be found'
 done_testing

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * xaudit check, which has one thread. The command is the ptrace tracer of the program and of all that it starts; the
+ * module in each process speaks to it by the protocol of audit/check/check.h, and what else the command needs to know,
+ * it reads out of the stopped process.
+ *
+ * The files, in an order in which none needs a later one (t/whole/tool-order.t):
+ *
+ *	state		the options, and numbers
+ *	tasks		threads and memory of a process
+ *	stack		stacks and names
+ *	finding		what is told of a mistake
+ *	suppress	findings that shall not be told
+ *	report		findings, in the forms of report_text and report_json
+ *	growth		memory per cycle
+ *	stayed		libraries that stay
+ *	late		faults in unloaded libraries
+ *	scan		the search for pointers into an unloaded library: of libc's lists (libc_lists) and of the memory
+			(pointers)
+ *	judge		all that an unload leaves undone
+ *	tracer		the events of ptrace
+ *	check		options and result
+ */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,6 +30,16 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
+#include "tool/check/growth.h"
+#include "tool/check/libc_lists.h"
+#include "tool/check/report.h"
+#include "tool/check/report_json.h"
+#include "tool/check/report_text.h"
+#include "tool/check/state.h"
+#include "tool/check/stayed.h"
+#include "tool/check/suppress.h"
+#include "tool/check/tasks.h"
+#include "tool/check/tracer.h"
 #include "tool/record/rules.h"
 #include "tool/record/run.h"
 #include "tool/record/untraced.h"
@@ -149,22 +179,22 @@ static int read_suppressions(void)
 /* A process's mappings are gone, or the process itself. */
 static void judge_gone(struct check_process *process)
 {
-	check_kept_end(process);
+	check_stayed_end(process);
 	check_growth_judge(process);
-	check_libc_drop(process);
+	check_libc_lists_drop(process);
 }
 
-static const struct check_judges judges = { .inherited = check_libc_inherit, .gone = judge_gone };
+static const struct check_judges judges = { .inherited = check_libc_lists_inherit, .gone = judge_gone };
 
 static int begin(pid_t pid)
 {
 	check_judges_set(&judges);
-	return check_trace_begin(pid);
+	return check_tracer_begin(pid);
 }
 
 static int run(void)
 {
-	static const struct record_watcher watcher = {.begin = begin, .wait = check_trace_wait};
+	static const struct record_watcher watcher = {.begin = begin, .wait = check_tracer_wait};
 	const struct check_form *form = check_options.json ? &check_json : &check_text;
 	int status, wait_status;
 	char *path = record_find(check_options.command[0], &status);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Memory that a process has of its own, less what checking costs, after each unload of the same library: does every
- * cycle leave some of it allocated?
- */
-#include "tool/check/check.h"
+#include "tool/check/growth.h"
 
 #include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/check/finding.h"
+#include "tool/check/report.h"
+#include "tool/check/stack.h"
+#include "tool/check/tasks.h"
 
 /* The first cycles fill caches; of what follows, so many are needed. */
 #define WARM_UP 3

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One unload, in two stops. While the text is still there: is a thread in it? When it is gone: what still points to
- * where it was? That order leaves the library's own destructors, and those of the libraries that it needs, the time to
- * put things right.
- */
 #define _GNU_SOURCE
-#include "tool/check/scan.h"
+#include "tool/check/judge.h"
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
+#include "tool/check/finding.h"
+#include "tool/check/growth.h"
+#include "tool/check/libc_lists.h"
+#include "tool/check/pointers.h"
+#include "tool/check/report.h"
+#include "tool/check/scan.h"
+#include "tool/check/stack.h"
+#include "tool/check/state.h"
+#include "tool/check/stayed.h"
+#include "tool/check/tasks.h"
 
 /* How many bytes of a stack are searched, and how many are kept of the stack of the thread that unloads. */
 #define STACK_SEARCH (4u << 20)
@@ -223,9 +230,9 @@ static void judge_pointers(
 
 	if (!check_scan_begin(&scan, task, unload, message))
 		return;
-	check_libc(&scan);
+	check_libc_lists(&scan);
 	if (check_options.scan)
-		check_memory(&scan);
+		check_pointers(&scan);
 	check_scan_end(&scan);
 }
 
@@ -239,7 +246,7 @@ static void on_unloaded(struct check_task *task, const struct check_message *mes
 			unload = process->unload[i];
 	if (!unload)
 		return;
-	check_kept_gone(process, message->load);
+	check_stayed_gone(process, message->load);
 	check_counts.unloads++;
 	check_counts.missed += (message->flags & CHECK_MISSED) != 0;
 	check_counts.unreserved += !(message->flags & CHECK_RESERVED);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults in ranges that were unloaded. The program then gets its signal, as it would have without us. */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/late.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
+#include "tool/check/finding.h"
+#include "tool/check/report.h"
+#include "tool/check/stack.h"
+#include "tool/check/tasks.h"
 
 #define STACK_KEEP (256u << 10)
 

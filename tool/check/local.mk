@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit check; libdw unwinds stacks and names what lies there.
-xaudit_SOURCES += tool/check/check.c tool/check/check.h tool/check/growth.c tool/check/json.c tool/check/judge.c \
-	tool/check/kept.c tool/check/late.c tool/check/libc.c tool/check/memory.c tool/check/report.c \
-	tool/check/scan.c tool/check/scan.h tool/check/stack.c tool/check/state.c tool/check/stop.c \
-	tool/check/suppress.c tool/check/text.c tool/check/trace.c
+xaudit_SOURCES += tool/check/check.c tool/check/finding.c tool/check/finding.h tool/check/growth.c \
+	tool/check/growth.h tool/check/judge.c tool/check/judge.h tool/check/late.c tool/check/late.h \
+	tool/check/libc_lists.c tool/check/libc_lists.h tool/check/pointers.c tool/check/pointers.h \
+	tool/check/report.c tool/check/report.h tool/check/report_json.c tool/check/report_json.h \
+	tool/check/report_text.c tool/check/report_text.h tool/check/scan.c tool/check/scan.h tool/check/stack.c \
+	tool/check/stack.h tool/check/state.c tool/check/state.h tool/check/stayed.c tool/check/stayed.h \
+	tool/check/suppress.c tool/check/suppress.h tool/check/tasks.c tool/check/tasks.h tool/check/tracer.c \
+	tool/check/tracer.h
 xaudit_CFLAGS += $(DW_CFLAGS)
 xaudit_LDADD += $(DW_LIBS)
 

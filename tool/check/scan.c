@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/check/report.h"
+#include "tool/check/stack.h"
+#include "tool/check/tasks.h"
 #include "x86_64/libc.h"
 
 bool check_scan_begin(struct check_scan *s, struct check_task *task, const struct check_unload *unload,

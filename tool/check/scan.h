@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One search for pointers into a library that was unloaded: in libc's lists (tool/check/libc.c), and in the memory
- * (tool/check/memory.c). The process is stopped meanwhile.
+ * One search for pointers into a library that was unloaded: in libc's lists (libc_lists.h), and in the memory
+ * (pointers.h). The process is stopped meanwhile.
  */
 #ifndef XAUDIT_TOOL_CHECK_SCAN_H
 #define XAUDIT_TOOL_CHECK_SCAN_H
 
-#include "tool/check/check.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tool/check/finding.h"
+
+struct check_message;
+struct check_task;
 
 /* glibc's enum of struct exit_function */
 enum { EF_FREE, EF_US, EF_ON, EF_AT, EF_CXA };
@@ -48,11 +56,5 @@ void check_scan_found(struct check_scan *scan, enum check_kind kind, pid_t tid, 
 
 /* Is this file, by its last part, the C library? Before glibc 2.34 it was two files. */
 bool check_is_libc(const char *file);
-
-/* tool/check/libc.c: the functions that libc will call, in the lists of the process and of its stopped threads. */
-void check_libc(struct check_scan *scan);
-
-/* tool/check/memory.c: all other pointers into the library. */
-void check_memory(struct check_scan *scan);
 
 #endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Stacks and names, by libdwfl. Libraries that a process has unloaded are reported to libdwfl at their old places:
- * nothing else lies there, as the module keeps the range reserved. So stacks that lead through unloaded code can be
- * unwound and named.
- */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/stack.h"
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -16,6 +11,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/check/tasks.h"
 #include "tool/index/debug.h"
 
 /* How many of the last unloads have names, beside the one that is asked for. */

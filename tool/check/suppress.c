@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Suppressions, written like valgrind's: files of blocks, each of which names a kind of finding, the library, and how
- * the stack begins.
- */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/suppress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +12,9 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/check/finding.h"
+#include "tool/check/stack.h"
+#include "tool/check/state.h"
 
 #define TOOL "Xaudit"
 

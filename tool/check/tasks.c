@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads and memory of the processes that are checked. */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -19,6 +19,7 @@
 #include "tool/base/now.h"
 #include "tool/base/proc.h"
 #include "tool/base/whole.h"
+#include "tool/check/state.h"
 
 struct check_task *check_tasks;
 struct check_process *check_processes;
@@ -216,7 +217,7 @@ static void await_stop(struct check_task *task)
 		if (r == task->tid) {
 			task->status = status;
 			task->stopped = WIFSTOPPED(status);
-			/* An end, a signal or an event: the loop of tool/check/trace.c deals with it later. */
+			/* An end, a signal or an event: the loop of tool/check/tracer.c deals with it later. */
 			task->waiting = !WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_STOP;
 			return;
 		}

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Why is a library still there after its last dlclose has returned? If another open library needs it, that is in order,
- * as long as both go together; so this is only told if the library was still there when the process ended.
- *
- * A library that is marked NODELETE, or opened so, is meant to stay; one that another library is bound to, or needs, is
- * held by that library, and dlclose has done what it should. These are notes. A reason that no author asked for is an
- * error: unique symbols, destructors that wait for a thread's end, an unknown reason.
- */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/stayed.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <libelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/plain.h"
+#include "tool/check/finding.h"
+#include "tool/check/report.h"
+#include "tool/check/stack.h"
+#include "tool/check/tasks.h"
 
 /* How many symbols are named. */
 #define SYMBOLS 3
@@ -119,17 +116,17 @@ static void release(const struct check_process *process, uint64_t load)
 	}
 }
 
-void check_kept_gone(const struct check_process *process, uint64_t load)
+void check_stayed_gone(const struct check_process *process, uint64_t load)
 {
 	release(process, load);
 }
 
-void check_kept_end(const struct check_process *process)
+void check_stayed_end(const struct check_process *process)
 {
 	release(process, 0);
 }
 
-void check_kept(struct check_task *task, const struct check_message *message)
+void check_stayed(struct check_task *task, const struct check_message *message)
 {
 	struct check_process *process = task->process;
 
@@ -173,7 +170,7 @@ void check_kept(struct check_task *task, const struct check_message *message)
 	}
 	check_snapshot_free(s);
 	/* It was closed before, opened, and closed again: it is told at most once. */
-	check_kept_gone(process, message->load);
+	check_stayed_gone(process, message->load);
 	if (needed && f->details == 1)
 		hold(process, message->load, f);
 	else

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as text: each finding when it is found, and a line at the end. */
-#include "tool/check/check.h"
+#include "tool/check/report_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tool/base/tool.h"
+#include "tool/check/finding.h"
+#include "tool/check/report.h"
+#include "tool/check/stack.h"
+#include "tool/check/state.h"
+#include "tool/check/suppress.h"
 
 static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists in libc of functions that it will call later. None has a name that could be looked up, so each is found by
- * its form, in libc's own data:
+ * None of the lists has a name that could be looked up, so each is found by its form, in libc's own data:
  *
  *   for exit: a pointer to a block {next, count, 32 entries}, the newest first; an entry has one of five flavours and a
  *     function mangled with the pointer guard. A list of each kind (exit, quick_exit);
@@ -15,14 +14,21 @@
  * lists always point to one, so a word that once did not is not followed again in this process.
  */
 #define _GNU_SOURCE
-#include "tool/check/scan.h"
+#include "tool/check/libc_lists.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
 #include "tool/base/memory.h"
+#include "tool/check/finding.h"
+#include "tool/check/scan.h"
+#include "tool/check/stack.h"
+#include "tool/check/tasks.h"
 
 #define BLOCK_ENTRIES 32
 #define BLOCKS_MAX    4096
@@ -263,7 +269,7 @@ static int take_mapping(const struct check_mapping *m, void *context)
 	return 0;
 }
 
-void check_libc_drop(struct check_process *process)
+void check_libc_lists_drop(struct check_process *process)
 {
 	for (size_t i = 0; i < process->libcs; i++)
 		free(process->libc[i].may_be_list);
@@ -273,7 +279,7 @@ void check_libc_drop(struct check_process *process)
 	process->libc_newest = 0;
 }
 
-void check_libc_inherit(struct check_process *process, const struct check_process *parent)
+void check_libc_lists_inherit(struct check_process *process, const struct check_process *parent)
 {
 	process->libc = memory_resize(NULL, parent->libcs, sizeof(*process->libc));
 	process->libcs = parent->libcs;
@@ -294,7 +300,7 @@ static void judge_data(struct check_scan *s)
 	if (!process->libcs || process->libc_newest != s->message->libc) {
 		struct libc_lists lists = {.scan = s};
 
-		check_libc_drop(process);
+		check_libc_lists_drop(process);
 		check_mappings(process->pid, take_mapping, &lists);
 		process->libc_newest = s->message->libc;
 	}
@@ -345,7 +351,7 @@ static void judge_thread(struct check_scan *s, const struct check_task *task)
 	}
 }
 
-void check_libc(struct check_scan *s)
+void check_libc_lists(struct check_scan *s)
 {
 	judge_data(s);
 	for (struct check_task *t = check_tasks; process_of(s)->thread_list && t; t = t->next)

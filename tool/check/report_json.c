@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as one JSON object. */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/report_json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tool/base/json.h"
+#include "tool/check/finding.h"
+#include "tool/check/report.h"
+#include "tool/check/stack.h"
+#include "tool/check/state.h"
+#include "tool/check/suppress.h"
 
 static void put_frame(FILE *to, const struct check_frame *frame)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The ptrace loop: follows the command and all that it starts, passes every signal on, and hands over the modules'
- * messages and faults.
- */
 #define _GNU_SOURCE
-#include "tool/check/check.h"
+#include "tool/check/tracer.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h> /* strtol */
 #include <string.h>
 #include <sys/ptrace.h>
@@ -15,11 +13,16 @@
 
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
+#include "tool/check/judge.h"
+#include "tool/check/late.h"
+#include "tool/check/state.h"
+#include "tool/check/stayed.h"
+#include "tool/check/tasks.h"
 #include "x86_64/remote.h"
 
 #define FOLLOW (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)
 
-int check_trace_begin(pid_t pid)
+int check_tracer_begin(pid_t pid)
 {
 	if (ptrace(PTRACE_SEIZE, pid, 0, (long)FOLLOW) < 0) {
 		tool_error("check", "the command can't be traced: %s; is ptrace allowed here?", strerror(errno));
@@ -62,7 +65,7 @@ static void on_message(struct check_task *task, const struct check_message *mess
 		check_judge(task, message);
 		break;
 	case CHECK_KEPT:
-		check_kept(task, message);
+		check_stayed(task, message);
 		break;
 	case CHECK_CONFINED:
 		check_counts.confined += !process->confined;
@@ -182,7 +185,7 @@ static void let_go(void)
 	}
 }
 
-void check_trace_wait(pid_t pid, int *status)
+void check_tracer_wait(pid_t pid, int *status)
 {
 	struct check_task *task;
 

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finds pointers into an unloaded library in the memory of a stopped process, beyond libc's own lists
- * (tool/check/libc.c). Each aligned word that is an address of the text counts, as a possible pointer. Words in the
- * form of an entry in a list of libc, with its function mangled, are a sure finding, even if the list was not found.
- */
 #define _GNU_SOURCE
-#include "tool/check/scan.h"
+#include "tool/check/pointers.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tool/base/memory.h"
+#include "tool/check/finding.h"
+#include "tool/check/report.h"
+#include "tool/check/scan.h"
+#include "tool/check/stack.h"
+#include "tool/check/tasks.h"
 
 #define LISTED 20 /* possible pointers that are told one by one */
 #define PIECE  (256u * 4096)
@@ -240,7 +243,7 @@ static void find_stacks(struct scan *s)
 	}
 }
 
-void check_memory(struct check_scan *common)
+void check_pointers(struct check_scan *common)
 {
 	pid_t pid = common->task->process->pid;
 	struct scan s = {.common = common};
