@@ -378,7 +378,7 @@ void thread_expect(enum stop wanted, const char *text)
 
 /* ---- modes ---- */
 
-/* Makes the thread call control_entry from where it stands, as tool/ctl/call.c does. Returns the result. */
+/* Makes the thread call control_entry from where it stands, as tool/ctl/remote_call.c does. Returns the result. */
 static int control(enum control_op op, uint64_t argument)
 {
 	struct user_regs_struct before;

@@ -153,8 +153,8 @@ t_unit_pool_given_t_LDADD = runtime/libbase.la
 t_unit_pool_spoiled_t_SOURCES = t/unit/pool_spoiled.c t/lib/pool.h
 t_unit_pool_spoiled_t_LDADD = runtime/libbase.la
 
-t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/ctl/call.c tool/ctl/position.c \
-	tool/ctl/left.c tool/ctl/process.c tool/ctl/stop.c tool/base/memory.c
+t_unit_position_t_SOURCES = t/unit/position.c t/unit/position_places.S tool/base/memory.c \
+	tool/ctl/position.c tool/ctl/process.c tool/ctl/remote_call.c tool/ctl/timeouts.c tool/ctl/world.c
 t_unit_position_t_LDADD =
 
 t_unit_read_memory_t_SOURCES = t/unit/read_memory.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h

@@ -5,8 +5,6 @@
  * nothing.
  */
 #define _GNU_SOURCE
-#include "tool/ctl/position.h"
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,6 +20,10 @@
 #include "t/lib/tap.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/position.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/remote_call.h"
+#include "tool/ctl/world.h"
 #include "x86_64/remote.h"
 
 #define MANY 64 /* further threads, and a thousand places that nobody is at */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit ctl PID enable, disable, start, stop, mode. */
 #define _GNU_SOURCE
+#include "tool/ctl/change.h"
+
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +12,12 @@
 #include "audit/rules/keys.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
+#include "tool/ctl/find_module.h"
 #include "tool/ctl/indexes.h"
+#include "tool/ctl/patch.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/request.h"
+#include "tool/ctl/targets.h"
 #include "tool/read/api/xaudit-read.h"
 
 /* A tree that grows for ever is left at some time. */

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit ctl: the command line. */
+/*
+ * xaudit ctl: looks into a running process, and changes what is traced there (runtime/control.h has the protocol). This
+ * is the command line.
+ *
+ * Commands that only look need not stop the process: ctl_open() finds the module's control block, ctl_read() reads
+ * memory; data that the process changes meanwhile may be read half old, half new, so addresses and counts in it are
+ * checked before use. Commands that change something call ctl_request() (request.h).
+ *
+ * One thread. Functions report errors themselves, in one line ("xaudit ctl: ..."), unless their comment says otherwise.
+ */
 #define _GNU_SOURCE
-#include "tool/ctl/ctl.h"
-
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +20,14 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/change.h"
+#include "tool/ctl/find_module.h"
 #include "tool/ctl/folder.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/snapshot.h"
+#include "tool/ctl/status.h"
+#include "tool/ctl/targets.h"
+#include "tool/ctl/top.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/open.h"
 #include "tool/show/show.h"

@@ -9,7 +9,6 @@
 #ifndef XAUDIT_TOOL_CTL_FOLDER_H
 #define XAUDIT_TOOL_CTL_FOLDER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Where the trace of a process is; as show_trace_process() (tool/show/open.h) takes it. */
@@ -26,11 +25,5 @@ struct ctl_trace {
 		.unknown = "there is no option '%o'; `xaudit ctl PID " word " --help` lists what there is",            \
 		.wrong = "%l can't be '%v'; it is %a",                                                                 \
 	}
-
-/* snapshot [-o DIR]: copies the newest events to a trace folder of their own, one for all. */
-int ctl_snapshot(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
-
-/* top [-b] [-n COUNT] [-d SECONDS]: functions by calls and self time since the last screen; of one folder. */
-int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv);
 
 #endif

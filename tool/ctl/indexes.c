@@ -3,6 +3,7 @@
 #include "tool/ctl/indexes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/index_file.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/remote_call.h"
+#include "tool/ctl/world.h"
 
 #define MOST_LISTED (1u << 16) /* loads: more means that we follow garbage */
 #define ALIGNMENT   4096u

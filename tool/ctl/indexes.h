@@ -15,7 +15,12 @@
 #ifndef XAUDIT_TOOL_CTL_INDEXES_H
 #define XAUDIT_TOOL_CTL_INDEXES_H
 
-#include "tool/ctl/ctl.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct control_request;
+struct ctl_process;
+struct ctl_world;
 
 struct ctl_index {
 	uint32_t object; /* its number in the process */

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Changes code of a stopped process. First everything that stands within bytes that change comes out of them
- * (tool/ctl/position.h); where that can't be, the patch is left out.
- *
- * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each
- * of which leaves a site that works.
- */
 #define _GNU_SOURCE
+#include "tool/ctl/patch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
 #include "tool/ctl/position.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/world.h"
 #include "x86_64/sled.h"
 
 #define PAGE 4096ull

@@ -2,12 +2,15 @@
 #define _GNU_SOURCE
 #include "tool/ctl/position.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
 #include "runtime/base/search.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/world.h"
 #include "x86_64/frame.h"
 #include "x86_64/remote.h"
 

@@ -31,7 +31,11 @@
 #ifndef XAUDIT_TOOL_CTL_POSITION_H
 #define XAUDIT_TOOL_CTL_POSITION_H
 
-#include "tool/ctl/ctl.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct control_patch;
+struct ctl_world;
 
 /*
  * Brings out of the patches' bytes what can be brought out. left_out[i] becomes true where patch i must not be made.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel tells of a process, and its memory. */
 #define _GNU_SOURCE
+#include "tool/ctl/process.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -17,7 +18,6 @@
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
-#include "tool/ctl/ctl.h"
 
 /* ---- /proc ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A request as a whole, with all its attempts. */
 #define _GNU_SOURCE
+#include "tool/ctl/request.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,8 +11,11 @@
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
 #include "tool/ctl/indexes.h"
+#include "tool/ctl/patch.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/remote_call.h"
+#include "tool/ctl/world.h"
 
 #define MS	 1000000ull
 #define PATIENCE (2000 * MS)

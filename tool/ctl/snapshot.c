@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#include "tool/ctl/snapshot.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit ctl PID status: as a table, or as JSON. */
 #define _GNU_SOURCE
 #include "tool/ctl/status.h"
 
@@ -12,6 +11,11 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/find_module.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/status_live.h"
+#include "tool/ctl/status_trace.h"
+#include "tool/ctl/targets.h"
 #include "tool/show/info.h"
 #include "tool/show/show.h"
 

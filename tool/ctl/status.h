@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `xaudit ctl PID status` tells, found in a process (tool/ctl/live.c) or in a trace (tool/ctl/trace.c). These two
+ * What `xaudit ctl PID status` tells, found in a process (status_live.h) or in a trace (status_trace.h). These two
  * are separate files since module and reader have different structures of the same names. One thread.
  */
 #ifndef XAUDIT_TOOL_CTL_STATUS_H
@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/ctl/ctl.h"
+
+struct ctl_targets;
 
 struct status_kind {
 	uint64_t functions; /* those that can be switched; of bindings: those that were bound */
@@ -52,15 +53,7 @@ struct status {
 	size_t objects;
 };
 
-/* Reads all but events from the process's memory. Returns whether that could be read; if not, has said why. */
-bool status_live(struct status *status, const struct ctl_process *process);
-
-/* Reads the events from the trace of a process; silent. */
-void status_events(struct status *status);
-
-/*
- * Reads a trace folder, or the folder of one of its processes. Returns an array of *count. NULL after saying why not.
- */
-struct status *status_trace(const char *path, size_t *count, int *damage);
+/* `xaudit ctl PID status`, as a table, or as JSON. where: a trace folder instead, or NULL. Returns the exit status. */
+int ctl_status(const struct ctl_targets *targets, const char *where, int argc, char **argv);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
+#include "tool/ctl/process.h"
 
 static bool has(const struct ctl_targets *targets, pid_t pid)
 {

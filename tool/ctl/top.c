@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/* xaudit ctl PID top: functions by calls and self time, screen by screen. */
+#include "tool/ctl/top.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h> /* UINT_MAX */
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

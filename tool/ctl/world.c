@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops all threads of a process, and lets them go. */
 #define _GNU_SOURCE
+#include "tool/ctl/world.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <linux/kcmp.h>
@@ -17,8 +18,8 @@
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
-#include "tool/ctl/left.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/timeouts.h"
 #include "x86_64/remote.h"
 
 #define MS 1000000ull
@@ -54,8 +55,8 @@ static void drop(struct ctl_world *world, struct ctl_thread *thread)
 
 /*
  * System calls that end with EINTR when the kernel stops the thread even though no handler runs (signal(7)): these are
- * made to wait again, as calls that restart by themselves, for the time that was left (left.h). If a handler will run,
- * they end as usual. No data was transferred when they end so.
+ * made to wait again, as calls that restart by themselves, for the time that was left (timeouts.h). If a handler will
+ * run, they end as usual. No data was transferred when they end so.
  */
 static bool ends_needlessly(const struct user_regs_struct *r)
 {
@@ -83,7 +84,7 @@ static void note(struct ctl_world *world, struct ctl_thread *thread, int status)
 		thread->stopped = ptrace(PTRACE_GETREGS, thread->tid, 0, &thread->regs) == 0;
 		if (thread->stopped && ends_needlessly(&thread->regs)) {
 			remote_set_result(&thread->regs, -RESTART_NO_HAND);
-			left_take(world, thread);
+			timeouts_take(world, thread);
 			ptrace(PTRACE_SETREGS, thread->tid, 0, &thread->regs);
 		}
 		return;
@@ -237,7 +238,7 @@ static void look_at_waits(struct ctl_world *world)
 	for (size_t i = 0; i < world->threads; i++) {
 		if (world->thread[i].looked)
 			continue;
-		left_look(&world->thread[i]);
+		timeouts_look(&world->thread[i]);
 		world->thread[i].looked = true;
 	}
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the module in a process, which may just be starting, or may not be traced at all. */
 #define _GNU_SOURCE
+#include "tool/ctl/find_module.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
+#include "tool/ctl/process.h"
 #include "tool/record/objects.h"
 
 #define MS		 1000000ull

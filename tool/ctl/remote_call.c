@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Has a stopped thread call the module: steps 1 to 4 of runtime/control.h. */
 #define _GNU_SOURCE
+#include "tool/ctl/remote_call.h"
+
 #include <errno.h>
 #include <linux/seccomp.h> /* SECCOMP_MODE_STRICT */
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -12,7 +14,8 @@
 
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
-#include "tool/ctl/ctl.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/world.h"
 #include "x86_64/remote.h"
 
 #ifndef PTRACE_GETSIGMASK

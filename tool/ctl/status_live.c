@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The status of a running process, read from its memory while it runs. Objects and loads are never freed
- * (audit/model/object.h), but what is read may be torn, or an object's tables not yet there: every address is tried,
- * every count bounded, and what makes no sense is left out.
- */
 #define _GNU_SOURCE
+#include "tool/ctl/status_live.h"
+
 #include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,7 @@
 #include "runtime/base/search.h"
 #include "runtime/process/process.h"
 #include "tool/base/memory.h"
-#include "tool/base/tool.h"
+#include "tool/ctl/process.h"
 #include "tool/ctl/status.h"
 #include "x86_64/mirror.h"
 

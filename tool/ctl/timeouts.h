@@ -7,25 +7,26 @@
  *
  * When a call began to wait the kernel does not say. But of a thread that sleeps it tells when it ran last
  * (se.exec_start in /proc/PID/task/TID/sched), by the clock of the processor where that was; this tool goes there to
- * compare that with a clock of its own. left_look() does so right before the stop. Where the thread did not sleep anew
- * until the stop, which its count of switches tells, it waited in that call; else the call has its whole time again. (A
- * thread that is awakened between left_look() and the stop, and calls at once the same again, gets less, as long as it
- * waited before.)
+ * compare that with a clock of its own. timeouts_look() does so right before the stop. Where the thread did not sleep
+ * anew until the stop, which its count of switches tells, it waited in that call; else the call has its whole time
+ * again. (A thread that is awakened between timeouts_look() and the stop, and calls at once the same again, gets less,
+ * as long as it waited before.)
  *
  * Where the kernel has no such file, and for the timeouts of sockets (SO_RCVTIMEO), the time begins anew. One thread.
  */
-#ifndef XAUDIT_TOOL_CTL_LEFT_H
-#define XAUDIT_TOOL_CTL_LEFT_H
+#ifndef XAUDIT_TOOL_CTL_TIMEOUTS_H
+#define XAUDIT_TOOL_CTL_TIMEOUTS_H
 
-#include "tool/ctl/ctl.h"
+struct ctl_thread;
+struct ctl_world;
 
 /* A thread that runs, is seized, and will be stopped: notes in thread->waits what it waits for. */
-void left_look(struct ctl_thread *thread);
+void timeouts_look(struct ctl_thread *thread);
 
 /*
  * A thread has stopped in a system call that the kernel will make again from its beginning: changes its registers,
  * which the caller sets, if its timeout is known to be shorter. What goes wrong leaves it as it is.
  */
-void left_take(const struct ctl_world *world, struct ctl_thread *thread);
+void timeouts_take(const struct ctl_world *world, struct ctl_thread *thread);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/ctl/left.h"
+#include "tool/ctl/timeouts.h"
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/now.h"
 #include "tool/base/proc.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/world.h"
 #include "x86_64/remote.h"
 
 #define MS 1000000ull
@@ -71,7 +75,7 @@ static bool ahead_of(unsigned processor, int64_t *ahead)
 	return done;
 }
 
-void left_look(struct ctl_thread *thread)
+void timeouts_look(struct ctl_thread *thread)
 {
 	char text[1024];
 	uint64_t argument[6], ran;
@@ -92,7 +96,7 @@ void left_look(struct ctl_thread *thread)
 	thread->waits.since = ran + (uint64_t)ahead;
 }
 
-void left_take(const struct ctl_world *world, struct ctl_thread *thread)
+void timeouts_take(const struct ctl_world *world, struct ctl_thread *thread)
 {
 	uint64_t now = tool_now(), value, ran, sleeps, at, wait = (uint64_t)(uintptr_t)world->process->block.wait;
 	enum remote_timeout kind = remote_timeout(&thread->regs, &value);

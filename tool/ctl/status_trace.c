@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The status that a trace tells, of processes that live or are gone; and the events of a living one. */
 #define _GNU_SOURCE
+#include "tool/ctl/status_trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes code of a stopped process. First everything that stands within bytes that change comes out of them
+ * (position.h); where that can't be, the patch is left out.
+ *
+ * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each
+ * of which leaves a site that works.
+ */
+#ifndef XAUDIT_TOOL_CTL_PATCH_H
+#define XAUDIT_TOOL_CTL_PATCH_H
+
+#include <stddef.h>
+
+struct control_patch;
+struct ctl_world;
+
+/* What ctl_patch() did. */
+struct ctl_written {
+	size_t sites;
+	size_t refused_bytes;	 /* sites whose bytes are not what the module said */
+	size_t refused_straddle; /* sites that can't be written safely: across two pages */
+	size_t refused_position; /* sites whose bytes something stands in, and can't leave now */
+	size_t moved;		 /* threads and interrupted frames that stood within sites */
+	size_t writes;
+};
+
+/*
+ * Moves all threads out of the bytes that change (tool/ctl/position.h), and changes them. All threads stopped. Returns
+ * 0, or -1 after saying why.
+ */
+int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written);
+
+#endif
