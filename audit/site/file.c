@@ -153,7 +153,7 @@ out:
 void site_file_close(struct site_file *file)
 {
 	if (file->base) {
-		/* perf learns of no unmapping: this ends the mapping for it (tool/perf/perf.h). */
+		/* perf learns of no unmapping: this ends the mapping for it (tool/perf/anonymous_maps.h). */
 		sys_mmap((void *)(uintptr_t)file->base, file->size, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 		sys_munmap((void *)(uintptr_t)file->base, file->size);

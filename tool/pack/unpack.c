@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
-#include "tool/pack/plain.h"
+#include "tool/pack/plain_words.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/pack/pack.h"
 

@@ -13,7 +13,8 @@
 #include "tool/base/thread.h"
 #include "tool/base/whole.h"
 #include "tool/pack/block.h"
-#include "tool/pack/plain.h"
+#include "tool/pack/plain_words.h"
+#include "tool/pack/sources.h"
 
 int pack_failed(struct pack_write *write, int error, const char *name)
 {
@@ -300,7 +301,7 @@ int pack_write(struct pack_write *write)
 		.write = write, .lock = PTHREAD_MUTEX_INITIALIZER, .written = PTHREAD_COND_INITIALIZER
 	};
 
-	if (pack_list(write) || put_members(write))
+	if (pack_sources_find(write) || put_members(write))
 		return -1;
 	step(&work);
 	run_all(&work, write->jobs);

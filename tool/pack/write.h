@@ -16,20 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/pack.h"
+struct pack_source;
 
 #define PACK_JOBS_MOST 256
-
-/* A file or folder that will be a member. */
-struct pack_source {
-	char *name;
-	uint64_t size;
-	uint64_t file; /* bytes of the file: `size`, or fewer where its last words are dense */
-	bool dense;    /* some words of the file are, and are packed as plain ones (plain.h) */
-	uint32_t mode;
-	struct pack_extent *extent;
-	size_t extents;
-};
 
 struct pack_write {
 	int folder, to; /* the trace, and the file, which is empty */
@@ -42,7 +31,7 @@ struct pack_write {
 	int error;    /* an errno, or 0 */
 	char *at;     /* which file it is about; NULL: the packed one */
 	bool changed; /* the error is that a file is not what it was a moment ago, or is being written */
-	/* for tool/pack/list.c and tool/pack/write.c */
+	/* for sources.c and write.c */
 	struct pack_source *source;
 	size_t sources, left_out;
 	uint32_t block; /* bytes of content of a block */
@@ -51,9 +40,6 @@ struct pack_write {
 /* Returns 0, or -1 and the error. Then what is in the file is of no use. pack_write_free() in both cases. */
 int pack_write(struct pack_write *write);
 void pack_write_free(struct pack_write *write);
-
-/* tool/pack/list.c: finds the sources, in the order in which they are packed. Returns 0, or -1 and the error. */
-int pack_list(struct pack_write *write);
 
 /* Notes an error. Returns -1. name: NULL: it is about the packed file. */
 int pack_failed(struct pack_write *write, int error, const char *name);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit perf, and the end of `record --perf`: names and unwind information come from libdw.
-xaudit_SOURCES += tool/perf/forget.c tool/perf/image.c tool/perf/objects.c tool/perf/perf.c tool/perf/perf.h \
-	tool/perf/rows.c
+xaudit_SOURCES += tool/perf/anonymous_maps.c tool/perf/anonymous_maps.h tool/perf/bytes.c tool/perf/bytes.h \
+	tool/perf/elf_image.c tool/perf/elf_image.h tool/perf/loads.c tool/perf/loads.h tool/perf/perf.c \
+	tool/perf/perf.h tool/perf/unwind_rows.c tool/perf/unwind_rows.h

@@ -7,33 +7,23 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/labels.h"
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
-
-void perf_add(struct perf_bytes *bytes, const void *from, size_t size)
-{
-	if (size > bytes->room - bytes->size) {
-		bytes->room = 2 * (bytes->size + size);
-		bytes->at = memory_resize(bytes->at, bytes->room, 1);
-	}
-	if (size)
-		memcpy(bytes->at + bytes->size, from, size);
-	bytes->size += size;
-}
-
-void perf_bytes_free(struct perf_bytes *bytes)
-{
-	free(bytes->at);
-	*bytes = (struct perf_bytes){ 0 };
-}
+#include "tool/perf/bytes.h"
+#include "tool/perf/elf_image.h"
+#include "tool/perf/loads.h"
+#include "tool/perf/unwind_rows.h"
 
 /* "LIBRARY+0x123", where there is no name. */
 static char *name_of_place(const struct perf_load *load, uint64_t address)

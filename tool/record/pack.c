@@ -10,7 +10,7 @@
 
 #include "format/pack.h"
 #include "tool/base/tool.h"
-#include "tool/pack/pack.h"
+#include "tool/pack/pack_folder.h"
 #include "tool/record/folder.h"
 
 void record_pack(struct record_folder *folder)

@@ -11,6 +11,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
+#include "tool/perf/anonymous_maps.h"
 #include "tool/perf/perf.h"
 #include "tool/record/broker.h"
 #include "tool/record/drain_thread.h"
@@ -250,7 +251,7 @@ static int run(const struct record_options *options)
 	}
 
 	if (rules.perf)
-		watcher.child = perf_forget_maps;
+		watcher.child = perf_anonymous_maps;
 	record_broker_start(&folder);
 	record_unmatched_begin(options);
 	record_reaper_start(&folder);

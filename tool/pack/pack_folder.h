@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What other commands want of `xaudit pack`. One thread calls; messages are one line on stderr each. */
-#ifndef XAUDIT_TOOL_PACK_PACK_H
-#define XAUDIT_TOOL_PACK_PACK_H
+/*
+ * Packs a folder into a file that appears as a whole, for `xaudit pack` and other commands. One thread calls; messages
+ * are one line on stderr each. If there is no memory, that is an error like others.
+ */
+#ifndef XAUDIT_TOOL_PACK_PACK_FOLDER_H
+#define XAUDIT_TOOL_PACK_PACK_FOLDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What libdw knows of a frame, as instructions of an FDE again. */
+#include "tool/perf/unwind_rows.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
 
-#include "tool/perf/perf.h"
+#include "tool/perf/bytes.h"
 
 #define REGISTERS 17 /* of x86-64, with the return address */
 #define RETURN	  16

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The ELF image: what stands in the file behind the table, and the header before it. */
+#include "tool/perf/elf_image.h"
+
 #include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "format/labels.h"
 #include "tool/base/memory.h"
 #include "tool/base/whole.h"
-#include "tool/perf/perf.h"
+#include "tool/perf/bytes.h"
 
 /* Sections, in their order. */
 enum { NONE, TEXT, EH_FRAME, EH_FRAME_HDR, SYMTAB, STRTAB, SHSTRTAB, SECTIONS };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs a folder into a file that appears as a whole. If there is no memory, that is an error like others. */
 #define _GNU_SOURCE
-#include "tool/pack/pack.h"
+#include "tool/pack/pack_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#include "tool/perf/anonymous_maps.h"
+
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,6 @@
 #include <sys/syscall.h>
 
 #include "tool/base/memory.h"
-#include "tool/perf/perf.h"
 #include "x86_64/sys.h"
 
 struct range {
@@ -47,7 +49,7 @@ static int is_to_go(const struct range *range, const char *name)
 	return *name == '/' && !(range->start <= here && here < range->end);
 }
 
-void perf_forget_maps(void)
+void perf_anonymous_maps(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char *line = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file was mapped where, as the trace says, and that file if it is still the same. */
+#include "tool/perf/loads.h"
+
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include "tool/base/memory.h"
 #include "tool/index/debug.h"
 #include "tool/index/own.h"
-#include "tool/perf/perf.h"
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"
 #include "tool/read/names.h"

@@ -12,7 +12,8 @@
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/pack/block.h"
-#include "tool/pack/pack.h"
+#include "tool/pack/pack_folder.h"
+#include "tool/pack/sources.h"
 #include "tool/pack/write.h"
 #include "tool/read/path.h"
 
@@ -59,7 +60,7 @@ static bool is_trace(int fd)
 {
 	struct pack_write look = { .folder = fd, .ours = true };
 	/* What is wrong will be told by packing. */
-	bool is = pack_list(&look) < 0;
+	bool is = pack_sources_find(&look) < 0;
 
 	for (size_t i = 0; i < look.sources && !is; i++) {
 		const char *name = look.source[i].name, *slash = strchr(name, '/');

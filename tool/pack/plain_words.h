@@ -7,8 +7,8 @@
  *
  * No state; any thread, with files and memory of its own.
  */
-#ifndef XAUDIT_TOOL_PACK_PLAIN_H
-#define XAUDIT_TOOL_PACK_PLAIN_H
+#ifndef XAUDIT_TOOL_PACK_PLAIN_WORDS_H
+#define XAUDIT_TOOL_PACK_PLAIN_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

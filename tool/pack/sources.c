@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a packed trace will hold. */
 #define _GNU_SOURCE
-#include "tool/pack/write.h"
+#include "tool/pack/sources.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/pack/plain.h"
+#include "tool/pack/plain_words.h"
+#include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
 #include "tool/read/path.h"
 
@@ -252,7 +252,7 @@ static void choose_block(struct pack_write *write)
 		write->block /= 2;
 }
 
-int pack_list(struct pack_write *write)
+int pack_sources_find(struct pack_write *write)
 {
 	size_t count;
 	char **name = list_names(write, write->folder, &count);

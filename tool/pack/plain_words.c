@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/pack/plain.h"
+#include "tool/pack/plain_words.h"
 
 #include <stdlib.h>
 #include <string.h>
