@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The module's side of `xaudit check`: tells the tracer (tool/check/tracer.h) what is loaded, closed, unloaded and kept.
+ * The module's side of `xaudit check`: tells the tracer (tool/check/tracer.h) what is loaded, closed, unloaded and
+ * kept.
  *
  * Check mode is on in a process when the environment holds XAUDIT_CHECK=PID and that process is its ptrace tracer. The
  * module sends messages by remote_tell() (x86_64/remote.h), with CHECK_MAGIC and the address of a struct check_message:

@@ -4,19 +4,19 @@
  * (format/trace.h).
  *
  * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back: `xaudit record`
- * does, when the process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with tokens first,
- * as any that is filled anew: a thread that makes few events there pays for all pages of a chunk. Nothing is mapped or
- * unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the next
- * place, and from the last one to the first again. Mode ring overwrites the old chunk. Mode stream hands each full
+ * does, when the process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with tokens
+ * first, as any that is filled anew: a thread that makes few events there pays for all pages of a chunk. Nothing is
+ * mapped or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the
+ * next place, and from the last one to the first again. Mode ring overwrites the old chunk. Mode stream hands each full
  * chunk over, to be written to t<n> by the thread or by `xaudit record`, and overwrites only chunks that were written.
  * If `xaudit record` takes chunks, the thread goes on to a place whose chunk is written, or to a new one; if it has as
- * many places as a flight recorder, or four and other threads need the rest, and none is written, it writes the
- * oldest, or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the
- * first chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over
- * those that it could not write. A chunk has its number in t<n> before it is written. If the thread writes one that it
- * had handed over it takes that back, and gives the chunk another number where `xaudit record` may be writing it: so
- * each place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread
- * takes new places for the next ones, as long as meta has room; the file is tried again about once a second.
+ * many places as a flight recorder, or four and other threads need the rest, and none is written, it writes the oldest,
+ * or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the first
+ * chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over those
+ * that it could not write. A chunk has its number in t<n> before it is written. If the thread writes one that it had
+ * handed over it takes that back, and gives the chunk another number where `xaudit record` may be writing it: so each
+ * place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread takes
+ * new places for the next ones, as long as meta has room; the file is tried again about once a second.
  *
  * When a chunk begins, the place of the next one is chosen: in mode ring the next in turn, and where `xaudit record`
  * takes chunks one of the first few, if one is free by then. Trampolines fetch its memory, line by line, as they fill

@@ -409,8 +409,8 @@ static bool has_chunk(void *family, const struct trace_chunk *chunk)
 static void give_back(struct family *fam, const struct trace_head *head, uint64_t now)
 {
 	struct drain_reclaim_way way = { .state = &fam->reclaim, .place_size = fam->place_size,
-		.directory = fam->directory, .handover = fam->handover, .family = fam, .stops = drain.stops, .write = write_given,
-		.reach = reach_of, .has = has_chunk };
+		.directory = fam->directory, .handover = fam->handover, .family = fam, .stops = drain.stops,
+		.write = write_given, .reach = reach_of, .has = has_chunk };
 	struct file *meta;
 
 	/* A descriptor of its own: files that are opened meanwhile may take the other one's place. */
