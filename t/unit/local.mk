@@ -6,7 +6,7 @@ check_PROGRAMS += t/unit/altstack.t t/unit/arena.t t/unit/bars.t t/unit/cct.t t/
 	t/unit/cxx.t t/unit/dense.t t/unit/displace.t t/unit/drain_race.t t/unit/epoch.t t/unit/epoch_torture.t \
 	t/unit/glob.t \
 	t/unit/handlers.t \
-	t/unit/handlers_safe.t t/unit/histogram.t t/unit/index.t t/unit/index_content.t \
+	t/unit/handlers_safe.t t/unit/hash.t t/unit/histogram.t t/unit/index.t t/unit/index_content.t \
 	t/unit/index_find.t t/unit/index_helper.t t/unit/index_open.t \
 	t/unit/labels.t t/unit/lock.t \
 	t/unit/live.t t/unit/live_entry.t t/unit/live_soak.t t/unit/mirror.t \
@@ -34,6 +34,7 @@ t_unit_arena_t_LDADD = t/lib/libcore.la
 t_unit_bars_t_SOURCES = t/unit/bars.c tool/show/report/bars.c tool/show/report/bars.h
 
 t_unit_cct_t_SOURCES = t/unit/cct.c tool/show/calls/cct.c tool/show/calls/cct.h tool/base/memory.c tool/base/memory.h
+t_unit_cct_t_LDADD = tool/read/libread.la
 
 t_unit_chunk_t_SOURCES = t/unit/chunk.c
 t_unit_chunk_t_LDADD = t/lib/libcore.la
@@ -84,6 +85,9 @@ t_unit_handlers_t_LDADD = t/lib/libcore.la
 t_unit_handlers_safe_t_SOURCES = t/unit/handlers_safe.c t/lib/flow.h t/lib/flow_xray.h
 t_unit_handlers_safe_t_LDADD = t/lib/libcore.la
 
+t_unit_hash_t_SOURCES = t/unit/hash.c
+t_unit_hash_t_LDADD = tool/read/libread.la
+
 t_unit_histogram_t_SOURCES = t/unit/histogram.c
 t_unit_histogram_t_LDADD = tool/read/libread.la
 
@@ -133,7 +137,7 @@ t_unit_mirror_stacks_t_LDADD = t/lib/libcore.la
 
 t_unit_names_t_SOURCES = t/unit/names.c tool/base/json.c tool/base/json.h tool/base/memory.c tool/base/memory.h \
 	tool/show/term/names.c tool/show/term/names.h
-t_unit_names_t_LDADD = audit/rules/librules.la $(IBERTY_LIBS)
+t_unit_names_t_LDADD = tool/read/libread.la audit/rules/librules.la $(IBERTY_LIBS)
 
 t_unit_pack_t_SOURCES = t/unit/pack.c tool/pack/block.c tool/pack/block.h
 t_unit_pack_t_LDADD = tool/read/libread.la

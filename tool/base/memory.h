@@ -4,6 +4,9 @@
 #define XAUDIT_MEMORY_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "tool/base/hash.h"
 
 /* count * size bytes, zeroed. */
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc));
@@ -22,5 +25,12 @@ void *memory_need(void *memory);
 
 /* Ends the command, for other code that ran out of memory. */
 void memory_failed(void) __attribute__((noreturn));
+
+/* hash_add() */
+static inline void memory_hash(struct hash *table, uint32_t hash, uint32_t row)
+{
+	if (!hash_add(table, hash, row))
+		memory_failed();
+}
 
 #endif

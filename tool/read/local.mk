@@ -2,7 +2,8 @@
 #
 # tool/read/libread.la: the reader of traces. No command in it, and none of the command's own.
 noinst_LTLIBRARIES += tool/read/libread.la
-tool_read_libread_la_SOURCES = tool/read/base.c tool/read/base.h tool/read/clock.c tool/read/clock.h \
+tool_read_libread_la_SOURCES = tool/base/hash.c tool/base/hash.h
+tool_read_libread_la_SOURCES += tool/read/base.c tool/read/base.h tool/read/clock.c tool/read/clock.h \
 	tool/read/family.c tool/read/family.h tool/read/file.c tool/read/file.h tool/read/folder.c \
 	tool/read/folder.h tool/read/load.c tool/read/load.h tool/read/meta.c tool/read/meta.h tool/read/names.c \
 	tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c tool/read/process.h \

@@ -102,37 +102,10 @@ static bool take_object(struct read_process *process, const struct trace_record 
 	return true;
 }
 
-static uint32_t hash_id(uint32_t id)
+/* The function's index; HASH_NONE. */
+static uint32_t find_function(const struct read_process *process, uint32_t id)
 {
-	return id * 2654435769u;
-}
-
-static uint32_t *find_slot(const struct read_process *process, uint32_t id)
-{
-	uint32_t at = hash_id(id) & process->slot_mask;
-
-	while (process->slot[at] && process->function[process->slot[at] - 1].id != id)
-		at = (at + 1) & process->slot_mask;
-	return &process->slot[at];
-}
-
-static bool grow_slots(struct read_process *process, uint32_t functions)
-{
-	uint32_t size = 64, *slot;
-
-	if (process->slot && functions * 2 <= process->slot_mask)
-		return true;
-	while (size < functions * 4)
-		size *= 2;
-	slot = read_memory_zeroed(damage_of(process), size, sizeof(*slot));
-	if (!slot)
-		return false;
-	free(process->slot);
-	process->slot = slot;
-	process->slot_mask = size - 1;
-	for (uint32_t i = 0; i < process->functions; i++)
-		*find_slot(process, process->function[i].id) = i + 1;
-	return true;
+	return HASH_FIND(i, &process->by_id, id, process->function[i].id == id);
 }
 
 /* Makes room for that many more functions. */
@@ -168,7 +141,7 @@ static bool take_functions(struct read_process *process, const struct trace_reco
 	process->names[process->blobs++] = blob;
 
 	bool good = !from->names_size || !names[from->names_size - 1];
-	if (!grow_slots(process, process->functions + from->count) || !grow_functions(process, from->count))
+	if (!grow_functions(process, from->count))
 		return false;
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct trace_function *f = &from->function[i];
@@ -176,10 +149,14 @@ static bool take_functions(struct read_process *process, const struct trace_reco
 			good = false;
 			continue;
 		}
-		uint32_t *slot = find_slot(process, f->id);
-		if (!*slot)
-			*slot = ++process->functions;
-		process->function[*slot - 1] = (struct read_function){
+		uint32_t index = find_function(process, f->id);
+		if (index == HASH_NONE) {
+			index = process->functions;
+			if (!read_memory_hash(damage, &process->by_id, f->id, index))
+				return false;
+			process->functions++;
+		}
+		process->function[index] = (struct read_function){
 			.id = f->id,
 			.object = from->object,
 			.kind = from->kind,
@@ -395,8 +372,6 @@ void read_names_take(struct read_process *process, struct read_meta *meta)
 {
 	const struct trace_record *record;
 
-	if (!grow_slots(process, 1))
-		return;
 	while (!damage_of(process)->no_memory && (record = read_meta_next(meta, true)))
 		if (!take(process, record))
 			read_process_damage(process, NULL, read_meta_offset(meta), "a record contradicts itself");
@@ -421,7 +396,7 @@ void read_names_free(struct read_process *process)
 	process->changes = process->types = 0;
 	free(process->object);
 	free(process->function);
-	free(process->slot);
+	hash_free(&process->by_id);
 	free(process->names);
 	free(process->note);
 	free(process->loading);
@@ -434,7 +409,6 @@ void read_names_free(struct read_process *process)
 	free(process->module);
 	process->object = NULL;
 	process->function = NULL;
-	process->slot = NULL;
 	process->names = NULL;
 	process->note = NULL;
 	process->exe = process->command = process->host = process->config = process->module = NULL;
@@ -447,10 +421,10 @@ void read_names_free(struct read_process *process)
 
 const struct read_function *read_process_function(const struct read_process *process, uint32_t id)
 {
-	uint32_t index = process->slot ? *find_slot(process, id) : 0;
+	uint32_t index = find_function(process, id);
 
-	if (index)
-		return &process->function[index - 1];
+	if (index != HASH_NONE)
+		return &process->function[index];
 	return process->base ? read_process_function(process->base, id) : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
+#include "tool/base/hash.h"
 #include "tool/read/clock.h"
 #include "tool/read/family.h"
 
@@ -90,8 +91,7 @@ struct read_process {
 	uint32_t objects;
 	struct read_function *function;
 	uint32_t functions, functions_room;
-	uint32_t *slot; /* hash of function ids: index + 1 into function[] */
-	uint32_t slot_mask;
+	struct hash by_id; /* of function[]: the hash is the id */
 	char **names; /* the blobs that function names point into */
 	uint32_t blobs;
 	uint64_t loads, unloads;

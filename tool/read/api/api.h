@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/read/folder.h"
 #include "tool/read/sched/sched.h"
@@ -25,16 +26,6 @@ struct xaudit_read_process {
 	struct read_api_facts *facts; /* NULL: they were not asked for */
 };
 
-struct read_api_object {
-	struct xaudit_read_object public;
-	struct read_api_object *next; /* with the same hash */
-};
-
-struct read_api_function {
-	struct xaudit_read_function public;
-	struct read_api_function *next;
-};
-
 #define READ_API_COMM 16 /* bytes of a thread's name, without NUL if it is that long */
 
 struct read_api_thread {
@@ -46,15 +37,13 @@ struct xaudit_read_trace {
 	struct read_folder *folder;
 	struct xaudit_read_trace_info info;
 	struct xaudit_read_process *process; /* as many as info.processes */
-	struct read_api_function **function; /* by number */
-	uint32_t functions;
-	/* By name and path, and by path: lists of those with the same hash. */
-	struct read_api_function **by_name;
-	struct read_api_object **by_path;
-	uint32_t by_name_size, by_path_size, objects; /* sizes: powers of two, or 0 */
+	struct xaudit_read_function **function; /* by number */
+	struct xaudit_read_object **object;	/* in the order in which they were met */
+	uint32_t functions, objects;
+	struct hash by_name, by_path; /* of a function's object and name, and of an object's path */
 	struct read_api_thread **thread; /* by number */
 	uint32_t threads;
-	uint32_t *by_tid, by_tid_size; /* by process and tid: number + 1 */
+	struct hash by_tid; /* of its process and tid */
 	struct xaudit_read_calls *calls; /* the newest one that is open */
 	struct xaudit_read_events *events;
 	struct read_sched *sched; /* read_api_sched(); NULL: not asked for, or there is none */

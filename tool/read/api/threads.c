@@ -5,62 +5,36 @@
 #include "tool/read/api/api.h"
 #include "tool/read/damage/memory.h"
 
-#define SIZE_FIRST 16
-
-static uint32_t hash(const struct xaudit_read_process *process, uint32_t tid)
+/* The thread's number, made if it is new; HASH_NONE: there is no memory. */
+static uint32_t number_of(struct xaudit_read_process *process, uint32_t tid)
 {
-	return (process->number * 0x9e3779b1u ^ tid) * 0x85ebca6bu >> 7;
-}
-
-/* Where the thread is in the table by process and tid: the index + 1; or 0, in the place for it. */
-static uint32_t *find(const struct xaudit_read_trace *trace, const struct xaudit_read_process *process, uint32_t tid)
-{
-	uint32_t mask = trace->by_tid_size - 1, at = hash(process, tid) & mask;
-
-	for (uint32_t *slot; *(slot = &trace->by_tid[at]); at = (at + 1) & mask) {
-		const struct xaudit_read_thread *thread = &trace->thread[*slot - 1]->public;
-		if (thread->process == process && thread->tid == tid)
-			break;
-	}
-	return &trace->by_tid[at];
-}
-
-static bool grow(struct xaudit_read_trace *trace)
-{
-	uint32_t size = trace->by_tid_size ? trace->by_tid_size * 2 : SIZE_FIRST;
+	struct xaudit_read_trace *trace = process->trace;
 	struct read_damage *damage = &trace->folder->damage;
-	uint32_t *table;
+	uint32_t hash = hash_key(process->number, tid);
+	uint32_t number = HASH_FIND(i, &trace->by_tid, hash,
+		trace->thread[i]->public.process == process && trace->thread[i]->public.tid == tid);
+	struct read_api_thread *thread;
 
-	if (!read_memory_resize(damage, &trace->thread, size / 2, sizeof(*trace->thread)) ||
-		!(table = read_memory_zeroed(damage, size, sizeof(*table))))
-		return false;
-	free(trace->by_tid);
-	trace->by_tid = table;
-	trace->by_tid_size = size;
-	for (uint32_t i = 0; i < trace->threads; i++)
-		*find(trace, trace->thread[i]->public.process, trace->thread[i]->public.tid) = i + 1;
-	return true;
+	if (number != HASH_NONE)
+		return number;
+	if (!read_memory_grow(damage, &trace->thread, trace->threads, sizeof(*trace->thread)) ||
+		!(thread = read_memory_zeroed(damage, 1, sizeof(*thread))))
+		return HASH_NONE;
+	if (!read_memory_hash(damage, &trace->by_tid, hash, trace->threads)) {
+		free(thread);
+		return HASH_NONE;
+	}
+	thread->public = (struct xaudit_read_thread){ process, tid, trace->threads, thread->name };
+	trace->thread[trace->threads] = thread;
+	return trace->threads++;
 }
 
 void read_api_thread(struct xaudit_read_process *process, uint32_t tid, const char comm[READ_API_COMM])
 {
-	struct xaudit_read_trace *trace = process->trace;
-	struct read_api_thread *thread;
+	uint32_t number = number_of(process, tid);
 
-	if (trace->threads * 2 >= trace->by_tid_size && !grow(trace))
-		return;
-	uint32_t *slot = find(trace, process, tid);
-	if (!*slot) {
-		thread = read_memory_zeroed(&trace->folder->damage, 1, sizeof(*thread));
-		if (!thread)
-			return;
-		thread->public = (struct xaudit_read_thread){ process, tid, trace->threads, thread->name };
-		trace->thread[trace->threads++] = thread;
-		*slot = trace->threads;
-	}
-	thread = trace->thread[*slot - 1];
-	if (comm[0])
-		memcpy(thread->name, comm, READ_API_COMM);
+	if (number != HASH_NONE && comm[0])
+		memcpy(process->trace->thread[number]->name, comm, READ_API_COMM);
 }
 
 uint32_t xaudit_read_threads(const struct xaudit_read_trace *trace)
@@ -78,5 +52,5 @@ void read_api_free_threads(struct xaudit_read_trace *trace)
 	for (uint32_t i = 0; i < trace->threads; i++)
 		free(trace->thread[i]);
 	free(trace->thread);
-	free(trace->by_tid);
+	hash_free(&trace->by_tid);
 }

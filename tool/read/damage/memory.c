@@ -52,3 +52,11 @@ bool read_memory_grow(struct read_damage *damage, void *list, size_t count, size
 	/* It grows when 0, 1, 3, 7 ... entries are in it. */
 	return count & (count + 1) ? true : read_memory_resize(damage, list, 2 * count + 2, size);
 }
+
+bool read_memory_hash(struct read_damage *damage, struct hash *table, uint32_t hash, uint32_t row)
+{
+	bool added = hash_add(table, hash, row);
+
+	damage->no_memory |= !added;
+	return added;
+}

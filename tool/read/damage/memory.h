@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/damage/error.h"
 
 /* count * size bytes, zeroed. */
@@ -29,5 +30,8 @@ bool read_memory_resize(struct read_damage *damage, void *list, size_t count, si
 
 /* For a list of `count` entries that only ever grows by one: room for one more. */
 bool read_memory_grow(struct read_damage *damage, void *list, size_t count, size_t size);
+
+/* hash_add() */
+bool read_memory_hash(struct read_damage *damage, struct hash *table, uint32_t hash, uint32_t row);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/process.h"
 
@@ -25,12 +26,9 @@ struct read_customs {
 	uint32_t rows;
 	uint64_t unfinished; /* events that were begun, but not finished; in no row */
 
-	/* Which row a type has in the process that is being counted. */
-	struct read_process *process;
-	struct read_custom_slot *slot; /* hash */
-	uint32_t slots, used;	       /* slots: a power of two, or 0 */
-	uint32_t *by_name;	       /* hash of rows, + 1; as large as `names` says, a power of two, or 0 */
-	uint32_t names;
+	struct hash by_name;	      /* of a row's name, or its number */
+	struct read_process *process; /* the one that is being counted ... */
+	struct hash by_type;	      /* ... and rows of its types: the hash is the type, and several may have one row */
 };
 
 /* Counts an event of a process. It is fastest when all events of a process come one after another. */

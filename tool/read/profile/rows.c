@@ -8,19 +8,9 @@
 
 #define ROOM_FIRST 64
 
-static uint32_t hash_key(const struct read_row_key *key)
+static uint32_t hash_of(const struct read_row_key *key)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (const char *at = key->name; at && *at; at++)
-		h = (h ^ (unsigned char)*at) * 0x100000001b3u;
-	h *= 0x100000001b3u;
-	for (const char *at = key->library; at && *at; at++)
-		h = (h ^ (unsigned char)*at) * 0x100000001b3u;
-	h = (h ^ key->trace) * 0x100000001b3u;
-	h = (h ^ key->pid) * 0x100000001b3u;
-	h = (h ^ key->tid) * 0x100000001b3u;
-	return (uint32_t)(h ^ h >> 32);
+	return hash_key((uint64_t)key->trace << 32 | key->pid, hash_text(hash_text(key->tid, key->name), key->library));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -53,21 +43,12 @@ static bool resize(struct read_damage *damage, void *list, size_t used, size_t r
 
 static bool grow(struct read_rows *rows, struct read_damage *damage)
 {
-	uint32_t room = rows->room ? rows->room * 2 : ROOM_FIRST, *hash;
+	uint32_t room = rows->room ? rows->room * 2 : ROOM_FIRST;
 
 	if (!resize(damage, &rows->row, rows->rows, room, sizeof(*rows->row)) ||
-		!resize(damage, &rows->open, rows->rows, room, sizeof(*rows->open)) ||
-		!(hash = read_memory_zeroed(damage, room * 2ul, sizeof(*hash))))
+		!resize(damage, &rows->open, rows->rows, room, sizeof(*rows->open)))
 		return false;
-	free(rows->hash);
-	rows->hash = hash;
-	rows->hash_mask = room * 2 - 1;
 	rows->room = room;
-	for (uint32_t i = 1; i < rows->rows; i++) {
-		uint32_t *slot = &hash[hash_key(&rows->row[i].key) & rows->hash_mask];
-		rows->row[i].next = *slot;
-		*slot = i;
-	}
 	return true;
 }
 
@@ -94,36 +75,35 @@ void read_rows_close(struct read_rows *rows)
 	}
 	free(rows->row);
 	free(rows->open);
-	free(rows->hash);
+	hash_free(&rows->by_key);
 	read_histogram_pool_free(&rows->pool);
 	*rows = (struct read_rows){ 0 };
 }
 
 uint32_t read_rows_find(struct read_rows *rows, struct read_damage *damage, const struct read_row_key *key)
 {
-	uint32_t h = hash_key(key), i;
+	uint32_t hash = hash_of(key), i = HASH_FIND(at, &rows->by_key, hash, same(&rows->row[at].key, key));
 	char *name = NULL, *library = NULL;
 
-	for (i = rows->hash[h & rows->hash_mask]; i; i = rows->row[i].next)
-		if (same(&rows->row[i].key, key))
-			return i;
+	if (i != HASH_NONE)
+		return i;
 	if (rows->rows == rows->room && !grow(rows, damage))
 		return 0;
 	if ((key->name && !(name = read_memory_text(damage, key->name, strlen(key->name)))) ||
-		(key->library && !(library = read_memory_text(damage, key->library, strlen(key->library))))) {
+		(key->library && !(library = read_memory_text(damage, key->library, strlen(key->library)))) ||
+		!read_memory_hash(damage, &rows->by_key, hash, rows->rows)) {
 		free(name);
+		free(library);
 		return 0;
 	}
 	i = rows->rows++;
 	rows->row[i] = (struct read_row){
 		.min = UINT64_MAX,
 		.key = *key,
-		.next = rows->hash[h & rows->hash_mask],
 	};
 	rows->row[i].key.name = name;
 	rows->row[i].key.library = library;
 	rows->open[i] = 0;
-	rows->hash[h & rows->hash_mask] = i;
 	return i;
 }
 

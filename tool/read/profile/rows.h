@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/profile/histogram.h"
 
@@ -38,7 +39,6 @@ struct read_row {
 	struct read_row_key key; /* its texts are the row's */
 	char *thread;		 /* name of the thread, or NULL; from this task: */
 	uint32_t thread_task;
-	uint32_t next;		  /* row with the same hash, 0: none */
 	/*
 	 * Ticks on processors, of `total` and of `self`: of the calls for which that is known; and how many are not.
 	 * Used if switches were recorded (struct read_count.sched).
@@ -58,7 +58,7 @@ struct read_rows {
 	/* Of each row the innermost open call of the stack at hand, in bytes from calls.frame[0]; 0: none. */
 	uint32_t *open;
 	struct read_histogram_pool pool; /* of all rows */
-	uint32_t *hash, hash_mask;
+	struct hash by_key;
 };
 
 /* Returns false if there is no memory. */

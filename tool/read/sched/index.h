@@ -7,6 +7,7 @@
 #ifndef XAUDIT_TOOL_READ_SCHED_INDEX_H
 #define XAUDIT_TOOL_READ_SCHED_INDEX_H
 
+#include "tool/base/hash.h"
 #include "tool/read/sched/sched.h"
 
 #define SCHED_WHAT_BITS 3
@@ -30,8 +31,7 @@ struct read_sched {
 	struct read_sched_facts facts;
 	struct sched_thread *thread;
 	uint32_t threads;
-	uint32_t *slot; /* hash of (pid, tid): index + 1 into thread[] */
-	uint32_t slot_mask;
+	struct hash by_tid; /* of thread[]'s pid and tid */
 	struct sched_stretch *loss; /* sorted, apart; the first begins at 0, the last ends at UINT64_MAX */
 	size_t losses;
 	struct read_clock clock; /* of the trace folder: TSC to CLOCK_MONOTONIC */

@@ -23,64 +23,32 @@ static void damage(struct read_sched *sched, uint64_t offset, const char *what)
 
 /* ---- threads ---- */
 
-static uint32_t hash(uint32_t pid, uint32_t tid)
+static uint32_t find(const struct read_sched *sched, uint32_t pid, uint32_t tid)
 {
-	return (pid * 2654435761u ^ tid * 2246822519u) * 2654435769u >> 7;
-}
-
-/* The word that leads to the thread, or the free one where it belongs. */
-static uint32_t *slot_of(const struct read_sched *sched, uint32_t pid, uint32_t tid)
-{
-	uint32_t i = hash(pid, tid) & sched->slot_mask;
-
-	for (; sched->slot[i]; i = (i + 1) & sched->slot_mask) {
-		const struct sched_thread *thread = &sched->thread[sched->slot[i] - 1];
-		if (thread->pid == pid && thread->tid == tid)
-			break;
-	}
-	return &sched->slot[i];
+	return HASH_FIND(i, &sched->by_tid, hash_key(pid, tid),
+		sched->thread[i].pid == pid && sched->thread[i].tid == tid);
 }
 
 const struct sched_thread *sched_find(const struct read_sched *sched, uint32_t pid, uint32_t tid)
 {
-	uint32_t found = sched->slot ? *slot_of(sched, pid, tid) : 0;
+	uint32_t found = find(sched, pid, tid);
 
-	return found ? &sched->thread[found - 1] : NULL;
-}
-
-/* Makes room for one more thread. */
-static bool grow(struct read_sched *sched)
-{
-	struct read_damage *damage = &sched->folder->damage;
-	uint32_t size = sched->slot ? sched->slot_mask + 1 : 0, more = size ? size * 2 : 64;
-
-	if (!read_memory_grow(damage, &sched->thread, sched->threads, sizeof(*sched->thread)))
-		return false;
-	if (sched->threads + 1 < size / 2)
-		return true;
-	uint32_t *slot = read_memory_zeroed(damage, more, sizeof(*slot));
-	if (!slot)
-		return false;
-	free(sched->slot);
-	sched->slot = slot;
-	sched->slot_mask = more - 1;
-	for (uint32_t i = 0; i < sched->threads; i++)
-		*slot_of(sched, sched->thread[i].pid, sched->thread[i].tid) = i + 1;
-	return true;
+	return found != HASH_NONE ? &sched->thread[found] : NULL;
 }
 
 /* NULL: there is no memory. */
 static struct sched_thread *thread_of(struct read_sched *sched, uint32_t pid, uint32_t tid)
 {
-	uint32_t found = sched->slot ? *slot_of(sched, pid, tid) : 0;
+	struct read_damage *damage = &sched->folder->damage;
+	uint32_t found = find(sched, pid, tid);
 
-	if (found)
-		return &sched->thread[found - 1];
-	if (!grow(sched))
+	if (found != HASH_NONE)
+		return &sched->thread[found];
+	if (!read_memory_grow(damage, &sched->thread, sched->threads, sizeof(*sched->thread)) ||
+		!read_memory_hash(damage, &sched->by_tid, hash_key(pid, tid), sched->threads))
 		return NULL;
 	struct sched_thread *thread = &sched->thread[sched->threads++];
 	*thread = (struct sched_thread){ .pid = pid, .tid = tid, .last = sched->head.start };
-	*slot_of(sched, pid, tid) = sched->threads;
 	return thread;
 }
 
@@ -311,7 +279,7 @@ void read_sched_close(struct read_sched *sched)
 	for (uint32_t i = 0; i < sched->threads; i++)
 		free(sched->thread[i].data);
 	free(sched->thread);
-	free(sched->slot);
+	hash_free(&sched->by_tid);
 	free(sched->loss);
 	free(sched);
 }

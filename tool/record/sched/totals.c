@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/base/hash.h"
 #include "tool/base/proc.h"
 #include "tool/record/sched/sched_file.h"
 
@@ -24,56 +25,45 @@ struct total {
 };
 
 static struct {
-	struct total *total; /* of a hash of pid and tid: linear; pid 0: free */
-	uint32_t count, mask;
+	struct total *total;
+	uint32_t count, total_room;
+	struct hash by_tid; /* of total[]'s pid and tid */
 	uint64_t records;
 	uint32_t *pid; /* processes that were there in the last pass */
 	uint32_t pids, room;
 } totals;
 
-static uint32_t hash(uint32_t pid, uint32_t tid)
+/* Where it is, made if it is new; NULL: there is no memory. */
+static struct total *total_of(uint32_t pid, uint32_t tid)
 {
-	return (pid * 2654435761u ^ tid * 2246822519u) >> 7;
-}
+	uint32_t hash = hash_key(pid, tid);
+	uint32_t found =
+		HASH_FIND(i, &totals.by_tid, hash, totals.total[i].pid == pid && totals.total[i].tid == tid);
 
-/* Where it is, or would be. There is always a free one. */
-static struct total *slot(uint32_t pid, uint32_t tid)
-{
-	uint32_t i = hash(pid, tid) & totals.mask;
-
-	while (totals.total[i].pid && (totals.total[i].pid != pid || totals.total[i].tid != tid))
-		i = (i + 1) & totals.mask;
-	return &totals.total[i];
-}
-
-/* Makes room for one more. Returns false if there is no memory. */
-static bool grow(void)
-{
-	struct total *old = totals.total;
-	uint32_t size = old ? totals.mask + 1 : 0;
-
-	if (totals.count + 1 < size / 2)
-		return true;
-	struct total *more = calloc(size ? (size_t)size * 2 : 256, sizeof(*more));
-	if (!more)
-		return false;
-	totals.total = more;
-	totals.mask = (size ? size * 2 : 256) - 1;
-	for (uint32_t i = 0; i < size; i++)
-		if (old[i].pid)
-			*slot(old[i].pid, old[i].tid) = old[i];
-	free(old);
-	return true;
+	if (found != HASH_NONE)
+		return &totals.total[found];
+	if (totals.count == totals.total_room) {
+		uint32_t room = totals.total_room ? totals.total_room * 2 : 128;
+		struct total *more = reallocarray(totals.total, room, sizeof(*more));
+		if (!more)
+			return NULL;
+		totals.total = more;
+		totals.total_room = room;
+	}
+	if (!hash_add(&totals.by_tid, hash, totals.count))
+		return NULL;
+	/* It is gone: so the first reading makes its record. */
+	totals.total[totals.count] = (struct total){ .pid = pid, .tid = tid, .gone = true };
+	return &totals.total[totals.count++];
 }
 
 static void put(uint32_t pid, uint32_t tid, uint64_t ran)
 {
-	if (!grow())
-		return;
-	struct total *total = slot(pid, tid);
-	bool new = !total->pid || total->gone || ran < total->ran;
+	struct total *total = total_of(pid, tid);
 
-	totals.count += !total->pid;
+	if (!total)
+		return;
+	bool new = total->gone || ran < total->ran;
 	if (new)
 		*total = (struct total){ .pid = pid, .tid = tid, .number = totals.records++ };
 	total->seen = true;
@@ -143,7 +133,7 @@ void sched_totals_pass(void)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; totals.total && i <= totals.mask; i++)
+	for (uint32_t i = 0; i < totals.count; i++)
 		totals.total[i].seen = false;
 	/* Children are added behind, and looked at in the same pass. */
 	for (uint32_t i = 0; i < totals.pids; i++) {
@@ -155,7 +145,7 @@ void sched_totals_pass(void)
 		if (totals.pid[i])
 			totals.pid[kept++] = totals.pid[i];
 	totals.pids = kept;
-	for (uint32_t i = 0; totals.total && i <= totals.mask; i++)
+	for (uint32_t i = 0; i < totals.count; i++)
 		totals.total[i].gone |= !totals.total[i].seen;
 }
 
@@ -163,7 +153,8 @@ void sched_totals_end(void)
 {
 	free(totals.total);
 	free(totals.pid);
+	hash_free(&totals.by_tid);
 	totals.total = NULL;
 	totals.pid = NULL;
-	totals.pids = 0;
+	totals.count = totals.total_room = totals.pids = totals.room = 0;
 }

@@ -16,13 +16,6 @@
 /* In user[1]: of a call in it, the processor time is not known. */
 #define CPU_UNKNOWN UINT64_MAX
 
-static uint32_t hash_of(uint32_t parent, uint32_t function)
-{
-	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15u;
-
-	return (uint32_t)(h >> 32);
-}
-
 static void begin_root(struct cct *cct)
 {
 	cct->node[CCT_ROOT] = (struct cct_node){ .function = UINT32_MAX };
@@ -31,62 +24,39 @@ static void begin_root(struct cct *cct)
 
 void cct_open(struct cct *cct, uint32_t most)
 {
-	*cct = (struct cct){ .room = ROOM_FIRST, .most = most, .mask = ROOM_FIRST * 2 - 1 };
+	*cct = (struct cct){ .room = ROOM_FIRST, .most = most };
 	cct->node = memory_zeroed(cct->room, sizeof(*cct->node));
-	cct->hash = memory_zeroed((size_t)cct->mask + 1, sizeof(*cct->hash));
 	begin_root(cct);
 }
 
 void cct_close(struct cct *cct)
 {
 	free(cct->node);
-	free(cct->hash);
+	hash_free(&cct->by_path);
 	free(cct->function);
 	free(cct->path);
 	*cct = (struct cct){ 0 };
 }
 
-/* Where the node of that parent and function is in the table, or where it would be. */
-static uint32_t *slot_of(const struct cct *cct, uint32_t parent, uint32_t function)
-{
-	uint32_t at = hash_of(parent, function) & cct->mask;
-
-	for (; cct->hash[at]; at = (at + 1) & cct->mask) {
-		const struct cct_node *node = &cct->node[cct->hash[at]];
-		if (node->parent == parent && node->function == function)
-			break;
-	}
-	return &cct->hash[at];
-}
-
 void cct_clear(struct cct *cct)
 {
-	/* A table that is much larger than what was in it is cleared entry by entry, the last one first. */
-	if (cct->nodes < cct->mask / 8)
-		for (uint32_t i = cct->nodes - 1; i; i--)
-			*slot_of(cct, cct->node[i].parent, cct->node[i].function) = 0;
+	if (cct->nodes < cct->by_path.mask / 8)
+		for (uint32_t i = 1; i < cct->nodes; i++)
+			hash_remove(&cct->by_path, hash_key(cct->node[i].parent, cct->node[i].function), i);
 	else
-		memset(cct->hash, 0, ((size_t)cct->mask + 1) * sizeof(*cct->hash));
+		hash_clear(&cct->by_path);
 	if (cct->function)
 		memset(cct->function, 0, cct->functions * sizeof(*cct->function));
 	begin_root(cct);
 	cct->folded = 0;
 }
 
-static void grow(struct cct *cct)
-{
-	cct->room *= 2;
-	cct->node = memory_resize(cct->node, cct->room, sizeof(*cct->node));
-	free(cct->hash);
-	cct->mask = cct->room * 2 - 1;
-	cct->hash = memory_zeroed((size_t)cct->mask + 1, sizeof(*cct->hash));
-	for (uint32_t i = 1; i < cct->nodes; i++)
-		*slot_of(cct, cct->node[i].parent, cct->node[i].function) = i;
-}
-
 uint32_t cct_find(const struct cct *cct, uint32_t parent, uint32_t function)
 {
-	return *slot_of(cct, parent, function);
+	uint32_t found = HASH_FIND(i, &cct->by_path, hash_key(parent, function),
+		cct->node[i].parent == parent && cct->node[i].function == function);
+
+	return found != HASH_NONE ? found : CCT_ROOT;
 }
 
 uint32_t cct_child(struct cct *cct, uint32_t parent, uint32_t function)
@@ -95,18 +65,17 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, uint32_t function)
 
 	if (recent && cct->node[recent].function == function)
 		return recent;
-	uint32_t *slot = slot_of(cct, parent, function);
-	if (*slot) {
-		cct->node[parent].recent = *slot;
-		return *slot;
-	}
+	uint32_t found = cct_find(cct, parent, function);
+	if (found != CCT_ROOT)
+		return cct->node[parent].recent = found;
 	if (cct->nodes == cct->most)
 		return CCT_ROOT;
 	if (cct->nodes == cct->room) {
-		grow(cct);
-		slot = slot_of(cct, parent, function);
+		cct->room *= 2;
+		cct->node = memory_resize(cct->node, cct->room, sizeof(*cct->node));
 	}
 	uint32_t number = cct->nodes++;
+	memory_hash(&cct->by_path, hash_key(parent, function), number);
 	cct->node[number] = (struct cct_node){
 		.function = function,
 		.parent = parent,
@@ -114,7 +83,7 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, uint32_t function)
 		.depth = cct->node[parent].depth + 1,
 	};
 	cct->node[parent].child = cct->node[parent].recent = number;
-	return *slot = number;
+	return number;
 }
 
 /* ---- calls ---- */

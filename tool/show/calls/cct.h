@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/api/xaudit-read.h"
 
 #define CCT_ROOT 0u	   /* the node that stands for the program: no call */
@@ -56,7 +57,7 @@ struct cct_function {
 struct cct {
 	struct cct_node *node; /* a node's parent comes before it */
 	uint32_t nodes, room, most;
-	uint32_t *hash, mask; /* of parent and function: numbers of nodes, 0: none */
+	struct hash by_path; /* of a node's parent and function */
 	struct cct_function *function; /* see cct_function() */
 	uint32_t functions;
 	uint64_t from;	 /* set after cct_open(): calls that began before that are not given to cct_take() */

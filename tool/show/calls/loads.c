@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -41,9 +42,9 @@ struct work {
 	uint32_t loads;		   /* how many it mapped or unmapped */
 };
 
-/* The last life of an object in a process, if it has not ended. */
-struct slot {
-	const struct xaudit_read_process *process; /* NULL: empty */
+/* An object in a process, and its last life there that has not ended. */
+struct place {
+	const struct xaudit_read_process *process;
 	const struct xaudit_read_object *object;
 	uint32_t life; /* NONE */
 };
@@ -60,8 +61,9 @@ struct own {
 	uint64_t from, to; /* 0: not given */
 	struct life *life;
 	uint32_t lives, lives_room;
-	struct slot *slot;
-	uint32_t slots, used; /* slots: a power of two, or 0 */
+	struct place *place;
+	uint32_t places, places_room;
+	struct hash by_object; /* of place[]'s process and object */
 	struct loader_calls opens, closes;
 	struct work *work;
 	uint32_t works, works_room;
@@ -71,48 +73,23 @@ struct own {
 
 /* ---- lives ---- */
 
-static uint32_t hash_of(const void *process, const void *object)
-{
-	uint64_t h = ((uint64_t)(uintptr_t)process * 3 ^ (uint64_t)(uintptr_t)object) * 0x9e3779b97f4a7c15u;
-
-	return (uint32_t)(h >> 32);
-}
-
-static struct slot *find_slot(
-	const struct own *own, const struct xaudit_read_process *process, const struct xaudit_read_object *object)
-{
-	uint32_t at = hash_of(process, object) & (own->slots - 1);
-
-	while (own->slot[at].process && (own->slot[at].process != process || own->slot[at].object != object))
-		at = (at + 1) & (own->slots - 1);
-	return &own->slot[at];
-}
-
-static void grow_slots(struct own *own)
-{
-	struct slot *old = own->slot;
-	uint32_t slots = own->slots;
-
-	own->slots = slots ? slots * 2 : 256;
-	own->slot = memory_zeroed(own->slots, sizeof(*own->slot));
-	for (uint32_t i = 0; i < slots; i++)
-		if (old[i].process)
-			*find_slot(own, old[i].process, old[i].object) = old[i];
-	free(old);
-}
-
-/* The slot of an object in a process, made if there is none. Valid until the next one is made. */
-static struct slot *slot_of(
+/* The place of an object in a process, made if there is none. Valid until the next one is made. */
+static struct place *place_of(
 	struct own *own, struct xaudit_read_process *process, const struct xaudit_read_object *object)
 {
-	if (own->used * 2 >= own->slots)
-		grow_slots(own);
-	struct slot *slot = find_slot(own, process, object);
-	if (!slot->process) {
-		*slot = (struct slot){ process, object, NONE };
-		own->used++;
+	uint32_t hash = hash_key((uintptr_t)process, (uintptr_t)object);
+	uint32_t found = HASH_FIND(i, &own->by_object, hash,
+		own->place[i].process == process && own->place[i].object == object);
+
+	if (found != HASH_NONE)
+		return &own->place[found];
+	if (own->places == own->places_room) {
+		own->places_room = own->places_room ? own->places_room * 2 : 64;
+		own->place = memory_resize(own->place, own->places_room, sizeof(*own->place));
 	}
-	return slot;
+	memory_hash(&own->by_object, hash, own->places);
+	own->place[own->places] = (struct place){ process, object, NONE };
+	return &own->place[own->places++];
 }
 
 static uint32_t new_life(struct own *own, const struct life *life)
@@ -135,7 +112,7 @@ static uint32_t find_inherited(struct own *own, const struct xaudit_read_event *
 	for (uint32_t i = 0; (process = xaudit_read_process(own->trace, i)) && process != event->process; i++) {
 		if (xaudit_read_process_info(process)->pid != parent)
 			continue;
-		for (uint32_t at = slot_of(own, process, event->object)->life; at != NONE; at = own->life[at].before)
+		for (uint32_t at = place_of(own, process, event->object)->life; at != NONE; at = own->life[at].before)
 			if (own->life[at].number == event->load && own->life[at].from == event->time)
 				return at;
 	}
@@ -151,12 +128,12 @@ static void load(struct own *own, const struct xaudit_read_event *event)
 			.process = event->process,
 			.object = event->object,
 			.number = event->load,
-			.before = slot_of(own, event->process, event->object)->life,
+			.before = place_of(own, event->process, event->object)->life,
 			.tid = event->tid,
 			.from = event->time,
 			.to = UNKNOWN,
 		});
-	slot_of(own, event->process, event->object)->life = life;
+	place_of(own, event->process, event->object)->life = life;
 }
 
 static void wait_for_work(struct own *own, uint32_t life)
@@ -170,8 +147,8 @@ static void wait_for_work(struct own *own, uint32_t life)
 
 static void unload(struct own *own, const struct xaudit_read_event *event)
 {
-	struct slot *slot = slot_of(own, event->process, event->object);
-	uint32_t at = slot->life;
+	struct place *place = place_of(own, event->process, event->object);
+	uint32_t at = place->life;
 
 	while (at != NONE && own->life[at].number != event->load)
 		at = own->life[at].before;
@@ -180,9 +157,9 @@ static void unload(struct own *own, const struct xaudit_read_event *event)
 		own->life[at].to = event->time;
 		wait_for_work(own, at);
 	}
-	if (at == slot->life)
-		while (slot->life != NONE && (slot->life == at || own->life[slot->life].to != UNKNOWN))
-			slot->life = own->life[slot->life].before;
+	if (at == place->life)
+		while (place->life != NONE && (place->life == at || own->life[place->life].to != UNKNOWN))
+			place->life = own->life[place->life].before;
 }
 
 /* ---- work of ld.so ---- */
@@ -262,14 +239,14 @@ static struct loader_calls *loader_calls_of(struct own *own, const struct xaudit
 static void count_call(struct own *own, const struct xaudit_read_event *event)
 {
 	struct loader_calls *loader = loader_calls_of(own, event->function);
-	struct slot *slot = slot_of(own, event->process, event->object);
+	struct place *place = place_of(own, event->process, event->object);
 
 	if (loader)
 		loader->calls++;
-	if (slot->life == NONE)
-		slot->life = new_life(own, &(struct life){ .process = event->process, .object = event->object,
+	if (place->life == NONE)
+		place->life = new_life(own, &(struct life){ .process = event->process, .object = event->object,
 			.before = NONE, .from = UNKNOWN, .to = UNKNOWN });
-	own->life[slot->life].calls++;
+	own->life[place->life].calls++;
 }
 
 static void end_calls(struct own *own, const struct xaudit_read_event *event)
@@ -506,7 +483,8 @@ int loads_main(int argc, char **argv)
 	else
 		print_table(&own);
 	free(own.life);
-	free(own.slot);
+	free(own.place);
+	hash_free(&own.by_object);
 	free(own.work);
 	free(own.gone);
 	return show_end_trace(own.trace);

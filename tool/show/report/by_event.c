@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "format/trace.h"
+#include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -28,7 +29,7 @@ enum special { NONE = 1, TOO_SHORT, OTHERS };
 struct held {
 	const struct xaudit_read_process *process;
 	uint32_t tid;
-	uint32_t value; /* 0: this place is free */
+	uint32_t value;
 	bool counts; /* it came when calls are counted */
 	uint64_t since, last; /* ns: when it came, and the last moment that is known of the thread */
 };
@@ -48,8 +49,9 @@ struct by_event {
 
 	uint32_t trace; /* at hand, and its times, ns; to: 0: no end */
 	uint64_t from, to;
-	struct held *held; /* a hash, a power of two with free places */
+	struct held *held;
 	uint32_t helds, held_room;
+	struct hash by_thread; /* of held[]'s process and thread */
 	struct held *recent;
 
 	struct catalog values, names, processes; /* of a process: pid and folder */
@@ -98,53 +100,34 @@ static void end_held(struct by_event *by, struct held *held)
 		spread_add(&valued(by, held->value)->held, held->last - held->since);
 }
 
-static struct held *held_place(
-	struct held *held, uint32_t room, const struct xaudit_read_process *process, uint32_t tid)
-{
-	uint32_t at = (uint32_t)((uint64_t)tid * 0x9e3779b97f4a7c15u >> 32 ^ (uintptr_t)process >> 4) & (room - 1);
-
-	while (held[at].value && (held[at].process != process || held[at].tid != tid))
-		at = (at + 1) & (room - 1);
-	return &held[at];
-}
-
-static void grow_held(struct by_event *by)
-{
-	uint32_t room = by->held_room ? by->held_room * 2 : 64;
-	struct held *held = memory_zeroed(room, sizeof(*held));
-
-	for (uint32_t i = 0; i < by->held_room; i++)
-		if (by->held[i].value)
-			*held_place(held, room, by->held[i].process, by->held[i].tid) = by->held[i];
-	free(by->held);
-	by->held = held;
-	by->held_room = room;
-}
-
 static struct held *held_by(struct by_event *by, const struct xaudit_read_item *item)
 {
 	struct held *held = by->recent;
 
 	if (held && held->process == item->process && held->tid == item->tid)
 		return held;
-	if (by->helds * 2 >= by->held_room)
-		grow_held(by);
-	held = held_place(by->held, by->held_room, item->process, item->tid);
-	if (!held->value) {
-		*held = (struct held){ .process = item->process, .tid = item->tid, .value = NONE };
-		by->helds++;
+	uint32_t hash = hash_key((uintptr_t)item->process, item->tid);
+	uint32_t found = HASH_FIND(
+		i, &by->by_thread, hash, by->held[i].process == item->process && by->held[i].tid == item->tid);
+	if (found != HASH_NONE)
+		return by->recent = &by->held[found];
+	if (by->helds == by->held_room) {
+		by->held_room = by->held_room ? by->held_room * 2 : 64;
+		by->held = memory_resize(by->held, by->held_room, sizeof(*by->held));
 	}
+	memory_hash(&by->by_thread, hash, by->helds);
+	held = &by->held[by->helds++];
+	*held = (struct held){ .process = item->process, .tid = item->tid, .value = NONE };
 	return by->recent = held;
 }
 
 static void end_all_held(struct by_event *by)
 {
-	for (uint32_t i = 0; i < by->held_room; i++)
-		if (by->held[i].value)
-			end_held(by, &by->held[i]);
-	free(by->held);
-	by->held = by->recent = NULL;
-	by->helds = by->held_room = 0;
+	for (uint32_t i = 0; i < by->helds; i++)
+		end_held(by, &by->held[i]);
+	by->recent = NULL;
+	by->helds = 0;
+	hash_clear(&by->by_thread);
 }
 
 static bool is_type(const struct xaudit_read_item *item, const char *type)
@@ -493,6 +476,8 @@ int report_by_event(struct report *report)
 	nested_clear(&by.nested);
 	free(by.type);
 	tallies_free(&by.rows);
+	free(by.held);
+	hash_free(&by.by_thread);
 	catalog_free(&by.values);
 	catalog_free(&by.names);
 	catalog_free(&by.processes);

@@ -7,16 +7,9 @@
 
 #include "tool/base/memory.h"
 
-static uint32_t hash_text(uint64_t h, const char *text)
-{
-	for (; text && *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return (uint32_t)(h ^ h >> 32);
-}
-
 static uint32_t hash_name(const char *name, const char *library)
 {
-	return hash_text(hash_text(0xcbf29ce484222325u, name) * 0x100000001b3u, library);
+	return hash_text(hash_text(0, name), library);
 }
 
 static bool same(const char *a, const char *b)
@@ -24,48 +17,30 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Makes room for one more, and for none there [0]. The hash has twice as many places as there are names. */
-static void grow(struct catalog *catalog)
-{
-	catalog->room = catalog->room ? catalog->room * 2 : 64;
-	catalog->used = catalog->used ? catalog->used : 1;
-	catalog->name = memory_resize(catalog->name, catalog->room, sizeof(*catalog->name));
-	catalog->name[0] = (struct catalog_name){ 0 };
-	free(catalog->hash);
-	catalog->hash = memory_zeroed((size_t)catalog->room * 2, sizeof(*catalog->hash));
-	for (uint32_t i = 1; i < catalog->used; i++) {
-		const struct catalog_name *name = &catalog->name[i];
-		uint32_t *at = &catalog->hash[hash_name(name->name, name->library) % (catalog->room * 2)];
-		catalog->name[i].next = *at;
-		*at = i;
-	}
-}
-
 uint32_t catalog_find(const struct catalog *catalog, const char *name, const char *library)
 {
-	uint32_t i = catalog->room ? catalog->hash[hash_name(name, library) % (catalog->room * 2)] : 0;
+	uint32_t found = HASH_FIND(i, &catalog->by_name, hash_name(name, library),
+		same(catalog->name[i].name, name) && same(catalog->name[i].library, library));
 
-	while (i && !(same(catalog->name[i].name, name) && same(catalog->name[i].library, library)))
-		i = catalog->name[i].next;
-	return i;
+	return found != HASH_NONE ? found : 0;
 }
 
 uint32_t catalog_number(struct catalog *catalog, const char *name, const char *library)
 {
-	uint32_t i = catalog_find(catalog, name, library);
+	uint32_t number = catalog_find(catalog, name, library);
 
-	if (i)
-		return i;
-	if (catalog->used == catalog->room)
-		grow(catalog);
-
-	uint32_t *at = &catalog->hash[hash_name(name, library) % (catalog->room * 2)];
-	i = catalog->used++;
-	catalog->name[i] = (struct catalog_name){ .name = name ? memory_text(name, strlen(name)) : NULL,
-		.library = library ? memory_text(library, strlen(library)) : NULL,
-		.next = *at };
-	*at = i;
-	return i;
+	if (number)
+		return number;
+	if (catalog->used == catalog->room) {
+		catalog->room = catalog->room ? catalog->room * 2 : 64;
+		catalog->name = memory_resize(catalog->name, catalog->room, sizeof(*catalog->name));
+		catalog->used = catalog->used ? catalog->used : 1;
+		catalog->name[0] = (struct catalog_name){ 0 };
+	}
+	memory_hash(&catalog->by_name, hash_name(name, library), catalog->used);
+	catalog->name[catalog->used] = (struct catalog_name){ .name = name ? memory_text(name, strlen(name)) : NULL,
+		.library = library ? memory_text(library, strlen(library)) : NULL };
+	return catalog->used++;
 }
 
 uint32_t catalog_function(struct catalog *catalog, const struct xaudit_read_function *function)
@@ -110,7 +85,7 @@ void catalog_free(struct catalog *catalog)
 		free(catalog->name[i].library);
 	}
 	free(catalog->name);
-	free(catalog->hash);
+	hash_free(&catalog->by_name);
 	free(catalog->of_trace);
 	*catalog = (struct catalog){ 0 };
 }

@@ -10,16 +10,16 @@
 
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/api/xaudit-read.h"
 
 struct catalog {
 	struct catalog_name {
 		char *name;    /* or NULL */
 		char *library; /* path, or NULL */
-		uint32_t next;
 	} *name; /* [0] is none */
 	uint32_t used, room; /* used: with [0] */
-	uint32_t *hash;
+	struct hash by_name; /* and by library */
 
 	/* Numbers of functions of the trace at hand, by xaudit_read_function.number; 0: not asked for yet. */
 	uint32_t *of_trace;

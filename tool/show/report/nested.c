@@ -18,46 +18,25 @@ struct nested_row {
 	uint64_t stack; /* its number, or its thread */
 	uint32_t row;
 	uint32_t innermost; /* 0: none is open */
-	uint32_t next; /* with the same hash */
 };
-
-static uint32_t *bucket(const struct nested *nested, const struct nested_row *key)
-{
-	uint64_t h = ((uint64_t)(uintptr_t)key->process ^ key->stack * 0x9e3779b97f4a7c15u ^ key->row) *
-		     0xbf58476d1ce4e5b9u;
-
-	return &nested->hash[(uint32_t)(h >> 32) & (nested->row_room * 2 - 1)];
-}
-
-static void grow(struct nested *nested)
-{
-	nested->row_room = nested->row_room ? nested->row_room * 2 : 128;
-	nested->row = memory_resize(nested->row, nested->row_room, sizeof(*nested->row));
-	free(nested->hash);
-	nested->hash = memory_zeroed((size_t)nested->row_room * 2, sizeof(*nested->hash));
-	for (uint32_t i = 1; i <= nested->rows; i++) {
-		uint32_t *at = bucket(nested, &nested->row[i]);
-		nested->row[i].next = *at;
-		*at = i;
-	}
-}
 
 /* The row of a stack, made if it is new. */
 static uint32_t find(struct nested *nested, const struct nested_row *key)
 {
-	if (nested->rows + 1 >= nested->row_room)
-		grow(nested);
+	uint32_t hash = hash_key((uintptr_t)key->process ^ key->row, key->stack);
+	uint32_t found = HASH_FIND(i, &nested->by_stack, hash,
+		nested->row[i].row == key->row && nested->row[i].stack == key->stack &&
+			nested->row[i].process == key->process);
 
-	uint32_t *at = bucket(nested, key), i;
-	for (i = *at; i; i = nested->row[i].next) {
-		const struct nested_row *row = &nested->row[i];
-		if (row->row == key->row && row->stack == key->stack && row->process == key->process)
-			return i;
+	if (found != HASH_NONE)
+		return found;
+	if (nested->rows == nested->row_room) {
+		nested->row_room = nested->row_room ? nested->row_room * 2 : 64;
+		nested->row = memory_resize(nested->row, nested->row_room, sizeof(*nested->row));
 	}
-	i = ++nested->rows;
-	nested->row[i] = *key;
-	nested->row[i].next = *at;
-	return *at = i;
+	memory_hash(&nested->by_stack, hash, nested->rows);
+	nested->row[nested->rows] = *key;
+	return nested->rows++;
 }
 
 static uint32_t take(struct nested *nested)
@@ -114,6 +93,6 @@ void nested_clear(struct nested *nested)
 {
 	free(nested->call);
 	free(nested->row);
-	free(nested->hash);
+	hash_free(&nested->by_stack);
 	*nested = (struct nested){ 0 };
 }

@@ -11,14 +11,15 @@
 
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/api/xaudit-read.h"
 
 struct nested {
 	struct nested_call *call; /* [0] is none */
 	uint32_t calls, room, spare;
-	struct nested_row *row; /* of a stack; [0] is none */
+	struct nested_row *row; /* of a stack */
 	uint32_t rows, row_room;
-	uint32_t *hash; /* of their numbers, twice as many as row_room */
+	struct hash by_stack; /* of a row's process, number and stack */
 };
 
 /* A call begins (XAUDIT_READ_ENTER), which counts for this row; row: not 0. */

@@ -56,47 +56,23 @@ void spread_free(struct spread *spread)
 
 /* ---- rows ---- */
 
-static uint32_t hash_key(uint32_t a, uint32_t b, uint32_t c)
-{
-	uint64_t h = (uint64_t)a * 0x9e3779b97f4a7c15u;
-
-	h = (h ^ h >> 29 ^ b) * 0xbf58476d1ce4e5b9u;
-	h = (h ^ h >> 32 ^ c) * 0x94d049bb133111ebu;
-	return (uint32_t)(h >> 32);
-}
-
-static void grow(struct tallies *tallies)
-{
-	tallies->room = tallies->room ? tallies->room * 2 : 64;
-	tallies->used = tallies->used ? tallies->used : 1;
-	tallies->tally = memory_resize(tallies->tally, tallies->room, sizeof(*tallies->tally));
-	tallies->tally[0] = (struct tally){ 0 };
-	free(tallies->hash);
-	tallies->hash = memory_zeroed((size_t)tallies->room * 2, sizeof(*tallies->hash));
-	for (uint32_t i = 1; i < tallies->used; i++) {
-		const uint32_t *key = tallies->tally[i].key;
-		uint32_t *at = &tallies->hash[hash_key(key[0], key[1], key[2]) & (tallies->room * 2 - 1)];
-		tallies->tally[i].next = *at;
-		*at = i;
-	}
-}
-
 uint32_t tallies_find(struct tallies *tallies, uint32_t a, uint32_t b, uint32_t c)
 {
-	if (tallies->used == tallies->room)
-		grow(tallies);
+	uint32_t hash = hash_key(hash_key(a, b), c);
+	uint32_t found = HASH_FIND(i, &tallies->by_key, hash,
+		tallies->tally[i].key[0] == a && tallies->tally[i].key[1] == b && tallies->tally[i].key[2] == c);
 
-	uint32_t *at = &tallies->hash[hash_key(a, b, c) & (tallies->room * 2 - 1)], i;
-	for (i = *at; i; i = tallies->tally[i].next) {
-		const uint32_t *key = tallies->tally[i].key;
-		if (key[0] == a && key[1] == b && key[2] == c)
-			return i;
+	if (found != HASH_NONE)
+		return found;
+	if (tallies->used == tallies->room) {
+		tallies->room = tallies->room ? tallies->room * 2 : 64;
+		tallies->tally = memory_resize(tallies->tally, tallies->room, sizeof(*tallies->tally));
+		tallies->used = tallies->used ? tallies->used : 1;
+		tallies->tally[0] = (struct tally){ 0 };
 	}
-	i = tallies->used++;
-	tallies->tally[i] =
-		(struct tally){ .key = { a, b, c }, .next = *at };
-	*at = i;
-	return i;
+	memory_hash(&tallies->by_key, hash, tallies->used);
+	tallies->tally[tallies->used] = (struct tally){ .key = { a, b, c } };
+	return tallies->used++;
 }
 
 static void add_cpu(uint64_t *cpu, uint64_t add)
@@ -152,11 +128,10 @@ void tally_line(const struct tally *tally, struct report_line *line)
 
 void tally_move(struct tally *to, struct tally *from)
 {
-	struct tally empty = { .key = { from->key[0], from->key[1], from->key[2] }, .next = from->next };
+	struct tally empty = { .key = { from->key[0], from->key[1], from->key[2] } };
 	struct tally moved = *from;
 
 	memcpy(moved.key, to->key, sizeof(moved.key));
-	moved.next = to->next;
 	*to = moved;
 	*from = empty;
 }
@@ -168,6 +143,6 @@ void tallies_free(struct tallies *tallies)
 		spread_free(&tallies->tally[i].own);
 	}
 	free(tallies->tally);
-	free(tallies->hash);
+	hash_free(&tallies->by_key);
 	*tallies = (struct tallies){ 0 };
 }

@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/report/columns.h"
 
@@ -32,7 +33,6 @@ void spread_free(struct spread *spread);
 
 struct tally {
 	uint32_t key[3];
-	uint32_t next;
 	uint64_t calls, counted, timed;
 	uint64_t total, self, sum;
 	uint64_t cpu, cpu_self; /* of total and self; COLUMN_UNKNOWN: not known of some call */
@@ -43,7 +43,7 @@ struct tally {
 struct tallies {
 	struct tally *tally; /* [0] is none */
 	uint32_t used, room;
-	uint32_t *hash;
+	struct hash by_key;
 };
 
 /* The index of the row with this key, made if there is none. */

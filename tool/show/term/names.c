@@ -9,6 +9,7 @@
 
 #include "audit/match/cxx.h"
 #include "audit/match/match.h"
+#include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -95,70 +96,49 @@ static char *demangle(const char *raw, bool parameters, enum language *language)
 /* ---- the table ---- */
 
 struct name {
-	char *raw;	 /* NULL: free */
+	char *raw;
 	char *demangled; /* NULL: the same */
 	enum language language;
 };
 
 static struct {
 	struct name *name;
-	size_t slots, used, bytes;
+	uint32_t names, room;
+	struct hash by_raw;
+	size_t bytes;
 } table;
-
-static struct name *slot_of(const char *raw)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (const char *p = raw; *p; p++)
-		h = (h ^ (unsigned char)*p) * 0x100000001b3u;
-	size_t at = (h ^ h >> 32) & (table.slots - 1);
-	while (table.name[at].raw && strcmp(table.name[at].raw, raw))
-		at = (at + 1) & (table.slots - 1);
-	return &table.name[at];
-}
 
 static void empty_table(void)
 {
-	for (size_t i = 0; i < table.slots; i++) {
+	for (uint32_t i = 0; i < table.names; i++) {
 		free(table.name[i].raw);
 		free(table.name[i].demangled);
 	}
 	free(table.name);
+	hash_free(&table.by_raw);
 	memset(&table, 0, sizeof(table));
-}
-
-static void make_room(void)
-{
-	struct name *old = table.name;
-	size_t slots = table.slots;
-
-	if (table.used * 2 < table.slots)
-		return;
-	table.slots = slots ? slots * 2 : 256;
-	table.name = memory_zeroed(table.slots, sizeof(*table.name));
-	for (size_t i = 0; i < slots; i++)
-		if (old[i].raw)
-			*slot_of(old[i].raw) = old[i];
-	free(old);
 }
 
 static const struct name *find(const char *raw)
 {
 	static const struct name same = { .language = LANGUAGE_NONE };
-	struct name *name;
 
 	if (!raw || raw[0] != '_' || (raw[1] != 'Z' && raw[1] != 'R'))
 		return &same;
 	if (table.bytes > KEPT)
 		empty_table();
-	make_room();
-	name = slot_of(raw);
-	if (!name->raw) {
-		name->raw = memory_text(raw, strlen(raw));
-		name->demangled = demangle(raw, true, &name->language);
-		table.used++;
-		table.bytes += sizeof(*name) + strlen(raw) + (name->demangled ? strlen(name->demangled) : 0);
+	uint32_t hash = hash_text(0, raw), found = HASH_FIND(i, &table.by_raw, hash, !strcmp(table.name[i].raw, raw));
+	if (found != HASH_NONE)
+		return &table.name[found];
+	if (table.names == table.room) {
+		table.room = table.room ? table.room * 2 : 128;
+		table.name = memory_resize(table.name, table.room, sizeof(*table.name));
 	}
+	memory_hash(&table.by_raw, hash, table.names);
+	struct name *name = &table.name[table.names++];
+	name->raw = memory_text(raw, strlen(raw));
+	name->demangled = demangle(raw, true, &name->language);
+	table.bytes += sizeof(*name) + strlen(raw) + (name->demangled ? strlen(name->demangled) : 0);
 	return name;
 }
 

@@ -13,6 +13,7 @@
 
 #include "runtime/base/search.h"
 #include "tool/base/build_id.h"
+#include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/plain.h"
@@ -65,8 +66,9 @@ struct object {
 	struct symbol *symbol; /* by name; made when asked for */
 	size_t symbols;
 	bool has_symbols;
-	struct known *known; /* a hash table; address 0: free */
-	size_t slots, used;
+	struct known *known; /* what was looked up */
+	uint32_t knowns, room;
+	struct hash by_address; /* of known[]; the hash is made of the address */
 };
 
 static struct object **objects;
@@ -254,37 +256,23 @@ static struct line look_up(const struct object *object, uint64_t address)
 	return line;
 }
 
-static struct known *slot_of(const struct object *object, uint64_t address)
-{
-	size_t at = (address * 0x9e3779b97f4a7c15u >> 32) & (object->slots - 1);
-
-	while (object->known[at].address && object->known[at].address != address)
-		at = (at + 1) & (object->slots - 1);
-	return &object->known[at];
-}
-
 static struct line line_at(struct object *object, uint64_t address)
 {
 	if (!object->opened)
 		open_object(object);
 	if (!object->dwarf || !address)
 		return (struct line){ 0 };
-	if (object->used * 2 >= object->slots) {
-		struct known *old = object->known;
-		size_t slots = object->slots;
-		object->slots = slots ? 2 * slots : 256;
-		object->known = memory_zeroed(object->slots, sizeof(*object->known));
-		for (size_t i = 0; i < slots; i++)
-			if (old[i].address)
-				*slot_of(object, old[i].address) = old[i];
-		free(old);
+	uint32_t hash = hash_key(address, 0);
+	uint32_t found = HASH_FIND(i, &object->by_address, hash, object->known[i].address == address);
+	if (found != HASH_NONE)
+		return object->known[found].line;
+	if (object->knowns == object->room) {
+		object->room = object->room ? object->room * 2 : 128;
+		object->known = memory_resize(object->known, object->room, sizeof(*object->known));
 	}
-	struct known *known = slot_of(object, address);
-	if (!known->address) {
-		*known = (struct known){ address, look_up(object, address) };
-		object->used++;
-	}
-	return known->line;
+	memory_hash(&object->by_address, hash, object->knowns);
+	object->known[object->knowns] = (struct known){ address, look_up(object, address) };
+	return object->known[object->knowns++].line;
 }
 
 static struct line line_of(const struct xaudit_read_function *function)
