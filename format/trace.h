@@ -134,7 +134,11 @@ enum trace_event_type {
 #define TRACE_ID_MASK	    ((1u << TRACE_ID_BITS) - 1)
 #define TRACE_WORD(type, id) ((uint32_t)(type) << TRACE_ID_BITS | (uint32_t)(id))
 #define TRACE_EVENT(type, id, clock) ((uint64_t)TRACE_WORD(type, id) << 32 | (uint32_t)(clock))
+#define TRACE_TYPE_OF(event)	      ((uint32_t)((event) >> (32 + TRACE_ID_BITS)))
+#define TRACE_ID_OF(event)	      ((uint32_t)((event) >> 32) & TRACE_ID_MASK)
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
+#define TRACE_CONTROL_SUBTYPE(id)     ((id) & 0xff)
+#define TRACE_CONTROL_WORDS(id)	      ((id) >> 8)
 
 #define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in other chunks */
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */

@@ -58,7 +58,7 @@ void chunk_overflow(enum trace_overflow overflow)
 /* Bytes of the event that begins with the word. Its payload may not be there yet. */
 static uint64_t event_size(uint64_t word)
 {
-	uint64_t bytes = word >> 60 == TRACE_CONTROL ? 8 + 8 * (word >> 40 & TRACE_ID_MASK >> 8) : 8;
+	uint64_t bytes = TRACE_TYPE_OF(word) == TRACE_CONTROL ? 8 + 8ul * TRACE_CONTROL_WORDS(TRACE_ID_OF(word)) : 8;
 
 	return bytes < EVENT_MOST ? bytes : EVENT_MOST;
 }
@@ -92,7 +92,8 @@ static void close_holes(uint64_t token, uint64_t from, uint64_t end)
 {
 	for (uint64_t at = from, word; at < end; at += event_size(word)) {
 		word = chunk_store(at, token, CHUNK_CLOSED);
-		if (word >> 60 == TRACE_CONTROL && (word >> 32 & 0xff) == TRACE_CUSTOM && at + 8 < end)
+		if (TRACE_TYPE_OF(word) == TRACE_CONTROL &&
+			TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_CUSTOM && at + 8 < end)
 			chunk_store(at + 8, token, CHUNK_CLOSED);
 	}
 }
@@ -105,7 +106,7 @@ static void close_taking(struct thread *thread, uint64_t from, uint64_t end)
 	if (at < from || at >= end)
 		return;
 	uint64_t word = *(const uint64_t *)(uintptr_t)at;
-	if (word >> 60 == TRACE_ENTRY)
+	if (TRACE_TYPE_OF(word) == TRACE_ENTRY)
 		*(uint64_t *)(uintptr_t)at = word ^ (uint64_t)(TRACE_ENTRY ^ TRACE_ENTRY_KEPT) << 60;
 }
 

@@ -56,8 +56,8 @@ void throttle_look(const struct trace_chunk *chunk, uint64_t size)
 	for (uint64_t at = 0; at + SAMPLE < words; at += STRIDE) {
 		looked += SAMPLE;
 		for (uint64_t i = at; i < at + SAMPLE; i++) {
-			uint32_t id = (uint32_t)(event[i] >> 32) & TRACE_ID_MASK;
-			if (event[i] >> 60 == TRACE_ENTRY && event[i + 1] >> 32 == TRACE_WORD(TRACE_EXIT, id) &&
+			uint32_t id = TRACE_ID_OF(event[i]);
+			if (TRACE_TYPE_OF(event[i]) == TRACE_ENTRY && event[i + 1] >> 32 == TRACE_WORD(TRACE_EXIT, id) &&
 				(uint32_t)event[i + 1] - (uint32_t)event[i] < limit)
 				add(id);
 		}

@@ -68,7 +68,7 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 enum read_decoded read_decode_control(struct read_decoder *d)
 {
 	uint64_t word = d->words[d->at], payload;
-	uint32_t id = (uint32_t)(word >> 32) & TRACE_ID_MASK, words = id >> 8;
+	uint32_t id = TRACE_ID_OF(word), words = TRACE_CONTROL_WORDS(id);
 	enum read_decoded what = READ_DECODED_NOTHING;
 
 	if (read_decode_number(word) == TRACE_STACK) {
@@ -84,7 +84,7 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 		d->at++;
 		return READ_DECODED_NOTHING;
 	}
-	switch (id & 0xff) {
+	switch TRACE_CONTROL_SUBTYPE(id) {
 	case TRACE_SYNC:
 	case TRACE_THREAD:
 	case TRACE_CRASH:
@@ -97,18 +97,18 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 			return READ_DECODED_MORE;
 		/* Else the writer was interrupted, or killed, before it wrote the payload. */
 		payload = is_unwritten(d->words[d->at + 1]) ? 0 : d->words[d->at + 1];
-		if ((id & 0xff) == TRACE_SYNC && payload)
+		if (TRACE_CONTROL_SUBTYPE(id) == TRACE_SYNC && payload)
 			d->time = payload;
-		if ((id & 0xff) == TRACE_THREAD) {
+		if (TRACE_CONTROL_SUBTYPE(id) == TRACE_THREAD) {
 			d->tid = payload ? (uint32_t)payload : d->tid;
 			d->stack = 0;
 			what = READ_DECODED_THREAD;
 		}
-		if ((id & 0xff) == TRACE_CRASH) {
+		if (TRACE_CONTROL_SUBTYPE(id) == TRACE_CRASH) {
 			d->signal = payload < 128 ? (int)payload : 0;
 			what = READ_DECODED_CRASH;
 		}
-		if ((id & 0xff) == TRACE_PART && payload) {
+		if (TRACE_CONTROL_SUBTYPE(id) == TRACE_PART && payload) {
 			d->stack = (uint32_t)payload & TRACE_ID_MASK;
 			d->calls = (uint32_t)(payload >> 32);
 			d->outer = (payload & TRACE_PART_OUTER) != 0;

@@ -89,7 +89,7 @@ READ_INLINE uint64_t read_decode_time(uint64_t before, uint64_t event)
 
 READ_INLINE uint32_t read_decode_number(uint64_t word)
 {
-	return (uint32_t)(word >> 32) >> TRACE_ID_BITS;
+	return TRACE_TYPE_OF(word);
 }
 
 /* Is a number of a type that of a call or an end? */
@@ -107,7 +107,7 @@ READ_INLINE enum trace_type read_decode_type(uint32_t number)
 /* Words that follow this one as its payload. */
 static inline size_t read_decode_payload(uint64_t word)
 {
-	return read_decode_number(word) == TRACE_CONTROL ? ((uint32_t)(word >> 32) & TRACE_ID_MASK) >> 8 : 0;
+	return read_decode_number(word) == TRACE_CONTROL ? TRACE_CONTROL_WORDS(TRACE_ID_OF(word)) : 0;
 }
 
 /* Was nothing written to this word yet? */
@@ -141,8 +141,7 @@ READ_INLINE bool read_decode_block(struct read_decoder *d, read_decode_event tak
 take_event:
 			time = read_decode_time(time, event);
 			now = time > now ? time : now;
-			stop = take(
-				user, read_decode_type(number), (uint32_t)(event >> 32) & TRACE_ID_MASK, time, now, at);
+			stop = take(user, read_decode_type(number), TRACE_ID_OF(event), time, now, at);
 			at++;
 		} else if (number == TRACE_HOLE) {
 			at++;

@@ -236,15 +236,16 @@ static uint64_t look_at_words(
 		if (!whole_read(way->meta, words, size, chunk_place(way, c->place) + at))
 			break;
 		for (uint64_t i = 0; i < size / 8; i++) {
-			uint64_t word = words[i], type = word >> 60;
+			uint64_t word = words[i];
+			uint32_t type = TRACE_TYPE_OF(word), id = TRACE_ID_OF(word);
 			if (skip) {
 				skip--;
 				continue;
 			}
-			skip = type == TRACE_CONTROL ? word >> 40 & TRACE_ID_MASK >> 8 : 0;
+			skip = type == TRACE_CONTROL ? TRACE_CONTROL_WORDS(id) : 0;
 			if (word && word != c->chunk.token)
 				*used = at + 8 * (i + 1 + skip) < end ? at + 8 * (i + 1 + skip) : end;
-			events += type == TRACE_CONTROL ? (word >> 32 & 0xff) == TRACE_CUSTOM
+			events += type == TRACE_CONTROL ? TRACE_CONTROL_SUBTYPE(id) == TRACE_CUSTOM
 							: type != TRACE_HOLE && type != TRACE_STACK;
 		}
 	}

@@ -14,23 +14,9 @@ static const struct {
 	const char *head, *key;
 	enum unit unit;
 } table[COLUMNS] = {
-	[COLUMN_CALLS] = { "Calls", "calls", UNIT_NUMBER },
-	[COLUMN_COUNTED] = { "Counted", "counted", UNIT_NUMBER },
-	[COLUMN_TOTAL] = { "Total", "total_ns", UNIT_TIME },
-	[COLUMN_CPU] = { "On CPU", "cpu_ns", UNIT_TIME },
-	[COLUMN_SELF] = { "Self", "self_ns", UNIT_TIME },
-	[COLUMN_CPU_SELF] = { "Self on CPU", "cpu_self_ns", UNIT_TIME },
-	[COLUMN_SHARE] = { "Share", "share", UNIT_SHARE },
-	[COLUMN_MIN] = { "Min", "min_ns", UNIT_TIME },
-	[COLUMN_AVG] = { "Average", "avg_ns", UNIT_TIME },
-	[COLUMN_DEVIATION] = { "Deviation", "deviation_ns", UNIT_TIME },
-	[COLUMN_P50] = { "Median", "p50_ns", UNIT_TIME },
-	[COLUMN_P90] = { "P90", "p90_ns", UNIT_TIME },
-	[COLUMN_P99] = { "P99", "p99_ns", UNIT_TIME },
-	[COLUMN_P999] = { "P99.9", "p999_ns", UNIT_TIME },
-	[COLUMN_MAX] = { "Max", "max_ns", UNIT_TIME },
-	[COLUMN_SELF_AVG] = { "Self/Call", "self_avg_ns", UNIT_TIME },
-	[COLUMN_SELF_P50] = { "Self Median", "self_p50_ns", UNIT_TIME },
+#define X(NAME, word, unit, key, head) { head, key, UNIT_##unit },
+	REPORT_COLUMNS(X, X, X)
+#undef X
 };
 
 /* ---- which ---- */

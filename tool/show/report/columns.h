@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of `xaudit report`: what each is called on the command line (--columns, --sort), in tables and in JSON,
- * and a line with a value for each of them. All questions that report answers make their tables of these lines.
+ * The columns of `xaudit report`, and a line with a value for each of them. All questions that report answers make their tables of these lines.
  *
  * One thread.
  */
@@ -15,31 +14,41 @@
 #include "tool/base/options.h"
 #include "tool/show/show.h"
 
-/* In the order of tables. */
+/*
+ * In the order of tables: name; word on the command line; unit, and what is behind it in JSON; head in tables.
+ * X_FIRST, X_LAST: of the first and the last one.
+ */
+#define REPORT_COLUMNS(X_FIRST, X, X_LAST)                                \
+	X_FIRST(CALLS, "calls", NUMBER, "calls", "Calls")                 \
+	X(COUNTED, "counted", NUMBER, "counted", "Counted")               \
+	X(TOTAL, "total", TIME, "total_ns", "Total")                      \
+	X(CPU, "cpu", TIME, "cpu_ns", "On CPU")                           \
+	X(SELF, "self", TIME, "self_ns", "Self")                          \
+	X(CPU_SELF, "self-cpu", TIME, "cpu_self_ns", "Self on CPU")       \
+	X(SHARE, "share", SHARE, "share", "Share")                        \
+	X(MIN, "min", TIME, "min_ns", "Min")                              \
+	X(AVG, "avg", TIME, "avg_ns", "Average")                          \
+	X(DEVIATION, "deviation", TIME, "deviation_ns", "Deviation")      \
+	X(P50, "p50", TIME, "p50_ns", "Median")                           \
+	X(P90, "p90", TIME, "p90_ns", "P90")                              \
+	X(P99, "p99", TIME, "p99_ns", "P99")                              \
+	X(P999, "p999", TIME, "p999_ns", "P99.9")                         \
+	X(MAX, "max", TIME, "max_ns", "Max")                              \
+	X(SELF_AVG, "self-avg", TIME, "self_avg_ns", "Self/Call")         \
+	X_LAST(SELF_P50, "self-p50", TIME, "self_p50_ns", "Self Median") /* only known to --diff */
+
 enum report_column {
-	COLUMN_CALLS,
-	COLUMN_COUNTED,
-	COLUMN_TOTAL,
-	COLUMN_CPU,
-	COLUMN_SELF,
-	COLUMN_CPU_SELF,
-	COLUMN_SHARE,
-	COLUMN_MIN,
-	COLUMN_AVG,
-	COLUMN_DEVIATION,
-	COLUMN_P50,
-	COLUMN_P90,
-	COLUMN_P99,
-	COLUMN_P999,
-	COLUMN_MAX,
-	COLUMN_SELF_AVG,
-	COLUMN_SELF_P50, /* only known to --diff */
+#define X(NAME, word, unit, key, head) COLUMN_##NAME,
+	REPORT_COLUMNS(X, X, X)
+#undef X
 	COLUMNS
 };
 
-#define COLUMN_WORDS                                                                                              \
-	"calls, counted, total, cpu, self, self-cpu, share, min, avg, deviation, p50, p90, p99, p999, max, "      \
-	"self-avg or self-p50"
+/* As options_index() takes them. */
+#define COLUMN_WORDS REPORT_COLUMNS(COLUMN_FIRST_WORD, COLUMN_WORD, COLUMN_LAST_WORD)
+#define COLUMN_FIRST_WORD(NAME, word, unit, key, head) word
+#define COLUMN_WORD(NAME, word, unit, key, head)       ", " word
+#define COLUMN_LAST_WORD(NAME, word, unit, key, head)  " or " word
 
 /* A value that is not known: "-" in tables, null in JSON. */
 #define COLUMN_UNKNOWN UINT64_MAX
