@@ -144,7 +144,6 @@ enum trace_event_type {
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TRACE_CHUNK_MIN	  (64ul << 10)
 #define TRACE_CHUNK_MAX	  (1ul << 30)
-#define TRACE_CHUNK_SIZE  (256ul << 10) /* default: small enough to be written to a file within 0.3 ms */
 
 /* Low half of the words that a chunk holds where no event is: no custom event has that size. */
 #define TRACE_TOKEN 0xffffffffu

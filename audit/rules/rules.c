@@ -8,13 +8,13 @@
 #include <sys/stat.h>	 /* S_ISREG */
 #include <sys/syscall.h> /* __NR_getcwd */
 
+#include "audit/rules/defaults.h"
 #include "audit/rules/ini.h"
 #include "x86_64/sys.h"
 
 /* No rules are a megabyte long; a user who names a wrong file should be told. */
 #define FILE_MAX (1ul << 20)
 
-#define DEFAULT_OUTPUT "xaudit.data"
 
 /* Reasons to reject a file, in addition to -errno. */
 enum { NO_FILE = -4001, FOREIGN = -4002, FOR_ALL = -4003, FOR_GROUP = -4004, FOREIGN_LINK = -4005 };
@@ -262,9 +262,9 @@ static int no_memory(struct rules *rules, const char *what)
 static void set_defaults(struct rules *rules, int recorded)
 {
 	*rules = (struct rules){
-		.output = DEFAULT_OUTPUT,
-		.buffer = TRACE_CHUNK_SIZE,
-		.ring = RULES_RING_SIZE,
+		.output = DEFAULTS_OUTPUT,
+		.buffer = DEFAULTS_BUFFER,
+		.ring = DEFAULTS_RING,
 		.follow = recorded,
 		.control_any = recorded,
 	};

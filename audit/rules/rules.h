@@ -25,7 +25,6 @@
 
 #define RULES_RING_MIN	     (256ul << 10)
 #define RULES_RING_MAX	     (1ul << 30)
-#define RULES_RING_SIZE	     (8ul << 20) /* default */
 #define RULES_SIZE_LIMIT_MIN (1ul << 20)
 
 /*

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/rules/defaults.h"
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
@@ -149,7 +150,7 @@ static uint64_t written(void)
 	return at ? 1 + strtoull(at + 7, NULL, 10) : 0;
 }
 
-#define LARGE TRACE_CHUNK_SIZE
+#define LARGE DEFAULTS_BUFFER
 
 /* Calls of ever other functions, in a chunk of the usual size. */
 static int others(void *argument)

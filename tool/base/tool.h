@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "audit/rules/defaults.h"
+
 /* Exit status of the reading commands. `record` passes the command's on; tool/record/run.h has its own failures. */
 enum tool_status {
 	TOOL_OK = 0,
@@ -59,7 +61,7 @@ void tool_text(FILE *file, const char *text);
 int tool_flush(const char *command);
 
 /* The trace of a command that is told of none. */
-#define TOOL_FOLDER "xaudit.data"
+#define TOOL_FOLDER DEFAULTS_OUTPUT
 
 /* The folder that the words from `first` on name, or TOOL_FOLDER. NULL, after one line: these are more than one. */
 const char *tool_folder(const char *command, int argc, char **argv, int first);

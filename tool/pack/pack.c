@@ -38,7 +38,7 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = 21,
 	.head = "Usage: xaudit pack [OPTION]... [DIR]\n"
-		"Makes one compressed file of a trace (default: xaudit.data), which all commands read as it is.\n"
+		"Makes one compressed file of a trace (default: " TOOL_FOLDER "), which all commands read as it is.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

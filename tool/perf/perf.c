@@ -144,7 +144,7 @@ static const struct options_syntax syntax = {
 	.column = 14,
 	.head = "Usage: xaudit perf [DIR]\n"
 		"Tells perf, and other profilers, of the callers of traced functions: by a file of the trace DIR\n"
-		"(default: xaudit.data) that `xaudit record --perf`, or `perf = yes`, has made.\n"
+		"(default: " TOOL_FOLDER ") that `xaudit record --perf`, or `perf = yes`, has made.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

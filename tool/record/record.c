@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "audit/rules/defaults.h"
 #include "audit/rules/rules.h"
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
@@ -90,17 +91,19 @@ static bool take_snapshot(const struct options_given *given)
 #define AT(member) .at = offsetof(struct record_options, member)
 
 static const struct options_row rows[] = {
-	{ 'o', "output", "DIR", "the trace folder (xaudit.data); an older trace is kept as DIR.old",
+	{ 'o', "output", "DIR", "the trace folder (" TOOL_FOLDER "); an older trace is kept as DIR.old",
 		.take = options_text, AT(output) },
 	{ 'l', "library", "GLOB", "trace this library; repeatable", .take = take_more, AT(libraries) },
 	{ 'F', "filter", "PATTERN", "trace only these functions, FUNCGLOB or FUNCGLOB@LIBGLOB; repeatable",
 		.take = take_more, AT(functions) },
 	{ 'N', "notrace", "PATTERN", "never trace these functions; repeatable", .take = take_more, AT(exclude) },
 	{ 'k', "kinds", "KIND[,KIND]", "kinds of sites: " TRACE_KIND_WORDS, .take = take_kinds },
-	{ 'b', "buffer", "SIZE", "pieces that events fill: a power of two from 64k to 1G (256k)", .take = take_key },
+	{ 'b', "buffer", "SIZE", "pieces that events fill: a power of two from 64k to 1G (" DEFAULTS_BUFFER_TEXT ")",
+		.take = take_key },
 	{ 'm', "mode", "MODE", "stream: every event (default); ring: the newest events; count: only how often",
 		.take = take_key },
-	{ 0, "ring", "SIZE", "what mode ring keeps per thread: a power of two from 256k to 1G (8M)", .take = take_key },
+	{ 0, "ring", "SIZE", "what mode ring keeps per thread: a power of two from 256k to 1G (" DEFAULTS_RING_TEXT ")",
+		.take = take_key },
 	{ 0, "size-limit", "SIZE", "record no more when the events of a process fill this, as in 1G",
 		.take = take_key },
 	{ 0, "overflow", "WHAT", "where the disk is too slow: wait for it (default), or drop events",

@@ -244,7 +244,7 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit dump [OPTION]... [DIR]\n"
-		"Shows every event in time order, from the trace in DIR (default: xaudit.data).\n"
+		"Shows every event in time order, from the trace in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

@@ -233,7 +233,7 @@ static const struct options_syntax syntax = {
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit graph [OPTION]... [FUNCTION] [DIR]\n"
 		"Shows who called FUNCTION, and what it called, with times and calls, from the trace in\n"
-		"DIR (default: xaudit.data); without FUNCTION, the tree of calls of the program.\n"
+		"DIR (default: " TOOL_FOLDER "); without FUNCTION, the tree of calls of the program.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

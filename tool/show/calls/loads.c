@@ -461,7 +461,7 @@ static const struct options_syntax syntax = {
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit loads [OPTION]... [DIR]\n"
 		"Shows when libraries were loaded and unloaded, and how often they were called, from the\n"
-		"trace in DIR (default: xaudit.data).\n"
+		"trace in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

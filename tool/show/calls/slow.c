@@ -21,7 +21,7 @@ static const struct options_syntax syntax = {
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit slow [OPTION]... FUNCTION [DIR]\n"
 		"Shows the longest calls of FUNCTION, each with its tree of calls and what differs from a\n"
-		"typical one, from the trace in DIR (default: xaudit.data).\n"
+		"typical one, from the trace in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

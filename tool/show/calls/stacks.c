@@ -217,7 +217,7 @@ static const struct options_syntax syntax = {
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit stacks [OPTION]... [DIR]\n"
 		"Shows the stacks of calls that had the most time of their own, from the trace in DIR\n"
-		"(default: xaudit.data).\n"
+		"(default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

@@ -76,7 +76,7 @@ static const struct options_syntax syntax = {
 	.column = 25,
 	.head = "Usage: xaudit report [OPTION]... [DIR]...\n"
 		"       xaudit report --diff [OPTION]... OLD NEW\n"
-		"Shows calls and times per function from the traces in DIR (default: xaudit.data),\n"
+		"Shows calls and times per function from the traces in DIR (default: " TOOL_FOLDER "),\n"
 		"or answers another question about them.\n"
 		"\n"
 		"Options:\n",
