@@ -14,19 +14,20 @@
 
 #include "audit/api_connect.h"
 #include "audit/bind/bind.h"
-#include "audit/bind/cyg.h"
+#include "audit/bind/cyg_bind.h"
+#include "audit/bind/dladdr_bind.h"
 #include "audit/bind/gmon.h"
 #include "audit/bind/imports.h"
 #include "audit/bind/iterate.h"
 #include "audit/bind/loader_calloc.h"
+#include "audit/bind/no_plt.h"
 #include "audit/bind/runtime_symbols.h"
 #include "audit/bind/symbol.h"
-#include "audit/bind/words.h"
 #include "audit/check/check.h"
+#include "audit/check/dlclose.h"
 #include "audit/freestanding.h"
 #include "audit/index/find.h"
 #include "audit/live/announce.h"
-#include "audit/live/dladdr.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
@@ -37,9 +38,9 @@
 #include "audit/rules/rules.h"
 #include "audit/start/altstack.h"
 #include "audit/start/children.h"
+#include "audit/start/loader_time.h"
 #include "audit/start/sanitizer.h"
 #include "audit/start/static_tls.h"
-#include "audit/start/work.h"
 #include "config.h"
 #include "runtime/base/identity.h"
 #include "runtime/base/maps.h"
@@ -48,6 +49,7 @@
 #include "runtime/control.h"
 #include "runtime/files/broker.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_make.h"
 #include "runtime/files/surroundings.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/clock.h"
@@ -253,11 +255,11 @@ static void open_object(void *argument)
 		prepare_for_interface();
 	load->unbound = !binds();
 	load->object->unbound |= (uint8_t)load->unbound;
-	words_open(load, &imports, !load->unbound);
+	no_plt_open(load, &imports, !load->unbound);
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
-	cyg_open(load, &imports);
+	cyg_bind_open(load, &imports);
 	gmon_open(load, &imports);
 	opening->load = load;
 }
@@ -299,10 +301,10 @@ static unsigned opened(struct link_map *map, Lmid_t namespace, uintptr_t *cookie
 
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 {
-	uint64_t paused = work_pause();
+	uint64_t paused = loader_time_pause();
 	unsigned flags = opened(map, namespace, cookie);
 
-	work_resume(paused);
+	loader_time_resume(paused);
 	return flags;
 }
 
@@ -457,18 +459,18 @@ static void closed(struct load *load)
 	if (!exiting)
 		handlers_loaded(HANDLERS_UNLOAD, load->object->number, load->base);
 	runtime_symbols_forget(load);
-	words_forget(load);
+	no_plt_forget(load);
 	object_close(load);
 }
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
 	struct load *load = object_load(*cookie);
-	uint64_t paused = work_pause(); /* newer glibc closes some objects after LA_ACT_DELETE */
+	uint64_t paused = loader_time_pause(); /* newer glibc closes some objects after LA_ACT_DELETE */
 
 	if (load)
 		closed(load);
-	work_resume(paused);
+	loader_time_resume(paused);
 	return 0;
 }
 
@@ -480,11 +482,11 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	if (exiting)
 		return;
 	if (activity != LA_ACT_CONSISTENT && started)
-		work_begin(activity == LA_ACT_DELETE);
+		loader_time_begin(activity == LA_ACT_DELETE);
 	if (activity == LA_ACT_DELETE && started) {
-		uint64_t paused = work_pause();
+		uint64_t paused = loader_time_pause();
 		object_doom();
-		work_resume(paused);
+		loader_time_resume(paused);
 		return;
 	}
 	if (activity != LA_ACT_CONSISTENT || !program_seen)
@@ -496,8 +498,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	started = 1;
 	loader_calloc_settled();
 	runtime_symbols_settled();
-	words_settled();
-	cyg_settled();
+	no_plt_settled();
+	cyg_bind_settled();
 	for (const struct load *load = first ? loads : NULL; load; load = load->next)
 		look_for_close(load);
 	if (check_mode())
@@ -512,7 +514,7 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 		recorder_describe();
 		announce_changed_counts(0);
 	}
-	work_end(now);
+	loader_time_end(now);
 	surroundings_command(NULL, 0);
 	process_unlock(&held);
 	process_clock();

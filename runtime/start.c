@@ -3,6 +3,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/calls/calls.h"
+#include "runtime/calls/calls_ends.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/thread.h"
 #include "runtime/record/count.h"

@@ -10,7 +10,7 @@
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *
  * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/bind/nointercept.h; where it is bound to
- * nothing else, audit/bind/words.h), right before the call, which is the last chance to ask for what will be needed; a
+ * nothing else, audit/bind/no_plt.h), right before the call, which is the last chance to ask for what will be needed; a
  * system call by an instruction of the program's own is not seen. It holds for the whole process, whichever thread the
  * filter is for, also when the kernel refuses it, and for its forked children. A program that is executed under a
  * filter has made many system calls at its start, and lives.

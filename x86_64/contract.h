@@ -16,6 +16,39 @@
  *
  * Two functions are given by pointers, since trampolines don't call them: mirror_init() (mirror.h), and
  * dlclose_call_ways (dlclose_call.h).
+ *
+ * Who has them:
+ *	runtime/base/identity.c:
+ *		tramp_confined
+ *	runtime/calls/calls.c:
+ *		tramp_slow_enter, tramp_slow_enter_xray, tramp_slow_leave, tramp_slow_event
+ *	runtime/calls/filter_calls.c:
+ *		tramp_filter_enter, tramp_filter_point, tramp_filter_enter_xray, tramp_filter_leave,
+ *		tramp_filter_tail_xray, tramp_filter_tail, tramp_filter_gone
+ *	runtime/calls/libc_calls.c:
+ *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
+ *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_rights
+ *	runtime/control.c:
+ *		control_run, control_block
+ *	runtime/custom.c:
+ *		tramp_custom_event, tramp_typed_event
+ *	runtime/handlers/events.c:
+ *		tramp_handle_enter, tramp_handle_point, tramp_handle_leave, tramp_handle_xray_enter,
+ *		tramp_handle_xray_exit, tramp_handle_xray_tail
+ *	runtime/handlers/handlers.c:
+ *		tramp_wanted
+ *	runtime/process/clock.c:
+ *		tramp_clock
+ *	runtime/process/thread.c:
+ *		tramp_self
+ *	runtime/record/count.c:
+ *		tramp_slow_count
+ *	runtime/record/dispatch.c:
+ *		dispatch_table
+ *	runtime/record/filter.c:
+ *		tramp_checks, tramp_table
+ *	runtime/record/own_labels.c:
+ *		tramp_slow_label
  */
 #ifndef XAUDIT_X86_64_CONTRACT_H
 #define XAUDIT_X86_64_CONTRACT_H

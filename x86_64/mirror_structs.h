@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a struct stack changes while others read it (the top of mirror.h has the order), for mirror.c and mirror_parts.c
+ * How a struct stack changes while others read it (the top of mirror.h has the order), for mirror.c and mirror_split.c
  * alone. All: process lock held, async-signal-safe, no libc.
  */
 #ifndef XAUDIT_MIRROR_STRUCTS_H
@@ -8,6 +8,7 @@
 
 #include "format/trace.h"
 #include "x86_64/mirror.h"
+#include "x86_64/mirror_split.h"
 #include "x86_64/stack_pages.h"
 
 #define PAGE	   STACK_PAGE
@@ -20,9 +21,6 @@
 #define STACK_GAP    (~0ull - 2) /* a gap of another one */
 
 extern uint64_t mirror_round; /* counts how often all stacks were looked at */
-
-/* A struct that no thread knows, without calls and range; NULL: there is none. */
-struct stack *mirror_new(void);
 
 /*
  * One of the words that others read. Relaxed, but in the order of the code: the processor keeps that for stores, and

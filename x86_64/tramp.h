@@ -137,8 +137,8 @@ void tramp_cfa(void);
 extern const char tramp_return_tsc[], tramp_return_mono[], tramp_return_coarse[];
 void tramp_return_own_tsc(void), tramp_return_own_mono(void), tramp_return_own_coarse(void);
 
-/* A gate of another kind: goes to a function in C (x86_64/tramp_told.S). */
-void tramp_told(void);
+/* A gate of another kind: goes to a function in C (x86_64/tramp_cyg.S). */
+void tramp_cyg(void);
 
 /* Gates: `jmp *dispatch_table[event]`. A stub page holds their addresses. */
 void tramp_gate_intercept(void), tramp_gate_point(void);

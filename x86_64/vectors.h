@@ -6,8 +6,8 @@
  * A function of the program's libc, off the fast path: vectors_keep() saves them by fxsave around it (libc's base code
  * uses no more; wider code is chosen by IFUNC in string functions only).
  *
- * A handler of the program's: tramp_call_saved() saves all that it may change, and vectors_read() tells it what they
- * held. vectors_find() comes before, once, while no thread calls either.
+ * A handler of the program's: tramp_call_saved() saves all that it may change, and vectors_read() (xsave.h) tells it
+ * what they held. vectors_find() comes before, once, while no thread calls either.
  */
 #ifndef XAUDIT_VECTORS_H
 #define XAUDIT_VECTORS_H
@@ -74,17 +74,5 @@ struct handlers_event;
  */
 void tramp_call_saved(const struct handlers_event *event, void (*function)(const struct handlers_event *, void *),
 	void *argument, const void **area);
-
-/*
- * Asks the processor what tramp_call_saved() has to save. Before its first call; one thread. On a virtual machine each
- * question costs.
- */
-void vectors_find(void);
-
-/*
- * Vector register n (0 ... 31) as it was when tramp_call_saved() filled the area; what the processor does not have is
- * 0. Returns its width in bytes: 16, 32, 64; 0: no such register, or no area. Any context.
- */
-int vectors_read(const void *area, unsigned n, uint8_t value[64]);
 
 #endif

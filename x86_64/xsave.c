@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The processor's state that handlers might change, and where it is kept meanwhile. */
-#include "x86_64/vectors.h"
+#include "x86_64/xsave.h"
 
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
+#include "x86_64/vectors.h"
 
 /* Components of XCR0: x87, SSE, AVX, AVX-512 (mask registers, upper halves, upper registers), r16-r31. */
 #define AVX	   2

@@ -5,9 +5,9 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* strcmp */
 
+#include "audit/bind/dladdr_bind.h"
 #include "audit/bind/nointercept.h"
 #include "audit/live/announce.h"
-#include "audit/live/dladdr.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/load_code.h"
 #include "audit/live/requests.h"
@@ -375,7 +375,7 @@ uint64_t bind_watched(struct load *to, const char *name, uint64_t body)
 
 uint64_t bind_told(struct load *load, const void *side)
 {
-	struct binding *b = stub_for(load, NULL, (uint64_t)(uintptr_t)side, tramp_told);
+	struct binding *b = stub_for(load, NULL, (uint64_t)(uintptr_t)side, tramp_cyg);
 
 	return b ? b->stub : 0;
 }

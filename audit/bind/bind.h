@@ -19,7 +19,7 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 
 /*
  * A stub of the load's that leads to the function whose address is the first word of what `side` points to
- * (x86_64/tramp_told.S); 0: no memory. Lock held.
+ * (x86_64/tramp_cyg.S); 0: no memory. Lock held.
  */
 uint64_t bind_told(struct load *load, const void *side);
 

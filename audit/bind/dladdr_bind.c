@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#include "audit/bind/dladdr_bind.h"
+
 #include <string.h> /* strcmp */
 
 #include "audit/bind/symbol.h"

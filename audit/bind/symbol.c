@@ -5,7 +5,7 @@
 #include <dlfcn.h>  /* Dl_info */
 #include <string.h> /* strcmp */
 
-#include "audit/live/entry.h"
+#include "audit/live/entry_stub.h"
 #include "runtime/process/process.h"
 
 int symbol_is_inside(const struct load *load, const void *p, uint64_t size)

@@ -84,10 +84,6 @@ int check_init(char *(*environment)(const char *));
 /* Is this process checked? Any context. */
 int check_mode(void);
 
-/* la_symbind64: the address to bind. */
-uintptr_t check_bind(
-	const Elf64_Sym *symbol, const struct load *from, const struct load *to, unsigned flags, const char *name);
-
 /* The process is about to be under a filter of system calls. Any thread; the process lock is not held. */
 void check_confine(void);
 
@@ -96,5 +92,13 @@ void check_closing(struct load *load);
 
 /* LA_ACT_CONSISTENT, before object_retire(). */
 void check_consistent(void);
+
+/* ---- for audit/check/dlclose.c ---- */
+
+/* Tells the tracer. No lock held. */
+void check_speak(struct check_message *message);
+
+/* Tells the tracer of the loads that were unmapped. locked: ld.so's lock is held. */
+void check_tell_unloaded(int locked);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* `xaudit check`: watching dlclose, and the libraries that it leaves loaded. */
 #define _GNU_SOURCE
 #include "audit/check/dlclose.h"
 
@@ -9,6 +8,7 @@
 #include <sys/uio.h>  /* struct iovec */
 
 #include "audit/bind/symbol.h"
+#include "audit/check/check.h"
 #include "audit/check/link_map.h"
 #include "audit/prepare/image.h"
 #include "runtime/base/maps.h"

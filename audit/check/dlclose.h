@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `xaudit check`: watching dlclose, to find libraries that stay loaded after their last dlclose. Between check.c and
- * audit/check/dlclose.c; contexts as in check.h. Calls of dlclose are bound to a function of ours by la_symbind64;
- * where ld.so does not call that, we write the slots.
+ * `xaudit check`: watching dlclose, to find libraries that stay loaded after their last dlclose. Contexts as in
+ * check.h. Calls of dlclose are bound to a function of ours by la_symbind64; where ld.so does not call that, we write
+ * the slots.
  */
 #ifndef XAUDIT_AUDIT_CHECK_DLCLOSE_H
 #define XAUDIT_AUDIT_CHECK_DLCLOSE_H
 
 #include "audit/check/check.h"
-
-/* ---- check.c ---- */
-
-/* Tells the tracer. No lock held. */
-void check_speak(struct check_message *message);
-
-/* Tells the tracer of the loads that were unmapped. locked: ld.so's lock is held. */
-void check_tell_unloaded(int locked);
-
-/* ---- audit/check/dlclose.c ---- */
 
 /*
  * The first LA_ACT_CONSISTENT. Returns 0, or -1 when there is no way to find out which libraries stay. *thread_list: as
@@ -33,5 +23,9 @@ void check_dlclose_bind(void);
 
 /* la_objclose */
 void check_dlclose_forget(const struct load *load);
+
+/* la_symbind64: the address to bind. */
+uintptr_t check_bind(
+	const Elf64_Sym *symbol, const struct load *from, const struct load *to, unsigned flags, const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include <limits.h> /* PATH_MAX */
 #include <unistd.h> /* X_OK */
 
+#include "audit/index/folder.h"
 #include "audit/index/helper.h"
 #include "runtime/base/maps.h"
 #include "runtime/base/text.h"

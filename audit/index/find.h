@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The module's way to the index of a file that is loaded. Looked into, in this order, until one holds an index that is
- * believed (audit/index/index.h: whose), whole at its head, of our version and of this file:
+ * believed (audit/index/folder.h: whose), whole at its head, of our version and of this file:
  *	$XAUDIT_INDEX, an absolute path: of a user who wants them there, and of `xaudit record` where it can write to
  *	neither of the others
  *	the user's folder and the system's, as index_folder() has them

@@ -4,7 +4,7 @@
 #include "audit/live/entry.h"
 #include "audit/live/unwinder.h"
 #include "runtime/custom.h"
-#include "runtime/handlers/handlers.h"
+#include "runtime/handlers/objects.h"
 #include "runtime/process/process.h"
 #include "runtime/record/filter.h"
 #include "x86_64/sys.h"

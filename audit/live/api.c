@@ -10,8 +10,10 @@
 #include "audit/live/xray.h"
 #include "runtime/base/text.h"
 #include "runtime/custom.h"
+#include "runtime/handlers/events.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/record/recorder.h"
 #include "x86_64/sys.h"
 

@@ -4,10 +4,11 @@
 #include <errno.h> /* EAGAIN */
 
 #include "audit/live/announce.h"
+#include "audit/live/batch_index.h"
 #include "audit/live/cyg.h"
 #include "audit/live/entry.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
-#include "audit/live/named.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/xray.h"
@@ -205,13 +206,13 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 }
 
 /* The rule that names a function of the set, or -1. named: for the XRay interface NULL. */
-static int rule_of(const struct batch *batch, const struct named *named, const struct object *object, uint32_t i)
+static int rule_of(const struct batch *batch, const struct batch_index *named, const struct object *object, uint32_t i)
 {
 	const struct site_function *f = &object->sites.function[i];
 
 	if (!named)
 		return find_xray(batch, object, i);
-	return entry_is(object, i) ? named_rule(named, object, i) : find_rule(batch, object, f->kind, f->name);
+	return entry_is(object, i) ? batch_index_rule(named, object, i) : find_rule(batch, object, f->kind, f->name);
 }
 
 /* Judges the sleds of one load. Returns 0 or -ENOMEM. */
@@ -220,10 +221,10 @@ static int judge_sleds(struct batch *batch, struct load *load)
 	struct object *object = load->object;
 	const struct site_set *set = &object->sites;
 	struct arena memory = { 0 };
-	struct named named;
+	struct batch_index named;
 	enum { WRITE = 1, TURN = 2 };
 	uint32_t sites = 0;
-	int r = batch->rule ? named_find(&named, batch, object, &memory) : 0;
+	int r = batch->rule ? batch_index_find(&named, batch, object, &memory) : 0;
 
 	batch->kinds |= object->index.head ? 1u << TRACE_KIND_ENTRY : 0;
 	uint8_t *wanted = r == 0 && object->marks ? arena_alloc(&memory, set->functions) : NULL;
@@ -341,8 +342,8 @@ static int is_loaded(const struct object *object)
 static int judge_absent(struct batch *batch, struct object *object)
 {
 	struct arena memory = { 0 };
-	struct named named;
-	int r = object->refused ? 0 : named_find(&named, batch, object, &memory);
+	struct batch_index named;
+	int r = object->refused ? 0 : batch_index_find(&named, batch, object, &memory);
 
 	for (uint32_t i = 0; r == 0 && object->scanned && object->marks && !object->refused &&
 			     i < object->sites.functions;

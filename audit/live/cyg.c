@@ -3,7 +3,7 @@
 
 #include "audit/live/announce.h"
 #include "runtime/base/search.h"
-#include "runtime/calls/told.h"
+#include "runtime/calls/cyg_calls.h"
 #include "x86_64/confined.h"
 
 /* The function's id; 0: it is none that we know. *is_on: is it on? */
@@ -38,7 +38,7 @@ void cyg_enter(uint64_t function, uint64_t site, const struct cyg_side *side)
 	uint32_t id = confined_strictly() ? 0 : find(side->load, function, &is_on);
 
 	if (id && is_on)
-		told_enter(id, site, SLOT);
+		cyg_calls_enter(id, site, SLOT);
 	if (side->next)
 		side->next(function, site);
 }
@@ -49,7 +49,7 @@ void cyg_leave(uint64_t function, uint64_t site, const struct cyg_side *side)
 	uint32_t id = confined_strictly() ? 0 : find(side->load, function, &is_on);
 
 	if (id)
-		told_leave(id, site, SLOT, is_on);
+		cyg_calls_leave(id, site, SLOT, is_on);
 	if (side->next)
 		side->next(function, site);
 }

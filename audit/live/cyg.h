@@ -6,8 +6,8 @@
  * They are functions of the object's set without sites. Which is on is told by its mark alone (FUNCTION_ON of
  * object.marks), in all loads of the object, at once.
  *
- * A load whose object has such functions has a struct cyg, and two stubs of bindings with it (audit/bind/cyg.h), to
- * which the two symbols are bound. A stub leads to tramp_told (x86_64/tramp_told.S), which calls the side's function.
+ * A load whose object has such functions has a struct cyg, and two stubs of bindings with it (audit/bind/cyg_bind.h),
+ * to which the two symbols are bound. A stub leads to tramp_cyg (x86_64/tramp_cyg.S), which calls the side's function.
  *
  * Any thread, async-signal-safe, no libc.
  */

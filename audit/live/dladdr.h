@@ -7,7 +7,7 @@
  * dlclose (audit/live/dlclose.h), they answer as for the real ones.
  *
  * Only libc's functions are replaced, where ld.so calls la_symbind64 (PLT slots and dlsym()), and in words that need
- * no PLT (audit/bind/words.h). Code that interposes one of them looks for the next one after its own, libc's, and gets
+ * no PLT (audit/bind/no_plt.h). Code that interposes one of them looks for the next one after its own, libc's, and gets
  * ours. In all namespaces ours call those of the base namespace: these know the objects of all namespaces, and are
  * never unloaded.
  *
@@ -30,11 +30,5 @@ struct dladdr_pair {
 
 #define DLADDR_PAIRS 4
 extern struct dladdr_pair dladdr_pairs[DLADDR_PAIRS];
-
-/* la_objopen: the base namespace's libc has the real ones. ld.so's lock. */
-void dladdr_note(const struct load *load);
-
-/* What to bind to instead of the function of that name in `to`: ours, or address itself. Any context. */
-uint64_t dladdr_through(const struct load *to, const char *name, uint64_t address);
 
 #endif

@@ -4,9 +4,11 @@
 #include <errno.h>    /* ENOMEM */
 #include <sys/mman.h> /* PROT_READ */
 
+#include "audit/index/walk.h"
 #include "audit/live/announce.h"
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_copy.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
 #include "audit/live/unwinder.h"
 #include "runtime/base/search.h"

@@ -79,48 +79,11 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
  */
 enum trace_reason entry_stubs(struct load *load);
 
-/* Why the function can't be used in this load; TRACED: it can. Its stub must have been made. */
-enum trace_reason entry_refused(const struct load *load, uint32_t function);
-
-/* The cell of the function, by its number in the set; NULL: no stubs yet. *stub: its stub's address. */
-struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_t *stub);
-
-/*
- * Is there a call of ours in its bytes when its jump stands? Then its copy is of no use without, and may be used by
- * somebody who has come through the jump already: so it stands from the first time on, and its stub must have been
- * made.
- */
-int entry_stays(const struct load *load, uint32_t function);
-
-/*
- * The bytes of the function's site that are written with its jump, as sled_patched(). Returns their number; 0: no stubs
- * yet, or out of reach.
- */
-size_t entry_patched(const struct load *load, uint32_t function, uint8_t out[16], int *from);
-
-/*
- * Address of the function's displaced copy in this load, 0: none. inside: as struct index_template's: where in it a
- * thread can go on that stands between the instructions in place.
- */
-uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1]);
-
-/* Is it on, if its jump stands? */
-int entry_is_on(const struct load *load, uint32_t function);
-
-/* Switches it, if its jump stands, by one store: threads may be running it. Its cell must be full. */
-void entry_turn(struct load *load, uint32_t function, int on);
-
 /*
  * Are the bytes of the function's first instructions in memory those that the index has, and in one segment? Then its
  * jump may be written.
  */
 int entry_is_as_expected(const struct load *load, const struct index_function *function);
-
-/*
- * The function at this address, as it is called without an event, whether it is on or not: its copy, where it has one
- * in an open load that is of use even where no jump stands; else itself.
- */
-uint64_t entry_past(uint64_t address);
 
 /* Frees a load's stubs and copies: its text is gone (x86_64/stub.h). */
 void entry_free(struct load *load);

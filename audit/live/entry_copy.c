@@ -3,6 +3,7 @@
 
 #include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
 #include "runtime/base/maps.h"
 #include "runtime/base/search.h"

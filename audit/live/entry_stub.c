@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Of entry.h: what is asked of a function that has a stub. */
-#include "audit/live/entry.h"
+#include "audit/live/entry_stub.h"
 
+#include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_copy.h"
 #include "audit/live/load_code.h"

@@ -7,6 +7,7 @@
 #include "audit/live/announce.h"
 #include "audit/live/cyg.h"
 #include "audit/live/entry.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/unwinder.h"
 #include "runtime/base/maps.h"
 #include "runtime/base/search.h"

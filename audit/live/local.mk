@@ -4,11 +4,11 @@
 # this folder is compiled for that (no vector registers, no libc).
 noinst_LTLIBRARIES += audit/live/liblive.la
 audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audit/live/api.c audit/live/api.h \
-	audit/live/batch.c audit/live/batch.h audit/live/cyg.c audit/live/cyg.h audit/live/dladdr.c \
-	audit/live/dladdr.h audit/live/dlclose.c audit/live/dlclose.h audit/live/entry.c audit/live/entry.h \
-	audit/live/entry_calls.c audit/live/entry_calls.h audit/live/entry_copy.c audit/live/entry_copy.h \
-	audit/live/entry_stub.c audit/live/load_code.c audit/live/load_code.h audit/live/named.c audit/live/named.h \
-	audit/live/requests.c audit/live/requests.h audit/live/retired.c audit/live/retired.h audit/live/room.c \
-	audit/live/room.h audit/live/switch.c audit/live/switch.h audit/live/unwinder.c audit/live/unwinder.h \
-	audit/live/xray.c audit/live/xray.h
+	audit/live/batch.c audit/live/batch.h audit/live/batch_index.c audit/live/batch_index.h audit/live/ctl_index.c \
+	audit/live/ctl_index.h audit/live/cyg.c audit/live/cyg.h audit/live/dladdr.c audit/live/dladdr.h \
+	audit/live/dlclose.c audit/live/dlclose.h audit/live/entry.c audit/live/entry.h audit/live/entry_calls.c \
+	audit/live/entry_calls.h audit/live/entry_copy.c audit/live/entry_copy.h audit/live/entry_stub.c \
+	audit/live/entry_stub.h audit/live/load_code.c audit/live/load_code.h audit/live/requests.c \
+	audit/live/requests.h audit/live/retired.c audit/live/retired.h audit/live/switch.c audit/live/switch.h \
+	audit/live/unwinder.c audit/live/unwinder.h audit/live/xray.c audit/live/xray.h
 audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

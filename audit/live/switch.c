@@ -4,11 +4,10 @@
 #include <errno.h> /* EINVAL */
 
 #include "audit/live/batch.h"
-#include "audit/live/entry.h"
+#include "audit/live/ctl_index.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
-#include "audit/live/room.h"
 #include "runtime/base/identity.h"
-#include "runtime/files/pool.h"
 #include "runtime/process/process.h"
 #include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
@@ -239,7 +238,7 @@ static int change(struct control_request *request)
 	if (!rules)
 		return -EINVAL;
 	if (request->op == CONTROL_ENABLE)
-		room_take(request->argument);
+		ctl_index_take(request->argument);
 	calm = 0;
 	int r = plan(request->op == CONTROL_ENABLE, rule, rules, &outside, &patch, &count, &request->result);
 	/* Marks and bindings as they were; the text was not written yet. */
@@ -259,7 +258,7 @@ int switch_obey(struct control_request *request)
 		request->patches = request->patch_count = 0;
 		return change(request);
 	case CONTROL_ROOM:
-		return room_make(request->argument, &request->room);
+		return ctl_index_make(request->argument, &request->room);
 	case CONTROL_WRITTEN:
 		arena_free(&outside);
 		calm = request->argument & CONTROL_ALL_WRITTEN ? will_be_calm : 0;

@@ -5,7 +5,7 @@
  * glibc's _dl_find_object covers every namespace, so libgcc from 12 on sees us. Unwinders that call dl_iterate_phdr see
  * only their own namespace: where they bind libc's dl_iterate_phdr through the PLT (or dlsym), la_symbind64 binds them
  * to ours, which lists this module too (audit/bind/iterate.h); where they fetch its address without a PLT,
- * audit/bind/words.h does. For an unwinder that gets another object's all the same nothing can be done: the process
+ * audit/bind/no_plt.h does. For an unwinder that gets another object's all the same nothing can be done: the process
  * stops intercepting returns, and goes on recording entries. The same holds for one whose binding was made when nobody
  * asked for any, in a process that was started with nothing selected (load.unbound).
  *

@@ -151,7 +151,7 @@ struct load {
 	int asked; /* la_symbind64 is called for its bindings */
 	int erased; /* its calls of a profiler are NOPs (audit/live/entry_calls.h) */
 	int unbound; /* or for none that its unwinder would need: nothing was selected then (audit/live/unwinder.h) */
-	uint32_t waiting; /* so many of its words wait for their libc (audit/bind/words.h) */
+	uint32_t waiting; /* so many of its words wait for their libc (audit/bind/no_plt.h) */
 	/*
 	 * index of its symbol dlclose, which these relocations in its memory bind; 0: none, or all are replaced
 	 * (audit/live/dlclose.h)

@@ -7,10 +7,12 @@
 #include <string.h> /* memcpy */
 
 #include "audit/index/find.h"
+#include "audit/index/folder.h"
 #include "audit/live/announce.h"
 #include "audit/live/batch.h"
 #include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
 #include "audit/live/requests.h"
 #include "x86_64/sys.h"

@@ -10,6 +10,7 @@
 #include "audit/live/cyg.h"
 #include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
 #include "audit/live/requests.h"
 #include "audit/live/switch.h"

@@ -7,7 +7,7 @@
 #include "audit/rules/ini.h"
 
 #include "audit/match/cxx.h"
-
+#include "audit/rules/keys.h"
 #include "runtime/base/text.h"
 #include "x86_64/sys.h" /* sys_write */
 

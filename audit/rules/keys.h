@@ -105,4 +105,13 @@ int rules_key_set(struct rules *rules, enum rules_key_number key, const char *va
 /* Empties a list that an earlier text has filled. */
 void rules_key_clear(struct rules *rules, enum rules_key_number key);
 
+/*
+ * Does the configuration accept the value for this key of [trace]? For options that mean the same as a key; not for
+ * `below`. Returns NULL if it does, or what is allowed, for a message.
+ */
+const char *rules_wrong(const char *key, const char *value);
+
+/* The name of a signal that `snapshot` takes, without SIG, or NULL. */
+const char *rules_signal(int number);
+
 #endif

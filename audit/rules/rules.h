@@ -33,13 +33,4 @@
  */
 int rules_read(struct rules *rules, char *(*environment)(const char *));
 
-/*
- * Does the configuration accept the value for this key of [trace]? For options that mean the same as a key; not for
- * `below`. Returns NULL if it does, or what is allowed, for a message.
- */
-const char *rules_wrong(const char *key, const char *value);
-
-/* The name of a signal that `snapshot` takes, without SIG, or NULL. */
-const char *rules_signal(int number);
-
 #endif

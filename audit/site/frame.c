@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/site/file.h"
+#include "audit/site/frame.h"
 
+#include "audit/site/elf_file.h"
 #include "runtime/base/search.h"
 
 #define PAIR_SIZE 8

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* All functions of a file, for `xaudit list`. The module never needs this list. */
+#include "audit/site/list.h"
+
 #include <errno.h> /* ENOMEM */
 
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
+#include "audit/site/frame.h"
+#include "audit/site/relocation.h"
+#include "audit/site/symbol.h"
 
 /* The functions before aliases are merged: the order in the array is the order of preference. */
 struct list {

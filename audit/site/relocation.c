@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tables of absolute addresses are not relocated yet in la_objopen, and what the file holds there depends on the
- * linker: ld.bfd writes the link-time address, ld.lld zero, with the address in .rela.dyn alone. So we apply .rela.dyn
- * to the contents. With packed relative relocations (RELR), and in a program with fixed addresses, the address always
- * is in place and nothing has to be done.
- */
-#include "audit/site/file.h"
+#include "audit/site/relocation.h"
 
+#include "audit/site/elf_file.h"
 #include "x86_64/elf.h"
 
 static int symbol_value(const struct site_file *file, uint32_t index, uint64_t *value)

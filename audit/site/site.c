@@ -4,8 +4,14 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* memcpy, memcmp */
 
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
 #include "audit/site/kinds.h"
+#include "audit/site/map.h"
+#include "audit/site/scan_cyg.h"
+#include "audit/site/scan_guard.h"
+#include "audit/site/scan_patchable.h"
+#include "audit/site/scan_xray.h"
+#include "audit/site/symbol.h"
 
 /* Looks for the build-id in notes. */
 static int find_build_id(struct site_set *set, struct site_note *note)
@@ -40,22 +46,6 @@ static void read_build_id(struct site_set *set, const struct site_file *file)
 		if (find_build_id(set, &note))
 			return;
 	}
-}
-
-int site_add_map(struct site_file *file, struct site_maps *maps, const uint8_t *bytes, uint64_t address, size_t count)
-{
-	struct site_map *map = arena_alloc(&file->scratch, sizeof(*map));
-
-	if (!map)
-		return -ENOMEM;
-	*map = (struct site_map){NULL, bytes, address, count};
-	maps->count += count;
-	if (maps->last)
-		maps->last->next = map;
-	else
-		maps->first = map;
-	maps->last = map;
-	return 0;
 }
 
 static int add_section(struct site_file *file, struct site_maps *maps, const Elf64_Shdr *section, size_t entry_size)

@@ -81,19 +81,6 @@ struct site_set {
 	int textrel; /* DT_TEXTREL or DF_TEXTREL */
 };
 
-/* A function as a user thinks of it, with sites or without. For `xaudit list` only. */
-struct site_symbol {
-	uint64_t address, size; /* size 0: unknown */
-	const char *name;	/* NULL: unknown */
-	uint32_t exported;	/* 1: other objects can bind to it */
-};
-
-struct site_symbols {
-	struct site_symbol *symbol; /* by address, each address once */
-	size_t count;
-	size_t calls; /* JUMP_SLOT relocations: functions of other objects (or its own) that it calls through its PLT */
-};
-
 /*
  * Scans the file of this descriptor (which stays open, its position unchanged) for the kinds in the mask (1 <<
  * TRACE_KIND_...). Returns 0, -ENOEXEC when it is no x86-64 ELF executable or shared object, or another -errno (the set
@@ -102,12 +89,6 @@ struct site_symbols {
  * before it returns.
  */
 int site_scan(struct site_set *set, int fd, unsigned kinds);
-
-/*
- * All functions of the file, aliases dropped (the first global name wins): from .symtab, else .dynsym joined with
- * the starts of .eh_frame_hdr. In the set's arena, which may be that of a scan. Returns 0 or -errno, as above.
- */
-int site_symbols(struct site_set *set, int fd, struct site_symbols *symbols);
 
 void site_free(struct site_set *set);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/site/file.h"
+#include "audit/site/symbol.h"
 
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* memchr, memset */
 
+#include "audit/site/elf_file.h"
+#include "audit/site/frame.h"
 #include "runtime/base/search.h"
 
 /*

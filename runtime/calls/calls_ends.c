@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends of calls that are gone, and whether one is. */
-#include "runtime/calls/calls.h"
+#include "runtime/calls/calls_ends.h"
 
-#include "runtime/calls/calls_parts.h"
-#include "runtime/calls/told.h"
+#include "runtime/calls/calls.h"
+#include "runtime/calls/calls_owner.h"
+#include "runtime/calls/cyg_calls.h"
 #include "runtime/process/clock.h"
 #include "runtime/record/filter.h"
 #include "runtime/record/recorder.h"
@@ -48,7 +48,7 @@ static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot,
 			return;
 		}
 		if (take_top(&stack->hot, top, outer)) {
-			int told = (entry.address & TOLD_MARK) != 0, ended = told && entry.address & TOLD_ENDED;
+			int told = (entry.address & CYG_CALL_MARK) != 0, ended = told && entry.address & CYG_CALL_ENDED;
 			if (!told && top & 8)
 				mirror_entry(top)->link = CALLS_LINK_ENDED;
 			filter_left(stack, top);
@@ -79,7 +79,7 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 
 int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
 {
-	return entry->address & TOLD_MARK ? (entry->address & TOLD_ADDRESS) == word : entry->address == word;
+	return entry->address & CYG_CALL_MARK ? (entry->address & CYG_CALL_ADDRESS) == word : entry->address == word;
 }
 
 int calls_is_held(uint64_t slot, uint64_t here)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks in frames of a thread's own stack, and other parts of that: where they begin; when their calls are over. */
-#include "runtime/calls/calls.h"
+#include "runtime/calls/calls_gaps.h"
 
-#include "runtime/calls/calls_parts.h"
+#include "runtime/calls/calls_ends.h"
+#include "runtime/calls/calls_owner.h"
 #include "runtime/process/process.h"
 #include "runtime/record/recorder.h"
+#include "x86_64/mirror_split.h"
 #include "x86_64/sys.h"
 
 #define ROUNDS	   8	/* of looks at gaps, each of which ends one thing: what is left is found by the next event */

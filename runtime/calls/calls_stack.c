@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which stack a thread is on, and whose the open calls are that it finds there. */
-#include "runtime/calls/calls.h"
+#include "runtime/calls/calls_stack.h"
 
 #include "runtime/base/identity.h"
-#include "runtime/calls/calls_parts.h"
+#include "runtime/calls/calls_ends.h"
+#include "runtime/calls/calls_gaps.h"
+#include "runtime/calls/calls_owner.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 #include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
+#include "x86_64/mirror_split.h"
 
 void calls_jump(struct thread *thread, struct stack *stack, uint64_t slot)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What trampolines ask where the rules have filters (x86_64/contract.h): may a call be recorded, and is it to stay? */
-#include "runtime/calls/calls.h"
+#include "runtime/calls/calls_owner.h"
+#include "runtime/calls/calls_stack.h"
 #include "runtime/process/clock.h"
-#include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/record/filter.h"
 
 /*

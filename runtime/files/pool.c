@@ -11,7 +11,7 @@
 
 #include "runtime/files/family.h"
 #include "runtime/files/output.h"
-#include "runtime/files/pool_parts.h"
+#include "runtime/files/pool_private.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 

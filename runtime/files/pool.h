@@ -24,8 +24,8 @@
  * are hints: a wrong one costs a system call, or events.
  *
  * What the family's processes share lies in memory that fork keeps, and does not change once pool_open() has been
- * called: a child that is forked before makes a family of its own. pool_map(), pool_open(): process lock held. All
- * others: any thread of any member, no lock, async-signal-safe, no libc.
+ * called: a child that is forked before makes a family of its own. pool_open(): process lock held. All others: any
+ * thread of any member, no lock, async-signal-safe, no libc.
  */
 #ifndef XAUDIT_POOL_H
 #define XAUDIT_POOL_H
@@ -34,39 +34,11 @@
 
 #include "format/trace.h"
 
-/*
- * The size of chunks with which a file may have some places, by RLIMIT_FSIZE: at most `wanted`, and perhaps less than
- * the least size that there is.
- */
-uint64_t pool_chunk_size(uint64_t wanted);
-
-/*
- * Makes the empty file fd as large as it may be, and maps it: takes place 0 and the directory, and writes the words of
- * the head that tell of this. Replaces an older mapping, which stays mapped. Returns 0 or -errno.
- */
-long pool_map(int fd, uint64_t chunk_size);
-
 /* From now on forked children are members. Release. */
 void pool_open(void);
 
 /* Is there a family? Acquire: all that was written before pool_open() is seen. */
 int pool_is_open(void);
-
-/* The process is about to fork: others will have the mapping. Any thread, also where there is none. */
-void pool_inherited(void);
-
-/* Nobody calls pool_inherited(). Any thread. */
-void pool_forks_unknown(void);
-
-/* May another process have the mapping? Yes, unless this process made it and is known to have forked none since. */
-int pool_is_shared(void);
-
-/*
- * Takes the file out of the process's memory: from now on there is no family here. What is about to store to the file
- * stores to memory of this process alone, which goes when the process leaves another one. Returns 0 or -errno. Process
- * lock held; no other thread of the process has places.
- */
-long pool_leave(void);
 
 /* Takes consecutive places. Returns the first, or -errno: the file can't grow, or has no room for their words. */
 long pool_take(uint32_t places);
@@ -137,5 +109,16 @@ void pool_forget(void *at, uint64_t size);
 
 /* May this process make a file so large? Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
 int pool_may_reach(uint64_t size);
+
+/* ---- for pool_make.c ---- */
+
+/* Makes so many bytes accessible, with some of what will be next. Returns 0 or -errno. */
+long pool_make_accessible(uint64_t end);
+
+/* Maps pages, and gives them blocks, without a descriptor. Returns 0 or -errno. */
+long pool_populate(uint64_t at, uint64_t end);
+
+/* What RLIMIT_FSIZE or RLIMIT_AS is, or RLIM_INFINITY. */
+uint64_t pool_limit_of(int resource);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Making the file of a family, and mapping it. */
 #define _GNU_SOURCE /* MADV_DONTDUMP */
+#include "runtime/files/pool_make.h"
+
 #include <errno.h>	  /* EFBIG */
 #include <sys/mman.h>	  /* MAP_SHARED */
 #include <sys/resource.h> /* RLIMIT_AS */
@@ -8,7 +9,7 @@
 #include "runtime/base/identity.h"
 #include "runtime/files/output.h"
 #include "runtime/files/pool.h"
-#include "runtime/files/pool_parts.h"
+#include "runtime/files/pool_private.h"
 #include "x86_64/sys.h"
 
 #define FILE_SIZE    (4ull << 30) /* at first, if it may be */

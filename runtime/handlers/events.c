@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* From trampolines to handlers: what an event is. */
-#include "runtime/handlers/state.h"
+#include "runtime/handlers/events.h"
 
 #include <sys/mman.h> /* PROT_READ */
 
 #include "format/trace.h"
+#include "runtime/calls/calls_ends.h"
+#include "runtime/calls/calls_stack.h"
+#include "runtime/handlers/objects.h"
+#include "runtime/handlers/state.h"
 #include "x86_64/labels.h"
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
+#include "x86_64/xsave.h"
 
 int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t value[64])
 {

@@ -4,12 +4,15 @@
 #include <errno.h> /* EINVAL */
 
 #include "runtime/base/identity.h"
+#include "runtime/calls/calls_stack.h"
+#include "runtime/handlers/objects.h"
 #include "runtime/handlers/state.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/epoch.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 #include "x86_64/sys.h"
+#include "x86_64/xsave.h"
 
 struct handlers_entry *handlers_of_program[HANDLERS_TYPES];
 uint32_t tramp_wanted;

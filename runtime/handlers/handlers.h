@@ -119,12 +119,6 @@ int handlers_inside(uint64_t *function, uint64_t *argument);
 uint64_t handlers_nested(void);
 
 /*
- * Vector register n (0 ... 31) as the program had it, into 64 bytes; what the processor does not have is 0. Only inside
- * the handler. Returns its width in bytes: 16, 32, 64; 0: not saved, or no such register.
- */
-int handlers_vector(const struct handlers_event *event, unsigned n, uint8_t value[64]);
-
-/*
  * The program raises a custom event, or a typed event (data_type). Any thread that may take the process lock; the
  * caller has saved no registers.
  */
@@ -134,12 +128,9 @@ void handlers_typed(uint64_t data_type, const void *data, size_t size);
 /* An object is loaded or unloaded. From ld.so's callbacks, without the process lock. */
 void handlers_loaded(enum handlers_type type, uint32_t object, uint64_t base);
 
-/* The object has the function ids from first on; ids are given in order, and without gaps. Lock held. */
-void handlers_name_ids(uint32_t first, uint32_t object);
-
 struct thread;
 
-/* An open call of the thread ended as unwound. From calls.c. */
+/* An open call of the thread ended as unwound. From calls_ends.c. */
 void handlers_unwind(struct thread *thread, uint32_t id);
 
 /* The frames at low ... high of the calling thread's stack are gone; a handler's may be among them. */
@@ -147,5 +138,13 @@ void handlers_frames_gone(struct thread *thread, uint64_t low, uint64_t high);
 
 /* The thread gives its record back. Lock held. */
 void handlers_thread_ended(struct thread *thread);
+
+/* ---- for state.h ---- */
+
+/*
+ * May a handler of an event at `frame` be called? Enrolls the thread in the epoch if it is not yet, and ends a section
+ * that was left by a jump. 0: the thread is in a handler, and the event has been counted. Off the fast path.
+ */
+int handlers_may_enter(struct thread *thread, uint64_t frame);
 
 #endif

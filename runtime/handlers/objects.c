@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Function ids, and which object each belongs to. */
-#include "runtime/handlers/state.h"
+#include "runtime/handlers/objects.h"
 
 #include <sys/mman.h> /* PROT_READ */
 

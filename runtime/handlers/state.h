@@ -3,7 +3,6 @@
 #ifndef XAUDIT_RUNTIME_HANDLERS_STATE_H
 #define XAUDIT_RUNTIME_HANDLERS_STATE_H
 
-#include "runtime/calls/calls.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/epoch.h"
 #include "runtime/process/thread.h"
@@ -27,12 +26,6 @@ static inline int handlers_is_set(enum handlers_type type)
 	/* Relaxed: just a look; code that goes on loads it again in a section. */
 	return __atomic_load_n(&handlers_of_program[type], __ATOMIC_RELAXED) != NULL;
 }
-
-/*
- * May a handler of an event at `frame` be called? Enrolls the thread in the epoch if it is not yet, and ends a section
- * that was left by a jump. 0: the thread is in a handler, and the event has been counted. Off the fast path.
- */
-int handlers_may_enter(struct thread *thread, uint64_t frame);
 
 /* Is the thread enrolled, and in no handler? Then handlers_may_enter() need not be called. */
 static inline int handlers_is_outside(struct thread *thread)
@@ -74,33 +67,6 @@ static inline __attribute__((always_inline)) uint32_t handlers_deliver(
 	}
 	epoch_withdraw(slot, 0);
 	return slow;
-}
-
-/* Ids from first up to the next range's belong to the object. */
-struct handlers_range {
-	uint32_t first, object;
-};
-
-/*
- * The range that the function id belongs to; NULL: not known. Any context. After each range in memory lies the next
- * one, or one that begins with 0.
- */
-const struct handlers_range *handlers_range(uint32_t id);
-
-/* The number of the object that the function id belongs to; 0: not known. On the thread itself. */
-static inline uint32_t handlers_object(struct thread *thread, uint32_t id)
-{
-	const struct handlers_range *range = thread->range;
-
-	/* Relaxed: ranges don't change, and code that has an id of the next range got it after that range was there. */
-	if (__builtin_expect(
-		    !range || id < range->first || id > __atomic_load_n(&range[1].first, __ATOMIC_RELAXED) - 1, 0)) {
-		range = handlers_range(id);
-		if (!range)
-			return 0;
-		thread->range = range;
-	}
-	return range->object;
 }
 
 #endif

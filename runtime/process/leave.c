@@ -3,6 +3,7 @@
 
 #include "runtime/base/identity.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_make.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rights.h"
 #include "runtime/process/thread.h"

@@ -9,11 +9,13 @@
 #include "runtime/files/family.h"
 #include "runtime/files/output.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_make.h"
 #include "runtime/files/stderr.h"
 #include "runtime/files/surroundings.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/lock.h"
-#include "runtime/process/process_parts.h"
+#include "runtime/process/process_counters.h"
+#include "runtime/process/state.h"
 #include "x86_64/confined.h"
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
@@ -226,17 +228,6 @@ uint32_t process_new_thread(void)
 uint32_t process_threads(void)
 {
 	return __atomic_load_n(&process->threads, __ATOMIC_RELAXED); /* as said */
-}
-
-void process_count_stream(uint64_t n)
-{
-	process_count(&process->stream_bytes, n);
-	process_count(&process->head->stream_bytes, n);
-}
-
-uint64_t process_stream_bytes(void)
-{
-	return __atomic_load_n(&process->stream_bytes, __ATOMIC_RELAXED); /* relaxed, as above */
 }
 
 /* ---- saying things ---- */

@@ -172,34 +172,8 @@ uint32_t process_place(void);
 uint32_t process_new_thread(void);
 uint32_t process_threads(void); /* how many have one */
 
-/* Adds to the bytes of all t<n>, from any thread, and tells their sum. */
-void process_count_stream(uint64_t n);
-uint64_t process_stream_bytes(void);
-
-/* Adds to a counter of process_head(), from any thread. */
-void process_count(uint64_t *counter, uint64_t n);
-
-/* process_count() for a counter of the head, if there is a head: a child that was forked a moment ago has none. */
-#define PROCESS_COUNT(counter, n)                                                                                      \
-	do {                                                                                                           \
-		struct trace_head *head_ = process_head();                                                             \
-		if (head_)                                                                                             \
-			process_count(&head_->counter, n);                                                             \
-	} while (0)
-
 /* Time between attempts to get a chunk after one failed, in ticks: about a second by TSC, two by CLOCK_MONOTONIC. */
 #define PROCESS_RETRY 2000000000ull
-
-#define PROCESS_FULL ERANGE /* as an error: the trace has its size. No system call of ours says this */
-
-/* Why events are lost by an error (-errno). */
-enum trace_lost process_cause(long error);
-
-/* Counts an event that is lost; also before there is a head. Any thread. */
-void process_lose(enum trace_lost cause);
-
-/* Did the process find no place for its head, a moment ago? Then this counts an event that is lost. Any thread. */
-int process_lose_refused(void);
 
 /*
  * Opens t<n> of this process, making it if need be, so that it may be written up to `end`: a write there raises no

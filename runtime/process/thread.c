@@ -4,10 +4,11 @@
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
 #include "runtime/base/identity.h"
-#include "runtime/files/pool.h"
 #include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/process/waits.h"
 #include "x86_64/confined.h"
+#include "x86_64/mirror_split.h"
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
 

@@ -6,8 +6,8 @@
 
 #include "runtime/files/pool.h"
 #include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/record/chunk_file.h"
-#include "runtime/record/recorder.h"
 #include "runtime/record/throttle.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"

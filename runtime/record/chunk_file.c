@@ -8,6 +8,7 @@
 #include "runtime/files/dense.h"
 #include "runtime/files/output.h"
 #include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "x86_64/sys.h"
 
 #define TRIES	  8 /* where the program closes the descriptor */

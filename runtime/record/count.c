@@ -4,7 +4,7 @@
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
-#include "runtime/record/recorder.h"
+#include "runtime/record/recorder_lost.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 

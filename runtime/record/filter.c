@@ -4,7 +4,7 @@
 #include <errno.h> /* EINVAL */
 
 #include "runtime/process/clock.h"
-#include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/record/chunk.h"
 #include "x86_64/sys.h"
 

@@ -7,9 +7,11 @@
 #include "runtime/process/clock.h"
 #include "runtime/process/epoch.h"
 #include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/record/chunk.h"
 #include "runtime/record/dispatch.h"
 #include "runtime/record/filter.h"
+#include "runtime/record/recorder_lost.h"
 #include "runtime/record/throttle.h"
 #include "x86_64/copy.h"
 #include "x86_64/cpu.h"
@@ -197,7 +199,7 @@ static void stay_away(struct thread *thread)
 {
 	struct stack *stack = (struct stack *)thread->hot.stack;
 
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* pairs with epoch_fence_all() in take() of calls_parts.c */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* pairs with epoch_fence_all() in take() of calls_owner.c */
 	/* Relaxed: as said. */
 	if (stack && __atomic_load_n(&stack->runner, __ATOMIC_RELAXED) != thread)
 		thread->hot.stack = &thread_nowhere.hot;

@@ -110,10 +110,4 @@ const int *recorder_recording_place(void);
 /* The state of the recording, for the program's own question. Lock held. */
 void recorder_state(uint32_t *mode, uint32_t *is_recording);
 
-/* Counts an event of the thread, or a call in mode count, that is lost. */
-void recorder_lose(struct thread *thread, enum trace_lost cause);
-
-/* recorder_lose() for an error (-errno). Returns the cause, for the losses that follow until the next attempt. */
-enum trace_lost recorder_lose_for(struct thread *thread, long error);
-
 #endif

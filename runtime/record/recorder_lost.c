@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Why events are lost, by the errors that lose them. */
+#include "runtime/record/recorder_lost.h"
+
 #include <errno.h> /* EFBIG */
 
 #include "runtime/process/process.h"
+#include "runtime/process/process_counters.h"
 #include "runtime/process/thread.h"
-#include "runtime/record/recorder.h"
 
 enum trace_lost recorder_lose_for(struct thread *thread, long error)
 {

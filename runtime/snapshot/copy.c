@@ -6,7 +6,9 @@
 
 #include "runtime/base/text.h"
 #include "runtime/files/output.h"
-#include "runtime/snapshot/parts.h"
+#include "runtime/snapshot/meta.h"
+#include "runtime/snapshot/sparse_file.h"
+#include "runtime/snapshot/state.h"
 #include "x86_64/sys.h"
 
 #define THREADS_MAX (1u << 20)

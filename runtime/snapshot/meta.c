@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The meta of a snapshot. */
+#include "runtime/snapshot/meta.h"
+
 #include <errno.h> /* EBADMSG */
 
 #include "runtime/files/output.h"
-#include "runtime/snapshot/parts.h"
+#include "runtime/snapshot/sparse_file.h"
+#include "runtime/snapshot/state.h"
 #include "x86_64/sys.h"
 
 long snapshot_name(struct copy *c, uint32_t first, uint64_t places, enum trace_place what, uint32_t number)

@@ -10,6 +10,7 @@
 
 #include "runtime/custom.h"
 #include "runtime/handlers/handlers.h"
+#include "runtime/handlers/objects.h"
 #include "runtime/process/epoch.h"
 #include "runtime/record/recorder.h"
 #include "t/lib/core.h"

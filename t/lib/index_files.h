@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "audit/index/index.h"
+#include "audit/index/folder.h"
 #include "t/lib/tap.h"
 
 static struct index_identity libc, own;

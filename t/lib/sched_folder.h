@@ -13,7 +13,7 @@
 #include "t/lib/tap.h"
 #include "tool/read/folder.h"
 #include "tool/read/process.h"
-#include "tool/read/sched/sched.h"
+#include "tool/read/sched/sched_cursor.h"
 
 #define PID 10
 

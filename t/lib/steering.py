@@ -16,7 +16,7 @@ HOSTILE = [
 	b"a\nb\rc\td",                  # lines
 	b"\x08\x08\x7f\x1b[2J",         # erases
 	b"\xed\xa0\x80\xc0\x80ab",      # a surrogate, and a NUL in two bytes
-	b"\x01\x02\x0e\x0f\x01ab",      # what marks names for cut.h
+	b"\x01\x02\x0e\x0f\x01ab",      # what marks names for fit.h
 	b"a\xe2\x80\xa8bcd",            # ends a line, for some
 	b"\xf4\x90\x80\x80\xf0\x9f\xe2", # behind the last character, and half of one
 	b"_Z3\x1b[mv",                  # demangled: ESC [ m

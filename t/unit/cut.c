@@ -5,7 +5,7 @@
 
 #include <locale.h>
 
-#include "tool/show/term/cut.h"
+#include "tool/show/term/fit.h"
 
 static char *cut(const char *line, unsigned columns, const char *ellipsis)
 {
@@ -14,7 +14,7 @@ static char *cut(const char *line, unsigned columns, const char *ellipsis)
 
 	free(text);
 	FILE *to = open_memstream(&text, &size);
-	cut_line(to, line, strlen(line), columns, ellipsis);
+	fit_line(to, line, strlen(line), columns, ellipsis);
 	fclose(to);
 	return text;
 }
@@ -52,9 +52,9 @@ static void other_lines(void)
 
 static void wide(void)
 {
-	is_int((long long)cut_columns("\u65e5\u672c\u8a9e", 9), 6, "an ideograph has two columns");
-	is_int((long long)cut_columns("e\u0301a", 4), 2, "a combining accent has none");
-	is_int((long long)cut_columns("\u00fc\u03b1", 4), 2, "letters of two bytes have one");
+	is_int((long long)fit_columns("\u65e5\u672c\u8a9e", 9), 6, "an ideograph has two columns");
+	is_int((long long)fit_columns("e\u0301a", 4), 2, "a combining accent has none");
+	is_int((long long)fit_columns("\u00fc\u03b1", 4), 2, "letters of two bytes have one");
 	is_str(cut("\u65e5\u672c\u8a9e\n", 6, "~"), "\u65e5\u672c\u8a9e\n", "three ideographs fit in 6 columns");
 	is_str(cut("\u65e5\u672c\u8a9e\n", 5, "~"), "\u65e5\u672c~\n", "two and an ellipsis in 5");
 	is_str(cut("\u65e5\u672c\u8a9e\n", 4, "\u2026"), "\u65e5\u2026\n", "half an ideograph is none: one in 4");

@@ -10,11 +10,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "runtime/calls/calls.h"
+#include "runtime/handlers/events.h"
 #include "runtime/handlers/handlers.h"
-#include "runtime/process/process.h"
+#include "runtime/handlers/objects.h"
 #include "runtime/record/filter.h"
-#include "runtime/record/recorder.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"
 

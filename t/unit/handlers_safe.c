@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/handlers/events.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/epoch.h"
-#include "runtime/process/process.h"
 #include "runtime/record/recorder.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"

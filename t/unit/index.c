@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/index/walk.h"
 #include "t/lib/random.h"
 #include "t/lib/tap.h"
 #include "x86_64/displace.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
 #include "t/lib/tap.h"
 
 #define CODE 5000 /* bytes behind the headers */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/index/folder.h"
 #include "t/lib/tap.h"
 
 static char home[] = "/tmp/xaudit-find.XXXXXX";

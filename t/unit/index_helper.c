@@ -26,8 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit/index/folder.h"
 #include "audit/index/helper.h"
-#include "runtime/process/process.h"
 #include "t/lib/core.h"
 #include "t/lib/descriptors.h"
 #include "t/lib/index_files.h"

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/index/folder.h"
 #include "t/lib/tap.h"
 
 #define BLOCKS 2

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "audit/live/entry.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/unwinder.h"
 #include "t/lib/core.h"
 #include "t/lib/live_load.h"

@@ -51,7 +51,7 @@ t_unit_core_filter_t_LDADD = t/lib/libcore.la
 t_unit_core_modes_t_SOURCES = t/unit/core_modes.c t/lib/flow.h t/lib/flow_modes.h t/lib/flow_xray.h
 t_unit_core_modes_t_LDADD = t/lib/libcore.la
 
-t_unit_cut_t_SOURCES = t/unit/cut.c tool/base/memory.c tool/base/memory.h tool/show/term/cut.c tool/show/term/cut.h
+t_unit_cut_t_SOURCES = t/unit/cut.c tool/base/memory.c tool/base/memory.h tool/show/term/fit.c tool/show/term/fit.h
 
 t_unit_dense_t_SOURCES = t/unit/dense.c
 t_unit_dense_t_LDADD = tool/read/libread.la runtime/libbase.la

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "x86_64/mirror.h"
+#include "x86_64/mirror_split.h"
 #include "x86_64/stack_pages.h"
 
 #define PAGES 4

@@ -19,6 +19,8 @@
 #include "tool/read/events/merge.h"
 #include "tool/read/sched/sched.h"
 #include "tool/read/events/stacks.h"
+#include "tool/read/sched/sched_cursor.h"
+#include "tool/read/shown_names.h"
 #include "tool/read/state.h"
 
 /* ---- reading the whole trace ---- */

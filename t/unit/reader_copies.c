@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "format/trace.h"
+#include "tool/read/events/chunk_words.h"
 #include "tool/read/events/chunks.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"

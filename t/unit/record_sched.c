@@ -13,6 +13,8 @@
 
 #include "t/lib/sched_folder.h"
 #include "t/lib/tap.h"
+#include "tool/read/sched/sched.h"
+#include "tool/read/sched/sched_cursor.h"
 
 #define TID   11
 #define START 1000

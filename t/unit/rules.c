@@ -8,6 +8,7 @@
 #include <sys/stat.h> /* mkdir */
 #include <unistd.h>   /* close */
 
+#include "audit/rules/keys.h"
 #include "t/lib/rules_said.h"
 
 #define XRAY	  (1u << TRACE_KIND_XRAY)

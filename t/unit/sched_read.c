@@ -13,6 +13,7 @@
 
 #include "t/lib/sched_folder.h"
 #include "t/lib/tap.h"
+#include "tool/read/sched/sched_cursor.h"
 
 static struct sched_head head;
 static struct sched_record record[200000];

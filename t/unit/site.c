@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "audit/site/list.h"
 #include "audit/site/site.h"
 #include "t/lib/site_fixture.h"
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "audit/site/list.h"
 #include "audit/site/site.h"
 #include "runtime/api/table.h" /* struct guard_note */
 #include "t/lib/site_fixture.h"

@@ -11,7 +11,7 @@
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f);
 #define sys_call hooked_call
 #include "runtime/snapshot/copy.c"
-#include "runtime/snapshot/file.c"
+#include "runtime/snapshot/sparse_file.c"
 #undef sys_call
 
 #include <stdlib.h>

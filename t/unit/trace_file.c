@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of a trace: many more than can be open at once are read, and a file that was replaced meanwhile is not. */
 #define _GNU_SOURCE
-#include "tool/read/file.h"
+#include "tool/read/trace_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -25,7 +25,7 @@ slow_call|handler_call|handler_call_xray / %r / - / given
 tramp_call_saved / %r / - / a handler of the program, registers saved
 (tramp_handle|settle|tell|handlers_deliver)[a-z_]*|leave|enter / %r / - / a handler of the program that promised that
 handlers_(custom|typed|load|unload|tell)[a-z_]* / %r / - / the same
-tramp_told / \(%rdx\) / cyg_enter cyg_leave / given
+tramp_cyg / \(%rdx\) / cyg_enter cyg_leave / given
 cyg_(enter|leave) / %r / - / the program's own profiler
 vectors_keep / %r / - / pthread_setspecific of the program's libc, registers saved
 clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel clock_gettime / given

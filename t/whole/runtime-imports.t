@@ -47,17 +47,17 @@ printf '%s\n' 'CONTRACT uint8_t a[B_C];' 'CONTRACT __thread struct s *b __attrib
 	>"$tmp/contract.h"
 is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contract are found'
 
-# Files of runtime/ (and runtime/handlers/ and snapshot/, which has file, meta and copy), each after all files that it
-# needs; runtime/start.c gives pointers to the others.
-layers='identity dense lock text output arena maps surroundings clock dispatch broker epoch file meta copy
-	family pool pool_make stderr records process_lost process filter throttle waits thread rights leave chunk_file
-	chunk recorder_lost recorder own_labels count calls_parts calls_ends calls_gaps calls_stack calls
-	filter_calls watched told objects
-	handlers events custom snapshot control start'
+# Files of runtime/ (and runtime/handlers/ and snapshot/, which has sparse_file, meta and copy), each after all files
+# that it needs; runtime/start.c gives pointers to the others.
+layers='identity dense lock text output arena maps surroundings clock dispatch broker epoch sparse_file meta
+	copy family pool pool_make stderr records process_counters process filter throttle waits thread rights leave
+	chunk_file chunk recorder_lost recorder own_labels count calls_owner calls_ends calls_gaps calls_stack calls
+	filter_calls libc_calls cyg_calls objects handlers events custom snapshot control start'
 
 # Such an order for tool/read/, with events/ and sched/.
-reader_layers='memory error clock path file dense decode calls stacks family process cuts meta names words base
-	load record folder state chunks chunk_words counts stream events merge sched sched_cursor turns'
+reader_layers='memory error clock path trace_file dense decode calls stacks family process stops meta names
+	shown_names inherited process_load record_file folder state chunks chunk_words counts stream events merge sched
+	sched_cursor thread_turns'
 
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
 printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"

@@ -29,8 +29,8 @@
 #include "tool/ctl/targets.h"
 #include "tool/ctl/top.h"
 #include "tool/read/api/xaudit-read.h"
-#include "tool/show/open.h"
 #include "tool/show/show.h"
+#include "tool/show/show_trace.h"
 
 /* ---- the command line ---- */
 

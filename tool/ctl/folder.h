@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Where the trace of a process is; as show_trace_process() (tool/show/open.h) takes it. */
+/* Where the trace of a process is; as show_trace_process() (tool/show/show_trace.h) takes it. */
 struct ctl_trace {
 	char *path;
 	uint32_t place;

@@ -10,10 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/index/folder.h"
 #include "audit/index/index.h"
 #include "tool/base/memory.h"
+#include "tool/index/cache_trim.h"
 #include "tool/index/image.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 
 bool index_file_look(struct index_made *to, const struct index_identity *identity)
 {

@@ -20,7 +20,7 @@
 #include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
 #include "tool/read/api/xaudit-read.h"
-#include "tool/show/open.h"
+#include "tool/show/show_trace.h"
 
 #define FOLDERS_MAX 100000
 

@@ -12,8 +12,8 @@
 #include "tool/base/memory.h"
 #include "tool/ctl/status.h"
 #include "tool/show/info.h"
-#include "tool/show/open.h"
 #include "tool/show/show.h"
+#include "tool/show/show_trace.h"
 
 #define EVENT_BYTES (64ul << 20) /* to be read, of each process: a tenth of a second */
 

@@ -23,9 +23,9 @@
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
-#include "tool/show/open.h"
 #include "tool/show/show.h"
-#include "tool/show/term/cut.h"
+#include "tool/show/show_trace.h"
+#include "tool/show/term/fit.h"
 
 struct line {
 	uint32_t row;
@@ -204,13 +204,13 @@ static void print_line(const struct screen *s, const struct line *line, unsigned
 	FILE *to = memory_need(open_memstream(&text, &size));
 
 	fprintf(to, "%12" PRIu64 "  %12s  %5.1f%%  %c", line->calls, show_time_column(time, line->self),
-		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, CUT_BEGIN);
+		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, FIT_BEGIN);
 	names_print(to, function->name);
-	fprintf(to, "%c [", CUT_END);
+	fprintf(to, "%c [", FIT_END);
 	tool_text(to, tool_base(function->object->path));
 	fputs("]\n", to);
 	fclose(to);
-	cut_line(stdout, memory_need(text), size, columns ? columns : UINT_MAX, term_ellipsis());
+	fit_line(stdout, memory_need(text), size, columns ? columns : UINT_MAX, term_ellipsis());
 	free(text);
 }
 

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "audit/index/find.h"
+#include "audit/index/folder.h"
 #include "tool/base/memory.h"
 #include "tool/base/whole.h"
 #include "tool/index/image.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 
 /* ---- folders ---- */
 

@@ -13,12 +13,6 @@
  * process maps the index, once a day (relatime); the command does it for those that it looks for (cache_used()), so
  * that it holds where they don't (noatime). A traced process does nothing for it.
  *
- * Who has put an index into a folder trims it: what was not used for 30 days goes; and of the rest, where it is more
- * than 256 MiB, what was used longest ago. What is removed are files and links by name in the folder, which belongs to
- * this user, is no link, and nobody else may write to: nothing outside of it. No file goes but those that begin as
- * indexes do, and what killed writers left, after a day. Stamps go when they were not used for 30 days; they are not
- * counted.
- *
  * One thread.
  */
 #ifndef XAUDIT_TOOL_INDEX_CACHE_H
@@ -30,10 +24,7 @@
 #include "audit/index/index.h"
 #include "tool/index/write.h"
 
-#define CACHE_MOST   (256ull << 20) /* bytes of a folder's indexes */
 #define CACHE_DAY    86400l	    /* seconds */
-#define CACHE_UNUSED (30 * CACHE_DAY) /* until what is not used goes */
-
 #define CACHE_FOREIGN (-4000) /* made->foreign */
 #define CACHE_CHANGED (-4001) /* made->changed */
 
@@ -78,15 +69,7 @@ const char *cache_why_not(int r);
 /* Could cache_put() put anything there? Makes the folder. Returns as cache_put(). */
 int cache_may_put(const char *folder, int shared);
 
-/* Is it the name of an index, of a stamp, or of what a writer leaves who is killed? Pure. */
-bool cache_is_name(const char *name);
-
 /* Opens a folder that is there. Returns a descriptor, or as cache_put(). */
 int cache_open(const char *folder);
-
-/* ---- tool/index/trim.c ---- */
-
-/* Removes what is too old, or too much and was not put there since that time. What can't be removed stays. */
-void cache_trim(const char *folder, time_t since);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/site/relocation.h"
 #include "tool/base/memory.h"
 #include "tool/index/decode.h"
 

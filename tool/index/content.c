@@ -4,7 +4,7 @@
 #include <sha2.h> /* of libmd */
 #include <string.h>
 
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
 
 /* What the header says of sections, as zeros. */
 static Elf64_Ehdr plain_header(const struct site_file *file)

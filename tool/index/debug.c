@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tool/base/memory.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 
 #define ROOT "/usr/lib/debug"
 

@@ -3,8 +3,8 @@
  * The debug file of a file, by build-id below /usr/lib/debug, or by debuglink, as libdwfl finds it; but the file tells
  * where it is, and may be somebody else's. So nothing is opened but regular files. The file's build-id, or, if it has
  * none, the link's checksum, must be that of the debug file. An index that follows its names has jumps written at the
- * addresses that it gives. So it is believed only if it is this user's or root's (own.h), and it is looked for beside
- * the file's real path alone.
+ * addresses that it gives. So it is believed only if it is this user's or root's (own_file.h), and it is looked for
+ * beside the file's real path alone.
  */
 #ifndef XAUDIT_TOOL_INDEX_DEBUG_H
 #define XAUDIT_TOOL_INDEX_DEBUG_H

@@ -5,6 +5,7 @@
 
 #include "tool/index/decode.h"
 #include "tool/index/frames.h"
+#include "tool/index/runtimes.h"
 
 /* One way to write to function i. */
 struct way {

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/site/symbol.h"
 #include "runtime/base/search.h"
 #include "tool/base/memory.h"
-#include "tool/index/asks.h"
+#include "tool/index/asks_caller.h"
 #include "tool/index/body.h"
 #include "tool/index/frames.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
 #include "runtime/base/search.h"
 #include "tool/base/memory.h"
 #include "tool/index/decode.h" /* INSN_RSP */

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "audit/index/index.h"
+#include "audit/site/symbol.h"
 #include "runtime/base/search.h"
 #include "tool/base/memory.h"
 #include "tool/index/content.h"
 #include "tool/index/frames.h"
-#include "tool/index/own.h"
+#include "tool/index/image_names.h"
+#include "tool/index/own_file.h"
 
 #define MOST_TICKS 1200 /* of a millisecond and what the kernel adds: a second, and a little more */
 

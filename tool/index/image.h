@@ -2,14 +2,14 @@
 /*
  * The file that is analysed: its code, its identity, and its functions by name. One thread.
  *
- * It may be damaged in any way: all its bytes are asked for by way of audit/site/file.h, which checks bounds.
+ * It may be damaged in any way: all its bytes are asked for by way of audit/site/elf_file.h, which checks bounds.
  */
 #ifndef XAUDIT_TOOL_INDEX_IMAGE_H
 #define XAUDIT_TOOL_INDEX_IMAGE_H
 
 #include <stdbool.h>
 
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
 #include "format/index.h"
 
 /* A section of code, or where there are no sections, a segment. */
@@ -34,7 +34,7 @@ struct image_function {
 	bool piece;	  /* part of another function */
 	/* What decoding tells (facts.h). */
 	bool loops, undecodable, stack, reads_return;
-	bool asks;	  /* it jumps to what asks who called it (asks.h) */
+	bool asks;	  /* it jumps to what asks who called it (asks_caller.h) */
 	bool start;	  /* nobody calls it */
 	bool conditional; /* somebody else's conditional branch leads to its beginning */
 	bool closed; /* its last instruction does not go on behind it */
@@ -125,29 +125,5 @@ struct image_function *image_at(const struct image *image, uint64_t address);
  */
 typedef void image_slot(void *arg, const Elf64_Rela *rela, const Elf64_Sym *symbol, const char *name);
 void image_slots(const struct image *image, image_slot *slot, void *arg);
-
-/* ---- tool/index/names.c ---- */
-
-/*
- * Reads all names of functions into image->function, unsorted, with those of the file's debug file (by build-id or
- * debuglink) and of .gnu_debugdata. None is looked for on the network.
- */
-void image_names(struct image *image, int fd, const char *path);
-
-/* ---- tool/index/runtimes.c ---- */
-
-/* What a symbol of the file says of the runtime that it holds; any name, any type. */
-void image_runtime_symbol(struct image *image, const char *name, uint64_t address);
-
-/* What its sections say; when all names are read. */
-void image_runtime(struct image *image);
-
-/* Does a runtime judge faults there, or stacks that overflow, by the instruction pointer? */
-bool image_is_compiled(const struct image *image, uint64_t address);
-
-/* ---- tool/index/names.c ---- */
-
-/* Adds what the caller knows; name may be NULL. The name is copied. */
-void image_add(struct image *image, uint64_t address, uint64_t size, const char *name, int rank);
 
 #endif

@@ -13,8 +13,9 @@
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/index/cache.h"
-#include "tool/index/have.h"
-#include "tool/index/own.h"
+#include "tool/index/cache_trim.h"
+#include "tool/index/file_index.h"
+#include "tool/index/own_file.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 

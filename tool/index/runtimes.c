@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Runtimes of languages that do with code, stacks and return addresses what only a kernel or a debugger is expected to
- * do. What they hold is told by symbols that embedders need, or by sections that strip leaves.
- */
+#include "tool/index/runtimes.h"
+
 #include <stdlib.h>
 #include <string.h>
 

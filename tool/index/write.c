@@ -9,7 +9,7 @@
 #include "tool/base/whole.h"
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 
 /* Bytes that grow; offsets stay good. */
 struct bytes {

@@ -10,7 +10,7 @@
 #include "tool/base/build_id.h"
 #include "tool/base/memory.h"
 #include "tool/index/debug.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"
 #include "tool/read/names.h"

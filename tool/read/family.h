@@ -15,7 +15,7 @@
 
 #include "format/trace.h"
 #include "tool/read/damage/error.h"
-#include "tool/read/file.h"
+#include "tool/read/trace_file.h"
 
 struct read_folder;
 struct read_process;
@@ -52,7 +52,7 @@ struct read_family {
 	bool files_listed;
 	struct read_process **process; /* by place, the processes that were opened (tool/read/process.h) */
 	uint32_t processes;
-	/* what forked processes share (tool/read/base.h); the most recently used is last */
+	/* what forked processes share (tool/read/inherited.h); the most recently used is last */
 	struct read_process **base;
 	uint32_t bases;
 };

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>	  /* pread */
 
-#include "tool/read/base.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/inherited.h"
 #include "tool/read/pack/pack.h"
 #include "tool/read/path.h"
-#include "tool/read/record.h"
+#include "tool/read/record_file.h"
 
 /* ---- clocks ---- */
 
@@ -265,7 +265,7 @@ static void close_family(struct read_family *family)
 {
 	for (uint32_t i = 0; i < family->processes; i++)
 		read_process_close(family->process[i]);
-	read_base_close(family);
+	read_inherited_close(family);
 	read_family_close(family);
 }
 
@@ -365,7 +365,7 @@ static bool take_wanted(struct read_folder *folder, const struct read_wanted *wa
 {
 	bool any;
 
-	read_record(folder);
+	read_record_file(folder);
 	any = open_families(folder, wanted);
 	for (unsigned i = 0; i < folder->families; i++) {
 		const char *name = folder->family[i]->name;

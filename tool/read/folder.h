@@ -7,10 +7,10 @@
  * that can be read is read, and the rest is remembered as damage (tool/read/damage/error.h). Files are read with pread,
  * never mapped: a file that shrinks meanwhile is a short read, not a SIGBUS.
  *
- * The layers, each of which uses only those named before it: error, clock; pack/; path, file; family; process; meta;
- * names, base, load; folder. In events/, beside the last four, on process: cuts; chunks, stream, events, counts. On all
- * of them: merge there, and state. On folder alone: sched/; on that, events and stacks: turns. decode, calls and stacks
- * use none of them. api/, what is public, uses all.
+ * The layers, each of which uses only those named before it: error, clock; pack/; path, trace_file; family; process;
+ * meta; names, inherited, process_load; folder. In events/, beside the last four, on process: stops; chunks, stream,
+ * events, counts. On all of them: merge there, and state. On folder alone: sched/; on that, events and stacks:
+ * thread_turns. decode, calls and stacks use none of them. api/, what is public, uses all.
  *
  * One thread reads a folder; different folders may be read by different threads. Nothing here is async-signal-safe.
  */
@@ -22,8 +22,8 @@
 
 #include "format/trace.h"
 #include "tool/read/damage/error.h"
-#include "tool/read/file.h"
-#include "tool/read/load.h"
+#include "tool/read/process_load.h"
+#include "tool/read/trace_file.h"
 
 struct read_folder {
 	char *path;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One process of a trace: its head, where its records are in the file, and which thread records it has. The content of
- * its records is kept here, too; tool/read/load.h reads it, tool/read/names.h looks it up. A process belongs to its
- * family, which opens it once. One thread (tool/read/folder.h).
+ * its records is kept here, too; tool/read/process_load.h reads it, tool/read/names.h looks it up. A process belongs to
+ * its family, which opens it once. One thread (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_PROCESS_H
 #define XAUDIT_TOOL_READ_PROCESS_H
@@ -103,7 +103,7 @@ struct read_process {
 	struct read_type_name *type; /* of custom events, in the order of their numbers */
 	uint32_t types;
 
-	/* Parts of its records that its children don't have: notes and changes in a row. Kept by tool/read/base.c. */
+	/* Parts of its records that its children don't have: notes and changes in a row. By tool/read/inherited.c. */
 	struct read_own {
 		uint64_t begin, end;
 	} *own;

@@ -14,6 +14,7 @@
 
 #include "tool/base/now.h"
 #include "tool/base/proc.h"
+#include "tool/read/shown_names.h"
 
 /* ---- numbers of processes ---- */
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/rules/keys.h"
 #include "audit/rules/rules.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"

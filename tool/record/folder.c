@@ -19,6 +19,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/index/cache.h"
+#include "tool/index/cache_trim.h"
 #include "tool/record/indexing.h"
 
 enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER };

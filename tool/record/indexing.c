@@ -18,14 +18,16 @@
 #include <unistd.h>
 
 #include "audit/index/find.h"
+#include "audit/index/folder.h"
 #include "audit/match/match.h"
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
 #include "tool/index/cache.h"
-#include "tool/index/have.h"
+#include "tool/index/cache_trim.h"
+#include "tool/index/file_index.h"
 #include "tool/index/image.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 #include "tool/record/folder.h"
 #include "tool/record/objects.h"
 #include "tool/record/run.h"

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "audit/rules/defaults.h"
+#include "audit/rules/keys.h"
 #include "audit/rules/rules.h"
 #include "tool/base/memory.h"
 #include "tool/base/options.h"

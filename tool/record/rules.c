@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/rules/keys.h"
 #include "audit/rules/rules.h"
 #include "audit/start/tunables.h"
 #include "tool/base/memory.h"

@@ -13,8 +13,11 @@
 #include "tool/base/lost.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/show/open.h"
+#include "tool/show/info_json.h"
+#include "tool/show/info_many.h"
+#include "tool/show/info_sched.h"
 #include "tool/show/show.h"
+#include "tool/show/show_trace.h"
 
 #define FEW 10 /* processes that are shown one by one */
 

@@ -24,24 +24,6 @@ struct info {
 	struct xaudit_read_amounts all;
 };
 
-struct show_colors;
-
-/*
- * Where there are many processes, writes this in place of each of them: lines per program, how its processes ended,
- * their notes.
- */
-void info_many(const struct info *info, const struct show_colors *color);
-
-/* ---- info_sched.c: lines and members of JSON about times on processors; nothing if there is nothing of that ---- */
-
-void info_sched(const struct info *info, const struct show_colors *color);
-void info_sched_process(const struct info *info, const struct info_process *of);
-void info_sched_json(const struct info *info);
-void info_sched_process_json(const struct info *info, const struct info_process *of);
-
-/* Writes all that `xaudit info` tells as one JSON object. */
-void info_json(const struct info *info);
-
 /*
  * Private memory that each process of the program pays for the patched code of an object, in bytes: one page each. A
  * further process that runs the same program pays it again, unless it was forked off later.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/show/info_json.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -6,6 +8,7 @@
 #include "tool/base/json.h"
 #include "tool/base/lost.h"
 #include "tool/show/info.h"
+#include "tool/show/info_sched.h"
 #include "tool/show/show.h"
 
 static void text(const char *key, const char *value, const char *behind)

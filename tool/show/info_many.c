@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit info of many processes, such as a build's: a line per program, and each note once. */
 #define _GNU_SOURCE
+#include "tool/show/info_many.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

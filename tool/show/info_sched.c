@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit info: times on processors, as `xaudit record --sched` records them. */
+#include "tool/show/info_sched.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* xaudit list: what could be traced in an ELF file, and why not. Reads the file; runs nothing of it. */
+#include "tool/show/list.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,13 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/site/list.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
-#include "tool/index/own.h"
+#include "tool/index/own_file.h"
 #include "tool/read/api/xaudit-read.h"
-#include "tool/show/list.h"
+#include "tool/show/list_symbol.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
@@ -129,7 +132,7 @@ static void add_sites(struct list *list)
 	}
 }
 
-/* own: what is to be read of the file (tool/index/own.h). Returns 0 or -errno. */
+/* own: what is to be read of the file (tool/index/own_file.h). Returns 0 or -errno. */
 static int gather(struct list *list, int fd, int own)
 {
 	struct site_symbols symbols;

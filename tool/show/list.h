@@ -7,7 +7,7 @@
 
 #include "audit/site/kinds.h"
 #include "audit/site/site.h"
-#include "tool/index/have.h"
+#include "tool/index/file_index.h"
 
 /* One function of the file. */
 struct list_row {
@@ -42,13 +42,5 @@ const char *list_reason(int kind, unsigned reason);
 const char *list_bold(const struct list *list);
 const char *list_yellow(const struct list *list);
 const char *list_plain(const struct list *list);
-
-/* ---- tool/show/list_symbol.c ---- */
-
-/*
- * Shows the functions that a word names, and their instructions: a name, a pattern of names, 0xADDRESS in the function,
- * or FILE+0xADDRESS. fd: of the file. before: how many were shown before. Returns how many they are.
- */
-size_t list_symbol(const struct list *list, int fd, const char *word, size_t before);
 
 #endif

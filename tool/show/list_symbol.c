@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit list FILE SYMBOL: a function's instructions, and what kind entry would do with them. */
 #define _GNU_SOURCE
+#include "tool/show/list_symbol.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/index/walk.h"
 #include "audit/match/match.h"
-#include "audit/site/file.h"
+#include "audit/site/elf_file.h"
 #include "runtime/base/search.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"

@@ -12,10 +12,10 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/show/asked.h"
 #include "tool/show/event_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
+#include "tool/show/trace_has.h"
 
 struct replay {
 	struct show_options options;
@@ -277,7 +277,7 @@ int replay_main(int argc, char **argv)
 	if (!trace)
 		return status;
 	r.color = show_colors(&r.options);
-	if (!asked_is_there("replay", &trace, 1, r.tid, 0)) {
+	if (!trace_has("replay", &trace, 1, r.tid, 0)) {
 		xaudit_read_close(trace);
 		return TOOL_FAILED;
 	}

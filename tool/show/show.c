@@ -12,7 +12,7 @@
 #include "format/trace.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/show/open.h"
+#include "tool/show/show_trace.h"
 
 /* A word that stands alone: has it the look of a path, or is there such a file? Libraries stand behind an @. */
 static bool is_path(const char *word)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Times on processors: what a trace has of them, and of a process in all. */
+#include "tool/read/api/cpu.h"
+
 #include <string.h>
 
 #include "tool/read/api/api.h"
-#include "tool/read/sched/index.h"
+#include "tool/read/sched/records.h"
+#include "tool/read/sched/sched.h"
+#include "tool/read/sched/sched_cursor.h"
 
 struct read_sched *read_api_sched_file(struct xaudit_read_trace *trace)
 {

@@ -1,551 +1,421 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/api/cursor.h"
 
-#include <stdlib.h> /* qsort */
+#include <stdlib.h>
 #include <string.h>
 
+#include "tool/read/api/cpu.h"
+#include "tool/read/api/cursor_items.h"
+#include "tool/read/api/functions.h"
+#include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/state.h"
 
-#define likely(x)   read_likely(x)
-#define unlikely(x) read_unlikely(x)
+/* ---- records ---- */
 
-#define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
+static bool open_record(struct xaudit_read_calls *c, struct read_turns_record *record, unsigned number)
+{
+	return read_turns_open(record, c->process->read, number, c->by_turns, &c->stacks, c->sched);
+}
 
-/* ---- functions ---- */
+/* The calls that are open on its stacks wait to be told. */
+static void close_record(struct xaudit_read_calls *c, struct read_turns_record *record)
+{
+	read_api_drop(c, record);
+	c->record = NULL;
+	c->sums.overwritten += record->source.stream.chunks.overwritten;
+	c->sums.custom_unfinished += record->source.decoder.unfinished;
+	read_turns_close(record, &c->stacks);
+}
 
-/* First event of a function in this process. */
-static __attribute__((noinline)) struct api_slot *slot_of_new_id(struct xaudit_read_calls *c, size_t at, uint32_t id)
+/* Goes to the record that is read next. Returns false if all were read. */
+static bool next_record(struct xaudit_read_calls *c)
+{
+	struct read_turns_record *record;
+	unsigned threads = c->process->read->threads;
+
+	if (!c->by_turns) {
+		record = c->records;
+		do {
+			if (c->next_record == threads || c->damage->no_memory)
+				return false;
+		} while (!open_record(c, record, c->next_record++));
+		c->open = 1;
+	} else if (!(record = read_turns_first(c->records, c->open))) {
+		if (c->closed == c->open)
+			return false;
+		close_record(c, &c->records[c->closed++]);
+		return true;
+	}
+	c->record = record;
+	record->turn = false;
+	read_api_take_up(c, record->stack);
+	return true;
+}
+
+static void go_on(struct xaudit_read_calls *c)
+{
+	struct read_turns_record *record = c->record;
+
+	read_api_read_on(c);
+	if (!record->over && !record->turn)
+		return;
+	read_api_lay_down(c);
+	c->record = NULL;
+	if (!c->by_turns) {
+		c->open = 0;
+		close_record(c, record);
+	}
+}
+
+/* ---- counters ---- */
+
+static bool open_counts(struct xaudit_read_calls *c)
+{
+	const struct read_process *process = c->process->read;
+
+	for (; c->next_counts < process->threads && !c->damage->no_memory; c->next_counts++) {
+		if (!(process->files[c->next_counts] & READ_FILE_COUNTS))
+			continue;
+		struct read_counts *counts = read_memory_zeroed(c->damage, 1, sizeof(*counts));
+		if (counts && read_counts_open(counts, c->process->read, c->next_counts)) {
+			c->next_counts++;
+			c->counts = counts;
+			return true;
+		}
+		free(counts);
+	}
+	return false;
+}
+
+static void close_counts(struct xaudit_read_calls *c)
+{
+	if (c->counts)
+		read_counts_close(c->counts);
+	free(c->counts);
+	c->counts = NULL;
+}
+
+/* Tells of the next counter. Returns false if there are no more. */
+static bool next_counter(struct xaudit_read_calls *c)
 {
 	struct read_process *process = c->process->read;
-	const struct read_function *function = read_process_function_now(process, id);
+	struct read_counts *counts = c->counts;
 
+	if (!counts)
+		return false;
+	if (!read_counts_next(counts)) {
+		close_counts(c);
+		return true;
+	}
+	const struct read_function *function = read_process_function_now(process, counts->id);
 	if (!function && !process->head.meta_lost)
-		read_events_damage(&c->record->source, at, "an event of a function that meta does not name");
-	return read_api_slot_of(c, function, id);
-}
-
-READ_INLINE struct api_slot *slot_of(struct xaudit_read_calls *c, size_t at, uint32_t id)
-{
-	struct api_slot **page = c->page[id >> API_PAGE_BITS];
-	struct api_slot *slot = likely(page) ? page[id & API_PAGE_MASK] : NULL;
-
-	return likely(slot) ? slot : slot_of_new_id(c, at, id);
-}
-
-/* ---- calls ---- */
-
-static __attribute__((noinline)) struct api_call *more_calls(struct xaudit_read_calls *c)
-{
-	size_t count = (size_t)BLOCK_FIRST << (c->blocks < 16 ? c->blocks : 16);
-	struct api_call *block = NULL;
-
-	if (read_memory_resize(c->damage, &c->block, c->blocks + 1ul, sizeof(*c->block)))
-		block = read_memory_zeroed(c->damage, count, sizeof(*block));
-	if (!block) {
-		c->ready = true;
-		return &c->last_resort;
-	}
-	c->block[c->blocks++] = block;
-	for (size_t i = 1; i + 1 < count; i++)
-		block[i].next = &block[i + 1];
-	c->spare = &block[1];
-	return block;
-}
-
-READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_slot *slot, struct api_call *parent,
-	uint64_t start)
-{
-	struct api_call *call = c->spare;
-
-	if (likely(call))
-		c->spare = call->next;
-	else
-		call = more_calls(c);
-	call->slot = slot;
-	call->outer = slot->open;
-	call->around = call->outer && call->outer->left_out ? call->outer->around : call->outer;
-	call->inner = 0;
-	/* Each member by itself: gcc would clear the whole by an instruction that takes longer than all else here. */
-	struct xaudit_read_call *public = &call->public;
-	public->parent = parent ? &parent->public : NULL;
-	public->function = slot->function;
-	public->process = c->process;
-	public->tid = c->record->source.decoder.tid;
-	public->stack = c->record->source.decoder.stack;
-	public->depth = parent ? parent->public.depth + 1 : 0;
-	public->recursion = call->outer ? call->outer->public.recursion + 1 : 0;
-	public->start = read_clock_time(&c->process->read->clock, start);
-	public->end = XAUDIT_READ_UNKNOWN;
-	public->how = public->reserved = 0;
-	public->self = public->children = public->total = 0;
-	public->cpu = public->cpu_self = XAUDIT_READ_UNKNOWN;
-	public->user[0] = public->user[1] = 0;
-	public->id = c->ids++;
-	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
-			 (c->tid && call->public.tid != c->tid);
-	return call;
-}
-
-/* The call is over: it waits to be told, or it is free. */
-READ_INLINE void finish(struct xaudit_read_calls *c, struct api_call *call, enum xaudit_read_end how, uint64_t now)
-{
-	if (unlikely(call == &c->last_resort))
-		return;
-	call->public.how = how;
-	call->time = now;
-	if (unlikely(call->left_out)) {
-		call->next = c->spare;
-		c->spare = call;
-		return;
-	}
-	call->next = NULL;
-	*c->waiting_end = call;
-	c->waiting_end = &call->next;
-	c->ready = true;
-}
-
-/* Adds units to a sum, and returns by how many ns the sum grows. */
-READ_INLINE uint64_t add(const struct read_clock *unit, uint64_t *sum, uint64_t *ns, uint64_t units)
-{
-	uint64_t before = *ns;
-
-	*sum += units;
-	*ns = read_clock_span(unit, *sum);
-	return *ns - before;
-}
-
-READ_INLINE struct api_call *call_of(const struct read_calls *calls, struct read_call *frame)
-{
-	return frame > calls->frame ? frame->user : NULL;
-}
-
-READ_INLINE void enter(void *user, struct read_call *frame, size_t at)
-{
-	struct xaudit_read_calls *c = user;
-	struct api_slot *slot = slot_of(c, at, frame->id);
-	struct api_call *call = new_call(c, slot, call_of(&c->calls, frame - 1), frame->start);
-
-	frame->child = 0;
-	frame->user = call;
-	if (unlikely(c->sched)) {
-		call->on = read_sched_stack_on(&c->record->on, frame->start);
-		call->on_child = 0;
-	}
-	slot->open = call;
-	if (c->enters && !call->left_out) {
-		c->entered = call;
-		c->ready = true;
-	}
-}
-
-/* A call that is told at once, and never open. */
-static void tell_alone(struct xaudit_read_calls *c, uint32_t id, size_t at, enum xaudit_read_end how, uint64_t now)
-{
-	struct api_slot *slot = slot_of(c, at, id);
-
-	finish(c, new_call(c, slot, call_of(&c->calls, c->calls.top), now), how, now);
-}
-
-static void enter_deep(void *user, uint32_t id, size_t at)
-{
-	struct xaudit_read_calls *c = user;
-
-	if (c->calls.no_memory) {
-		c->damage->no_memory = c->ready = true;
-		return;
-	}
-	c->sums.unfinished++;
-	tell_alone(c, id, at, XAUDIT_READ_NO_END, c->record->source.decoder.now);
-}
-
-static void point(void *user, uint32_t id, uint64_t now, size_t at)
-{
-	struct xaudit_read_calls *c = user;
-
-	c->sums.points++;
-	tell_alone(c, id, at, XAUDIT_READ_POINT, now);
-}
-
-/* How long the call was on processors. */
-static __attribute__((noinline)) void take_cpu(struct xaudit_read_calls *c, struct read_call *frame, uint64_t now)
-{
-	struct api_call *call = frame->user, *parent = call_of(&c->calls, frame - 1);
-	struct xaudit_read_call *public = &call->public;
-	const struct read_clock *clock = &c->process->read->clock;
-	uint64_t on = read_sched_stack_on(&c->record->on, now) - call->on, ns = public->end - public->start;
-
-	/* Of the calls around it that is not known either. */
-	if (read_sched_stack_unknown(&c->record->on) > frame->start)
-		return;
-	if (parent)
-		parent->on_child += on;
-	public->cpu = read_clock_span(clock, on);
-	public->cpu = public->cpu < ns ? public->cpu : ns;
-	public->cpu_self = read_clock_span(clock, on > call->on_child ? on - call->on_child : 0);
-	public->cpu_self = public->cpu_self < public->cpu ? public->cpu_self : public->cpu;
-}
-
-READ_INLINE void end_timed(
-	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
-{
-	struct api_call *call = frame->user;
-	struct api_slot *slot = call->slot;
-	struct xaudit_read_call *public = &call->public;
-	const struct read_clock *clock = &c->process->read->clock;
-	uint64_t time = now - frame->start;
-
-	if (unlikely(c->scale))
-		time = read_clock_units(clock, time);
-	frame[-1].child += time;
-	slot->open = call->outer;
-	public->end = read_clock_time(clock, now);
-	if (unlikely(c->sched))
-		take_cpu(c, frame, now);
-	if (likely(!call->left_out)) {
-		uint64_t ns = public->end - public->start;
-		public->self = add(&c->unit, &slot->self, &slot->self_ns, time - frame->child);
-		/* Pairs of clocks that can't be true may say that it began before the clock did: that is told as 0. */
-		if (unlikely(public->self > ns + 1))
-			public->self = ns;
-		public->children = ns > public->self ? ns - public->self : 0;
-		if (call->around)
-			call->around->inner += time;
-		else
-			public->total = add(&c->unit, &slot->total, &slot->total_ns, time);
-	}
-	finish(c, call, how, now);
-}
-
-/* Ends a call whose time is not known. The times of calls in it count for the calls further out. */
-static void end_untimed(struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
-{
-	struct api_call *call = frame->user;
-	struct api_slot *slot = call->slot;
-
-	frame[-1].child += frame->child;
-	if (unlikely(c->sched) && call_of(&c->calls, frame - 1))
-		call_of(&c->calls, frame - 1)->on_child += call->on_child;
-	slot->open = call->outer;
-	call->public.children = read_clock_span(&c->unit, frame->child);
-	if (call->around)
-		call->around->inner += call->inner;
-	else
-		call->public.total = add(&c->unit, &slot->total, &slot->total_ns, call->inner);
-	finish(c, call, how, now);
-}
-
-/* Ends a call that has no end of its own: its time is known unless recording ended in it. */
-static __attribute__((noinline)) void end_for_want(
-	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
-{
-	if (!read_cuts_between(&c->cuts, frame->start, now)) {
-		end_timed(c, frame, how, now);
-		return;
-	}
-	c->sums.off++;
-	end_untimed(c, frame, XAUDIT_READ_OFF, now);
-}
-
-READ_INLINE void end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
-{
-	if (likely(how == READ_CALL_RETURNED))
-		end_timed(user, frame, XAUDIT_READ_RETURNED, now);
-	else if (how == READ_CALL_JUMPED)
-		end_timed(user, frame, XAUDIT_READ_JUMPED, now);
-	else
-		end_for_want(user, frame, how == READ_CALL_CUT ? XAUDIT_READ_CUT : XAUDIT_READ_UNWOUND, now);
-}
-
-static void drop(void *user, struct read_call *frame)
-{
-	struct xaudit_read_calls *c = user;
-
-	c->sums.unfinished++;
-	end_untimed(c, frame, XAUDIT_READ_NO_END, c->record->source.decoder.now);
-}
-
-static bool may_be_open(void *user, uint32_t id, size_t at)
-{
-	struct xaudit_read_calls *c = user;
-
-	return slot_of(c, at, id)->open != NULL;
-}
-
-static void orphan(void *user, uint32_t id, uint64_t now)
-{
-	struct xaudit_read_calls *c = user;
-
-	(void)id;
-	(void)now;
-	if (read_process_is_forked(c->process->read) && !read_calls_depth(&c->calls))
-		c->sums.inherited++;
-	else
-		c->sums.orphans++;
-}
-
-static const struct read_calls_hooks hooks = {
-	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point, .orphan = orphan,
-	.may_be_open = may_be_open,
-};
-
-/* ---- stacks ---- */
-
-void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack)
-{
-	c->stack = stack;
-	read_turns_take_up(c->record, stack, &c->calls, c->sched);
-	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
-		struct api_call *call = frame->user, *outer = call->slot->open;
-		call->outer = outer;
-		call->around = outer && outer->left_out ? outer->around : outer;
-		call->public.recursion = outer ? outer->public.recursion + 1 : 0;
-		call->slot->open = call;
-	}
-}
-
-void read_api_lay_down(struct xaudit_read_calls *c)
-{
-	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
-		((struct api_call *)frame->user)->slot->open = NULL;
-	read_turns_lay_down(c->record, c->stack, &c->calls, c->sched);
-	c->stack = NULL;
-}
-
-/* The calls that are open on the stack have no end. */
-static void drop_stack(void *user, struct read_stack_calls *stack)
-{
-	struct xaudit_read_calls *c = user;
-
-	read_api_take_up(c, stack);
-	read_calls_drop(&c->calls, &hooks, c);
-	c->calls.frame->child = 0;
-	read_api_lay_down(c);
-}
-
-static void list_stack(void *user, struct read_stack_calls *stack)
-{
-	struct xaudit_read_calls *c = user;
-
-	if (read_calls_depth(&stack->calls) &&
-		read_memory_resize(c->damage, &c->dropped, c->drops + 1ul, sizeof(*c->dropped)))
-		c->dropped[c->drops++] = stack;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const struct read_stack_calls *x = *(struct read_stack_calls *const *)a,
-				      *y = *(struct read_stack_calls *const *)b;
-
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* In the order of the stacks' numbers, so that a trace is told in one way only. */
-void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record)
-{
-	struct read_stack_calls *stack = record->stack;
-
-	c->record = record;
-	c->drops = 0;
-	read_stacks_each(&c->stacks, record, list_stack, c);
-	if (c->drops > 1)
-		qsort(c->dropped, c->drops, sizeof(*c->dropped), by_number);
-	for (uint32_t i = 0; i < c->drops; i++)
-		drop_stack(c, c->dropped[i]);
-	record->stack = stack;
-}
-
-/* Calls were moved from one stack to another. */
-static void relink(struct read_stack_calls *stack)
-{
-	for (struct read_call *frame = stack->calls.frame + 1; frame <= stack->calls.top; frame++) {
-		struct api_call *call = frame->user, *parent = call_of(&stack->calls, frame - 1);
-		call->public.parent = parent ? &parent->public : NULL;
-		call->public.depth = parent ? parent->public.depth + 1 : 0;
-		call->public.stack = stack->number;
-	}
-}
-
-/* NULL: no memory. */
-static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_stack_calls *stack)
-{
-	const struct read_decoder *d = &c->record->source.decoder;
-	struct read_stack_calls *other = read_stacks_enter(&c->stacks, d->stack, c->record);
-	size_t kept = read_stacks_kept(stack, d->calls, d->outer);
-
-	if (!other)
-		return NULL;
-	/* Calls that the other stack has already, as it seems, are not open twice. */
-	if (other != stack) {
-		size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
-		       had = read_calls_depth(&other->calls);
-		for (size_t i = had < moved ? had : moved; i; i--)
-			finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
-	}
-	/* The calls that it gets count by the old stack's clock; of its own ones nothing is known then. */
-	if (other != stack) {
-		other->unknown = read_calls_depth(&other->calls) ? d->now : stack->unknown;
-		other->on = stack->on;
-	}
-	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, kept, c->record);
-	read_stacks_leave(&c->stacks, other);
-	if (now && now != stack) {
-		relink(now);
-		if (stack->users || read_calls_depth(&stack->calls))
-			relink(stack);
-	}
-	return now;
-}
-
-/* Does what the record's words about stacks, or about missing events, say. */
-static void change_stack(struct xaudit_read_calls *c, enum read_decoded what)
-{
-	struct read_turns_record *record = c->record;
-	struct read_stack_calls *stack = c->stack, *next = stack;
-
-	read_api_lay_down(c);
-	if (what == READ_DECODED_THREAD && c->sched)
-		read_sched_begin(&record->on.cursor, c->sched, c->process->read, record->source.decoder.tid);
-	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
-		drop_stack(c, stack);
-	if (what == READ_DECODED_PART) {
-		next = part(c, stack);
-	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
-		next = read_stacks_enter(&c->stacks, record->source.decoder.stack, record);
-		if (next)
-			read_stacks_leave(&c->stacks, stack);
-	} else {
-		read_api_drop(c, record);
-	}
-	if (!next)
-		c->damage->no_memory = c->ready = true;
-	read_api_take_up(c, next ? next : stack);
-}
-
-/* ---- events ---- */
-
-/* Values that the loop keeps in registers. */
-struct loop {
-	struct xaudit_read_calls *c;
-	struct read_call *top;
-};
-
-READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
-{
-	struct loop *loop = user;
-
-	(void)time;
-	read_calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
-	return loop->c->ready;
-}
-
-static void tell(struct xaudit_read_calls *c, enum xaudit_read_what what, uint64_t count)
-{
-	const struct read_turns_record *record = c->record;
-
+		read_counts_damage(counts, "calls of a function that meta does not name");
+	c->sums.counted += counts->calls;
 	c->other = (struct xaudit_read_item){
-		.what = (int)what,
-		.tid = record->source.decoder.tid,
+		.what = XAUDIT_READ_COUNTED,
+		.tid = counts->head.tid,
 		.process = c->process,
-		.thread = record->thread,
-		.time = read_clock_time(&c->process->read->clock, record->source.decoder.now),
-		.count = count,
+		.function = read_api_function(c->process, function),
+		.thread = "",
+		.time = read_clock_time(&process->clock, process->head.last.ticks),
+		.count = counts->calls,
 	};
 	c->ready = true;
+	return true;
 }
 
-static void tell_lost(struct xaudit_read_calls *c)
-{
-	uint64_t lost = c->record->source.stream.chunk.head.lost, left = c->process->read->head.lost - c->lost_told;
+/* ---- processes ---- */
 
-	/* The process's head counts these; but it may have been read before the chunk. */
-	lost = lost < left ? lost : left;
-	c->lost_told += lost;
-	c->sums.lost += lost;
-	if (c->losses && lost)
-		tell(c, XAUDIT_READ_LOST, lost);
+/* Returns false if there is none left. */
+static bool begin_process(struct xaudit_read_calls *c)
+{
+	if (c->next_process == c->last_process)
+		return false;
+	c->process = &c->trace->process[c->next_process++];
+	read_api_take(c->process);
+	struct read_process *process = c->process->read;
+	c->lost_told = 0;
+	c->next_record = c->open = c->closed = c->next_counts = 0;
+	c->by_turns = read_turns_needed(process);
+	c->records = read_memory_zeroed(c->damage, c->by_turns ? process->threads : 1, sizeof(*c->records));
+	if (!read_stops_find(&c->stops, process) || !c->records)
+		return true;
+	for (unsigned i = 0; c->by_turns && i < process->threads; i++)
+		c->open += open_record(c, &c->records[c->open], i);
+	return true;
 }
 
-static void tell_custom(struct xaudit_read_calls *c)
+/* Where reading ends before its time, records are still open. */
+static void leave_process(struct xaudit_read_calls *c)
 {
-	const struct read_decode_custom *custom = &c->record->source.decoder.custom;
-	struct api_call *call = call_of(&c->calls, c->calls.top);
-
-	c->sums.customs++;
-	if (!c->customs)
-		return;
-	tell(c, XAUDIT_READ_CUSTOM, 0);
-	c->other.call = call ? &call->public : NULL;
-	c->other.type = read_process_type_now(c->process->read, custom->type);
-	c->other.type_number = custom->type;
-	c->other.data_size = custom->size;
-	c->other.data = custom->data;
+	if (c->stack)
+		read_api_lay_down(c);
+	for (unsigned i = c->closed; i < c->open; i++)
+		read_events_close(&c->records[i].source);
+	c->record = NULL;
+	read_stacks_close(&c->stacks);
+	close_counts(c);
+	for (; c->pages; c->pages--) {
+		free(c->page[c->pages - 1]);
+		c->page[c->pages - 1] = NULL;
+	}
+	free(c->records);
+	read_stops_free(&c->stops);
+	c->records = NULL;
+	if (c->process)
+		read_api_leave(c->process);
+	c->process = NULL;
 }
 
-static void take_thread(struct xaudit_read_calls *c)
+static void end_process(struct xaudit_read_calls *c)
 {
-	read_api_thread(c->process, c->record->source.decoder.tid, c->record->thread);
-	c->ready |= c->damage->no_memory;
-}
+	struct xaudit_read_process *process = c->process;
+	const struct trace_head *head = &process->read->head;
+	uint64_t rest = head->lost - c->lost_told;
+	int signal = read_process_killed(process->read);
 
-static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enum read_decoded what)
-{
-	struct read_turns_record *record = c->record;
-	const struct trace_chunk *head = &record->source.stream.chunk.head;
-
-	switch (what) {
-	case READ_DECODED_THREAD:
-		change_stack(c, what);
-		memset(record->thread, 0, sizeof(record->thread));
-		take_thread(c);
-		break;
-	case READ_DECODED_CHUNK:
-		memcpy(record->thread, head->comm, sizeof(head->comm));
-		take_thread(c);
-		c->done += read_events_chunk_words(&record->source) * sizeof(uint64_t);
-		break;
-	case READ_DECODED_GAP:
-		change_stack(c, what);
-		if (c->losses)
-			tell(c, XAUDIT_READ_GONE, record->source.missing);
-		break;
-	case READ_DECODED_STACK:
-	case READ_DECODED_PART:
-		change_stack(c, what);
-		record->turn = what == READ_DECODED_STACK && record->by_turns;
-		break;
-	case READ_DECODED_LOST:
-		change_stack(c, what);
-		tell_lost(c);
-		break;
-	case READ_DECODED_CRASH:
+	if (signal) {
 		c->sums.crashes++;
-		c->sums.signal = record->source.decoder.signal;
-		break;
-	case READ_DECODED_CUSTOM:
-		tell_custom(c);
-		break;
-	case READ_DECODED_NOTHING:
-	case READ_DECODED_MORE:
-		break;
+		c->sums.signal = signal;
+	}
+	c->sums.lost += rest;
+	if (c->losses && rest) {
+		c->other = (struct xaudit_read_item){
+			.what = XAUDIT_READ_LOST,
+			.process = process,
+			.thread = "",
+			.time = read_clock_time(&process->read->clock, head->last.ticks),
+			.count = rest,
+		};
+		c->ready = true;
+	}
+	leave_process(c);
+}
+
+/* Does what comes next. Returns false at the end. */
+static bool step(struct xaudit_read_calls *c)
+{
+	if (c->record)
+		go_on(c);
+	else if (!c->process)
+		return begin_process(c);
+	else if (!next_record(c) && !next_counter(c) && !(c->counted && open_counts(c)))
+		end_process(c);
+	return true;
+}
+
+/* ---- items ---- */
+
+/* Each member by itself: gcc would clear the whole by an instruction that takes longer than all else here. */
+static int tell_call(struct xaudit_read_calls *c, struct xaudit_read_item *item, int what, struct api_call *call)
+{
+	item->what = what;
+	item->tid = call->public.tid;
+	item->process = call->public.process;
+	item->call = &call->public;
+	item->function = call->public.function;
+	item->thread = c->record ? c->record->thread : "";
+	item->time = what == XAUDIT_READ_ENTER ? call->public.start : call->public.end;
+	item->count = 0;
+	item->type = NULL;
+	item->type_number = 0;
+	item->data_size = 0;
+	item->data = NULL;
+	item->reserved[0] = item->reserved[1] = item->reserved[2] = item->reserved[3] = 0;
+	return what;
+}
+
+static int take_waiting(struct xaudit_read_calls *c, struct xaudit_read_item *item)
+{
+	struct api_call *call = c->waiting;
+
+	if (call) {
+		c->waiting = call->next;
+		if (!c->waiting)
+			c->waiting_end = &c->waiting;
+		c->told = call;
+		c->ready = c->waiting || c->other.what;
+		int what = tell_call(c, item, XAUDIT_READ_CALL, call);
+		if (call->public.end == XAUDIT_READ_UNKNOWN)
+			item->time = read_clock_time(&call->public.process->read->clock, call->time);
+		return what;
+	}
+	c->ready = false;
+	if (c->entered) {
+		call = c->entered;
+		c->entered = NULL;
+		return tell_call(c, item, XAUDIT_READ_ENTER, call);
+	}
+	*item = c->other;
+	c->other.what = 0;
+	return item->what;
+}
+
+int xaudit_read_next_call(struct xaudit_read_calls *c, struct xaudit_read_item *item)
+{
+	if (c->told) {
+		c->told->next = c->spare;
+		c->spare = c->told;
+		c->told = NULL;
+	}
+	for (;;) {
+		if (c->ready && !c->damage->no_memory)
+			return take_waiting(c, item);
+		if (c->damage->no_memory || !step(c)) {
+			c->ended = true;
+			*item = (struct xaudit_read_item){ .what = XAUDIT_READ_END, .thread = "" };
+			return item->what;
+		}
 	}
 }
 
-READ_INLINE bool take_other(void *user, enum read_decoded what)
+static struct xaudit_read_flat flat_of(const struct xaudit_read_item *item)
 {
-	struct loop *loop = user;
+	const struct xaudit_read_call *call = item->call;
 
-	loop->c->calls.top = loop->top;
-	take_rare(loop->c, what);
-	loop->top = loop->c->calls.top;
-	return loop->c->ready || loop->c->record->turn;
+	if (item->what == XAUDIT_READ_COUNTED)
+		return (struct xaudit_read_flat){
+			.id = XAUDIT_READ_UNKNOWN,
+			.parent = XAUDIT_READ_UNKNOWN,
+			.start = XAUDIT_READ_UNKNOWN,
+			.end = XAUDIT_READ_UNKNOWN,
+			.cpu = XAUDIT_READ_UNKNOWN,
+			.count = item->count,
+			.function = item->function->number,
+			.process = item->process->number,
+			.tid = item->tid,
+		};
+	return (struct xaudit_read_flat){
+		.id = call->id,
+		.parent = call->parent ? call->parent->id : XAUDIT_READ_UNKNOWN,
+		.start = call->start,
+		.end = call->end,
+		.self = call->self,
+		.total = call->total,
+		.cpu = call->cpu,
+		.count = 1,
+		.function = call->function->number,
+		.process = call->process->number,
+		.tid = call->tid,
+		.stack = call->stack,
+		.depth = call->depth,
+		.how = call->how,
+	};
 }
 
-void read_api_read_on(struct xaudit_read_calls *c)
+size_t xaudit_read_next_flat(struct xaudit_read_calls *c, struct xaudit_read_flat *to, size_t room)
 {
-	struct read_turns_record *record = c->record;
-	struct loop loop = { c, c->calls.top };
+	struct xaudit_read_item item;
+	size_t n = 0;
+	int what;
 
-	record->over = !read_events_all(&record->source, take_event, take_other, &loop);
-	record->next = record->source.decoder.now;
-	c->calls.top = loop.top;
+	while (n < room && (what = xaudit_read_next_call(c, &item)))
+		if (what == XAUDIT_READ_CALL || what == XAUDIT_READ_COUNTED)
+			to[n++] = flat_of(&item);
+	return n;
+}
+
+const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *c)
+{
+	return &c->sums;
+}
+
+void xaudit_read_calls_done(struct xaudit_read_calls *c, uint64_t *done, uint64_t *all)
+{
+	if (!c->all)
+		for (uint32_t i = c->first_process; i < c->last_process; i++)
+			c->all += read_process_event_bytes(c->trace->process[i].read);
+	/* Events in meta are not in the sum; and of what is in both files some may be read there. */
+	c->all = c->all > c->done ? c->all : c->done;
+	*all = c->all;
+	*done = c->ended ? c->all : c->done;
+}
+
+/* ---- all ---- */
+
+/* Returns why the options can't be, or NULL. */
+static const char *take_options(struct xaudit_read_calls *c, const struct xaudit_read_calls_options *options)
+{
+	const struct xaudit_read_process *process = READ_API_OPTION(options, process);
+
+	c->enters = READ_API_OPTION(options, enters);
+	c->customs = READ_API_OPTION(options, customs);
+	c->losses = READ_API_OPTION(options, losses);
+	c->counted = READ_API_OPTION(options, counted);
+	c->tid = READ_API_OPTION(options, tid);
+	c->from = READ_API_OPTION(options, from);
+	c->to = READ_API_OPTION(options, to);
+	c->to = c->to ? c->to : UINT64_MAX;
+	c->last_process = c->trace->info.processes;
+	if (process && process->trace != c->trace)
+		return "the process is of another trace";
+	if (process) {
+		c->first_process = c->next_process = process->number;
+		c->last_process = process->number + 1;
+	}
+	return c->from > c->to ? "the time ends before it begins" : NULL;
+}
+
+static void find_unit(struct xaudit_read_calls *c)
+{
+	const struct xaudit_read_process *process = c->trace->process;
+
+	c->unit = process[c->next_process].read->clock;
+	for (uint32_t i = c->next_process; i < c->last_process; i++)
+		c->scale |= !read_clock_same_rate(&c->unit, &process[i].read->clock);
+	if (c->scale)
+		c->unit.mult = READ_CLOCK_UNIT_MULT;
+}
+
+struct xaudit_read_calls *xaudit_read_calls(struct xaudit_read_trace *trace,
+	const struct xaudit_read_calls_options *options, struct xaudit_read_error *error)
+{
+	struct read_damage *damage = &trace->folder->damage;
+	struct xaudit_read_calls *c = read_memory_zeroed(damage, 1, sizeof(*c));
+
+	read_api_error(error, XAUDIT_READ_OK, "");
+	if (c)
+		c->page = read_memory_zeroed(damage, API_PAGES, sizeof(*c->page));
+	if (!c || !c->page) {
+		free(c);
+		read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
+		return NULL;
+	}
+	c->trace = trace;
+	c->damage = damage;
+	c->waiting_end = &c->waiting;
+	const char *wrong = take_options(c, options);
+	if (wrong) {
+		free(c->page);
+		free(c);
+		read_api_error(error, XAUDIT_READ_USAGE, wrong);
+		return NULL;
+	}
+	find_unit(c);
+	c->sched = read_api_sched(trace);
+	c->older = trace->calls;
+	trace->calls = c;
+	return c;
+}
+
+void xaudit_read_calls_close(struct xaudit_read_calls *c)
+{
+	struct xaudit_read_calls **at;
+
+	if (!c)
+		return;
+	for (at = &c->trace->calls; *at != c;)
+		at = &(*at)->older;
+	*at = c->older;
+	leave_process(c);
+	for (uint32_t i = 0; i < c->slots; i++)
+		free(c->slot[i]);
+	for (uint32_t i = 0; i < c->blocks; i++)
+		free(c->block[i]);
+	free(c->slot);
+	free(c->block);
+	free(c->dropped);
+	free(c->page);
+	free(c);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cursor behind xaudit_read_calls(). cursor.c makes items of events, cursor_read.c goes through processes and their
- * records.
+ * The cursor behind xaudit_read_calls(). cursor_items.h makes items of events, cursor.c goes through processes and
+ * their records.
  *
  * Events are taken one by one, by the one decoder and the one builder of calls, up to an event of which the caller is
  * told something. What one event tells (calls that end together) waits in a list through the calls themselves. So there
@@ -14,8 +14,8 @@
 
 #include "tool/read/api/api.h"
 #include "tool/read/events/counts.h"
-#include "tool/read/events/cuts.h"
-#include "tool/read/events/turns.h"
+#include "tool/read/events/stops.h"
+#include "tool/read/events/thread_turns.h"
 
 /* A call that is open, or waits to be told. Times are in units of xaudit_read_calls.unit. */
 struct api_call {
@@ -78,7 +78,7 @@ struct xaudit_read_calls {
 	/* The process at hand. */
 	uint32_t first_process, next_process, last_process;
 	struct xaudit_read_process *process; /* NULL: none */
-	struct read_cuts cuts;
+	struct read_stops stops;
 	uint64_t lost_told;
 	struct read_stacks stacks;
 	struct read_stack_calls **dropped; /* those whose calls are given up */
@@ -92,22 +92,5 @@ struct xaudit_read_calls {
 	struct read_counts *counts; /* NULL: no counters are being read */
 	unsigned next_counts;
 };
-
-/* ---- cursor.c ---- */
-
-/* From here on c->calls holds the calls of this stack; after the second one, of none. */
-void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack);
-void read_api_lay_down(struct xaudit_read_calls *c);
-
-/* The calls that are open on the stacks that the record was the last one on have no end. c->calls holds no stack's. */
-void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record);
-
-/* Reads on in c->record, to its end, its next stack (by turns) or until something waits. */
-void read_api_read_on(struct xaudit_read_calls *c);
-
-/* ---- cursor_slots.c ---- */
-
-/* The function of an id in the process at hand. Never NULL. */
-struct api_slot *read_api_slot_of(struct xaudit_read_calls *c, const struct read_function *function, uint32_t id);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that a cursor has met. */
+#include "tool/read/api/cursor_slots.h"
+
 #include <string.h>
 
 #include "tool/read/api/cursor.h"
+#include "tool/read/api/functions.h"
 #include "tool/read/damage/memory.h"
 
 static struct api_slot *slot_at(struct xaudit_read_calls *c, uint32_t number)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tool/read/api/api.h"
+#include "tool/read/api/threads.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/events/events.h"

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What `xaudit info` tells of a process: its head, and what its records say. */
+#include "tool/read/api/facts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/read/api/api.h"
+#include "tool/read/api/functions.h"
+#include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
-#include "tool/read/load.h"
 #include "tool/read/meta.h"
+#include "tool/read/process_load.h"
+#include "tool/read/shown_names.h"
 #include "tool/read/state.h"
 
 /* Texts belong to the process: they stay where they are as long as it is loaded. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/read/api/follow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/now.h"
-#include "tool/read/api/follow.h"
+#include "tool/read/api/follow_record.h"
+#include "tool/read/api/functions.h"
+#include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
-#include "tool/read/events/cuts.h"
+#include "tool/read/events/stops.h"
 
 #define FIRST_NS 1000000000u /* for the first look */
 
@@ -81,7 +85,7 @@ static void see_changes(struct xaudit_read_follow *f)
 {
 	read_process_load(f->read);
 	for (; f->changes < f->read->changes; f->changes++)
-		if (read_cuts_by(&f->read->change[f->changes]))
+		if (read_stops_by(&f->read->change[f->changes]))
 			read_follow_forget(f);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/read/api/functions.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/read/api/api.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/shown_names.h"
 
 /* ---- objects ---- */
 

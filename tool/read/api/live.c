@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tool/read/api/api.h"
+#include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 
 /* Where the data of a process are. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/read/api/threads.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/read/api/facts.h"
+#include "tool/read/api/functions.h"
+#include "tool/read/api/threads.h"
+#include "tool/read/api/timeline_calls.h"
+#include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 
 #define PAGE_BITS 6 /* small, since all processes have some, and there may be thousands */

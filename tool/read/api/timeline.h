@@ -54,28 +54,4 @@ struct xaudit_read_events {
 	bool is_held;
 };
 
-/* ---- timeline_calls.c: of e->thread, at e->event ---- */
-
-/* Takes a call, or an end of calls. */
-void read_api_take_call(struct xaudit_read_events *e, const struct read_merge_event *from);
-
-/* Takes a call with its end, `end`. */
-void read_api_take_leaf(
-	struct xaudit_read_events *e, const struct read_merge_event *from, const struct read_merge_event *end);
-
-/* The thread's events are on another stack from here on. */
-void read_api_change_stack(struct event_thread *thread, const struct read_merge_event *event);
-
-/* The record's events are another thread's from here on. Other threads may go on with the stacks that have numbers. */
-void read_api_change_thread(struct event_thread *thread, uint32_t tid);
-
-/* The thread has no more events, or some are missing here. */
-void read_api_drop_thread(struct event_thread *thread);
-
-/* The innermost call that is open on the thread's stack, and their number. */
-void read_api_set_open(struct xaudit_read_event *event, const struct event_thread *thread);
-
-/* Calls that were told are free. */
-void read_api_free_told(struct xaudit_read_events *e);
-
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/api/timeline.h"
+#include "tool/read/api/timeline_calls.h"
 
 #include <stdlib.h> /* qsort */
 
+#include "tool/read/api/timeline.h"
 #include "tool/read/damage/memory.h"
 
 #define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */

@@ -3,7 +3,7 @@
  * What went wrong when a trace was read, as values: nothing in tool/read prints, or ends the process.
  *
  * If a trace can be read in part, the rest is damage, which is remembered beside what was read. If nothing can be read,
- * the caller gets a struct read_error instead. tool/read/api/open.c makes the public errors of both.
+ * the caller gets a struct read_error instead. tool/read/api/trace.c makes the public errors of both.
  *
  * Memory may run out in any function that reads. The function then returns as at the end of the data, or as if there
  * were none, and sets read_damage.no_memory: a caller looks at that once, when it has read all that it wanted.

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/read/events/chunk_words.h"
+
 #include <errno.h>
 #include <string.h>
 

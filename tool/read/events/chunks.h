@@ -10,7 +10,7 @@
  *
  * A chunk is in meta, or in t<n>[.<p>], or in both. In meta, chunks of a record overwrite older ones of that record,
  * or of one whose process is gone; in t<n> they stay. There their words may be dense (format/dense.h):
- * read_chunks_read() gives plain ones, and all offsets are as if they were.
+ * read_chunks_read() (chunk_words.h) gives plain ones, and all offsets are as if they were.
  *
  * A chunk that is `reused` may be overwritten while it is read: what was read of it counts only if read_chunk_again()
  * says afterwards that it is still there.
@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/read/file.h"
 #include "tool/read/process.h"
+#include "tool/read/trace_file.h"
 
 struct read_chunk {
 	struct trace_chunk head;
@@ -109,18 +109,6 @@ static inline bool read_chunk_is_unwritten(const struct read_chunk *chunk, uint6
 {
 	return !word || word == chunk->token;
 }
-
-/* Reads the head again. Returns false, and does not change *chunk, if another chunk is there now. */
-bool read_chunk_again(struct read_chunk *chunk);
-
-/*
- * Bytes at `offset` of the file, behind the chunk's head and at a word: as many as there are, up to size. The second
- * notes no damage; *error, unless NULL: an errno, or 0.
- */
-size_t read_chunks_read(
-	struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset);
-size_t read_chunks_look_at(struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size,
-	uint64_t offset, int *error);
 
 /* Notes damage at `offset` of the chunk's file. */
 void read_chunks_damage(

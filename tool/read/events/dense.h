@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
-#include "tool/read/file.h"
+#include "tool/read/trace_file.h"
 
 struct read_dense;
 

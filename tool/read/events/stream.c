@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/read/damage/memory.h"
+#include "tool/read/events/chunk_words.h"
 
 static void damage_at(const struct read_stream *stream, uint64_t offset, const char *what)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A packed trace as its readers see it: members, and their bytes. tool/read/file.h offers them as files; nothing else
- * of the reader knows that they are packed. The format is format/pack.h.
+ * A packed trace as its readers see it: members, and their bytes. tool/read/trace_file.h offers them as files; nothing
+ * else of the reader knows that they are packed. The format is format/pack.h.
  *
  * Blocks are decompressed when they are read, and kept while there is room (PACK_CACHE): reading a member from its
  * beginning to its end decompresses each block once, and so does reading of several in turn, as long as their blocks
@@ -80,7 +80,7 @@ bool pack_is_in(const struct pack_member *member, const char *folder);
 size_t pack_read(
 	struct pack *pack, const struct pack_member *member, void *to, size_t size, uint64_t offset, int *error);
 
-/* As of tool/read/file.h. */
+/* As of tool/read/trace_file.h. */
 uint64_t pack_data(const struct pack_member *member, uint64_t offset);
 uint64_t pack_hole(const struct pack_member *member, uint64_t offset); /* where the data ends that `offset` is in */
 uint64_t pack_disk(const struct pack_member *member, uint64_t begin, uint64_t end);

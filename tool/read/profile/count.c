@@ -6,7 +6,7 @@
 #include "runtime/base/search.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/counts.h"
-#include "tool/read/load.h"
+#include "tool/read/process_load.h"
 #include "tool/read/profile/loop.h"
 
 #define PAGE_MASK ((1u << READ_COUNT_PAGE_BITS) - 1)
@@ -175,7 +175,7 @@ void read_count_begin(struct read_count *c, struct read_process *process, uint32
 	c->filtered = setup->tid || setup->from || setup->to;
 	c->from = setup->from ? ticks_of(&process->clock, start + setup->from) : 0;
 	c->to = setup->to ? ticks_of(&process->clock, start + setup->to) : UINT64_MAX;
-	read_cuts_find(&c->cuts, process);
+	read_stops_find(&c->stops, process);
 }
 
 void read_count_end(struct read_count *c)
@@ -187,7 +187,7 @@ void read_count_end(struct read_count *c)
 			free(c->page[c->pages - 1]);
 		c->page[c->pages - 1] = no_page;
 	}
-	read_cuts_free(&c->cuts);
+	read_stops_free(&c->stops);
 	c->process = NULL;
 }
 

@@ -40,10 +40,10 @@
 
 #include "tool/read/api/xaudit-read.h"
 #include "tool/read/events/calls.h"
-#include "tool/read/events/cuts.h"
+#include "tool/read/events/stops.h"
+#include "tool/read/events/thread_turns.h"
 #include "tool/read/profile/customs.h"
 #include "tool/read/profile/rows.h"
-#include "tool/read/events/turns.h"
 
 /* The same for all threads that count. */
 struct read_count_setup {
@@ -101,7 +101,7 @@ struct read_count {
 	/* function id -> row: page[id >> READ_COUNT_PAGE_BITS][id & ...]; 0 or no page: not asked for yet */
 	uint32_t **page, *no_page;
 
-	struct read_cuts cuts;
+	struct read_stops stops;
 
 	struct read_stacks stacks; /* of the process */
 

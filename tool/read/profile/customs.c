@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tool/read/damage/memory.h"
-#include "tool/read/load.h"
+#include "tool/read/process_load.h"
 
 /* ---- rows ---- */
 

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Several threads count. Nothing that reads a trace is shared: each thread but the caller's opens the traces anew,
- * since a folder and its files, names and damage are one thread's. They share a list of jobs, each of which is a thread
- * record (or several, if these have to be read by turns), and take the next one from it whenever they are done with
- * one. The list is in the order of the trace, so each takes jobs in rising order (count.h).
- *
- * A thread that can't open a trace, or does not find in it what the caller's has, leaves the job for the end, when the
- * caller's thread does it. Damage belongs to jobs, too, and is put together in their order.
- */
 #define _GNU_SOURCE
+#include "tool/read/profile/jobs.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/read/api/cpu.h"
+#include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
-#include "tool/read/load.h"
+#include "tool/read/process_load.h"
 #include "tool/read/profile/profile.h"
 
 #define JOBS_MOST   1024

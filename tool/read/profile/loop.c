@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/profile/fast.h"
 #include "tool/read/profile/loop.h"
 
 #include <string.h>
 
 #include "tool/read/damage/memory.h"
-#include "tool/read/load.h"
+#include "tool/read/process_load.h"
+#include "tool/read/profile/fast.h"
+#include "tool/read/sched/sched_cursor.h"
+#include "tool/read/shown_names.h"
 
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)
@@ -220,7 +222,7 @@ static void end_untimed(struct read_count *c, struct read_call *call)
 /* Ends a call that has no end of its own: its time is known unless recording ended in it. */
 static __attribute__((noinline)) void end_for_want(struct read_count *c, struct read_call *call, uint64_t now)
 {
-	if (!read_cuts_between(&c->cuts, call->start, now)) {
+	if (!read_stops_between(&c->stops, call->start, now)) {
 		end_timed(c, call, now, c->sched != NULL);
 		return;
 	}

@@ -2,10 +2,14 @@
 /*
  * The profiles of xaudit-read.h: options, and rows with times in ns, of what count.h has counted.
  */
+#include "tool/read/profile/profile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/read/profile/profile.h"
+#include "tool/read/api/cpu.h"
+#include "tool/read/api/trace.h"
+#include "tool/read/profile/jobs.h"
 #include "tool/read/state.h"
 
 /* ---- rows ---- */

@@ -22,10 +22,4 @@ struct xaudit_read_profile {
 	void *user;
 };
 
-/*
- * Counts all with so many threads, of which the caller's is one. The result, damage included, does not depend on their
- * number. Returns false if memory ran out.
- */
-bool read_profile_count(struct xaudit_read_profile *profile, uint32_t jobs);
-
 #endif

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "tool/read/damage/memory.h"
-#include "tool/read/file.h"
 #include "tool/read/folder.h"
-#include "tool/read/sched/index.h"
+#include "tool/read/sched/records.h"
+#include "tool/read/trace_file.h"
 
 #define BLOCK	    (256u << 10)
 #define DATA_FIRST  32

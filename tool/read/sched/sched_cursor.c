@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/read/sched/sched.h"
+#include "tool/read/sched/sched_cursor.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/read/folder.h"
 #include "tool/read/process.h"
-#include "tool/read/sched/index.h"
+#include "tool/read/sched/records.h"
+#include "tool/read/sched/sched.h"
 
 enum state { OFF, ON, UNKNOWN };
 

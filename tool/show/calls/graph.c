@@ -8,6 +8,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/calls/graph_edges.h"
 #include "tool/show/term/srcline.h"
 
 static void add(struct cct_node *to, const struct cct_node *from)

@@ -28,9 +28,4 @@ struct graph {
 	uint64_t whole; /* 100 %: the time of its outermost calls, or that of the program */
 };
 
-/* ---- graph_edges.c ---- */
-
-/* A graph with a node per function, and an edge per caller and callee, in the language of graphviz or of mermaid. */
-void graph_print_edges(const struct graph *graph, enum graph_format format);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of functions, in the languages of graphviz and of mermaid. */
+#include "tool/show/calls/graph_edges.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,8 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/calls/view.h"
-#include "tool/show/open.h"
-#include "tool/show/term/cut.h"
+#include "tool/show/show_trace.h"
+#include "tool/show/term/fit.h"
 #include "tool/show/term/term.h"
 
 #define UNKNOWN XAUDIT_READ_UNKNOWN
@@ -321,7 +321,7 @@ static void print_work(const struct own *own, uint32_t number, uint32_t *told)
 /* Would the columns leave no room for names? Then there are none of costs, whose sums stand below, and of threads. */
 static bool is_narrow(void)
 {
-	return term_columns() && term_columns() < 77 + CUT_KEEPS;
+	return term_columns() && term_columns() < 77 + FIT_KEEPS;
 }
 
 static void print_life(const struct own *own, const struct life *life, uint32_t *opening, uint32_t *closing)

@@ -8,7 +8,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/calls/view.h"
-#include "tool/show/term/cut.h"
+#include "tool/show/term/fit.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
 
@@ -70,7 +70,7 @@ static void find_outliers(struct own *own)
 /* Would the columns leave no room for names? Then there are none of medians and calls. */
 static bool is_narrow(void)
 {
-	return term_columns() && term_columns() < 87 + CUT_KEEPS;
+	return term_columns() && term_columns() < 87 + FIT_KEEPS;
 }
 
 static void print_row(const struct own *own, const struct outlier *outlier)

@@ -1,10 +1,244 @@
 /* SPDX-License-Identifier: MIT */
 /* xaudit slow: the longest calls of a function, and what they did that others did not. */
-#include <stdlib.h>
-
-#include "tool/base/tool.h"
 #include "tool/show/calls/slow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/show/calls/slow_print.h"
 #include "tool/show/term/srcline.h"
+
+/* ---- which functions the word names ---- */
+
+enum named { NAMED_UNKNOWN, NAMED_NO, NAMED_YES };
+
+struct named_set {
+	const char *word;
+	uint8_t *named; /* enum named, by number */
+	uint32_t room;
+};
+
+static bool is_named(struct named_set *set, const struct xaudit_read_function *function)
+{
+	if (function->number >= set->room) {
+		uint32_t room = (function->number + 64) * 2;
+
+		set->named = memory_resize(set->named, room, sizeof(*set->named));
+		memset(set->named + set->room, NAMED_UNKNOWN, room - set->room);
+		set->room = room;
+	}
+	uint8_t *named = &set->named[function->number];
+	if (*named == NAMED_UNKNOWN)
+		*named = view_names(set->word, function) ? NAMED_YES : NAMED_NO;
+	return *named == NAMED_YES;
+}
+
+/* ---- the first pass ---- */
+
+/* Puts a call among the longest, in the order of their times; of equal ones that which came first is longer. */
+static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_t time)
+{
+	uint32_t at = slow->calls;
+
+	while (at && slow->call[at - 1].time < time)
+		at--;
+	if (at == slow->count)
+		return;
+	if (slow->calls < slow->count)
+		slow->calls++;
+	memmove(&slow->call[at + 1], &slow->call[at], (slow->calls - 1 - at) * sizeof(*slow->call));
+	slow->call[at] = (struct slow_call){
+		.start = call->start, .time = time, .process = call->process, .tid = call->tid, .cpu = call->cpu
+	};
+}
+
+static bool find(struct slow *slow)
+{
+	struct named_set set = { .word = slow->word };
+	struct xaudit_read_calls *calls = view_begin(slow->trace, &slow->options, false);
+	struct xaudit_read_item item;
+
+	slow->call = memory_zeroed(slow->count, sizeof(*slow->call));
+	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
+		const struct xaudit_read_call *call = item.call;
+
+		if (!is_named(&set, call->function))
+			continue;
+		view_count_left(&slow->left, call);
+		if (call->recursion || call->end == XAUDIT_READ_UNKNOWN || call->how == XAUDIT_READ_POINT)
+			continue;
+		sample_add(&slow->times, call->end - call->start);
+		keep(slow, call, call->end - call->start);
+	}
+	xaudit_read_calls_close(calls);
+	free(set.named);
+	slow->function = view_find("slow", slow->trace, slow->word);
+	if (!slow->function)
+		return false;
+	sample_sort(&slow->times);
+	if (slow->times.count)
+		slow->median = sample_middle(&slow->times, SLOW_MIDDLE, &slow->low, &slow->high);
+	return true;
+}
+
+/* ---- the second pass ---- */
+
+/* Trees of the function's open calls. A call and those in it have the number of their tree, from 1 on, as a mark. */
+struct open {
+	struct cct tree;
+	bool used;
+};
+
+struct pass {
+	struct slow *slow;
+	struct open *open;
+	uint32_t opens;
+};
+
+static uint32_t mark_of(const struct xaudit_read_call *call)
+{
+	return call ? (uint32_t)(call->user[0] >> 32) : 0;
+}
+
+static void mark(struct xaudit_read_call *call, uint32_t number)
+{
+	call->user[0] = (uint64_t)number << 32;
+}
+
+static uint32_t take_tree(struct pass *pass)
+{
+	uint32_t i = 0;
+
+	while (i < pass->opens && pass->open[i].used)
+		i++;
+	if (i == pass->opens) {
+		pass->open = memory_resize(pass->open, ++pass->opens, sizeof(*pass->open));
+		cct_open(&pass->open[i].tree, SLOW_NODES);
+		pass->open[i].tree.nodes_only = true;
+	}
+	pass->open[i].used = true;
+	return i + 1;
+}
+
+static bool is_outermost(const struct pass *pass, const struct xaudit_read_call *call)
+{
+	return call->function == pass->slow->function && !call->recursion;
+}
+
+static void enter(struct pass *pass, struct xaudit_read_call *call)
+{
+	uint32_t around = mark_of(call->parent);
+
+	/* Calls in those that began in the options' time are wanted, later ones too; so the cursor gives too many. */
+	if (is_outermost(pass, call) && !around) {
+		mark(call, take_tree(pass));
+		cct_enter_root(&pass->open[mark_of(call) - 1].tree, call);
+	} else if (around) {
+		mark(call, around);
+		cct_enter(&pass->open[around - 1].tree, call);
+	}
+}
+
+static struct slow_call *find_call(struct slow *slow, const struct xaudit_read_call *call)
+{
+	for (uint32_t i = 0; i < slow->calls; i++) {
+		struct slow_call *c = &slow->call[i];
+		if (c->start == call->start && c->time == call->end - call->start && c->process == call->process &&
+			c->tid == call->tid && !c->found)
+			return c;
+	}
+	return NULL;
+}
+
+static void add_typical(struct slow *slow, const struct cct *tree)
+{
+	for (uint32_t i = 1; i < tree->nodes; i++) {
+		const struct cct_node *node = &tree->node[i];
+
+		if (node->function >= slow->functions) {
+			uint32_t functions = (node->function + 64) * 2;
+
+			slow->typical = memory_resize(slow->typical, functions, sizeof(*slow->typical));
+			memset(slow->typical + slow->functions, 0,
+				(functions - slow->functions) * sizeof(*slow->typical));
+			slow->functions = functions;
+		}
+		struct slow_part *part = &slow->typical[node->function];
+		part->calls += node->calls;
+		cct_add(&part->own, &node->own);
+	}
+	slow->middle++;
+}
+
+/* One of the function's outermost calls is over, and has its tree. */
+static void end_outermost(struct pass *pass, const struct xaudit_read_call *call, struct open *open)
+{
+	struct slow *slow = pass->slow;
+	uint64_t to = view_to(slow->trace, &slow->options);
+
+	if (call->end != XAUDIT_READ_UNKNOWN && (!to || call->start < to)) {
+		uint64_t time = call->end - call->start;
+		if (time >= slow->low && time <= slow->high)
+			add_typical(slow, &open->tree);
+		struct slow_call *found = slow->calls && time >= slow->call[slow->calls - 1].time ?
+						  find_call(slow, call) : NULL;
+		if (found) {
+			found->found = true;
+			found->tree = open->tree;
+			cct_open(&open->tree, SLOW_NODES);
+			open->tree.nodes_only = true;
+			open->used = false;
+			return;
+		}
+	}
+	cct_clear(&open->tree);
+	open->used = false;
+}
+
+static void end(struct pass *pass, struct xaudit_read_call *call)
+{
+	uint32_t number = mark_of(call);
+
+	/* A call that is traced at its entry only may not have begun, to the cursor. */
+	if (!number && mark_of(call->parent)) {
+		enter(pass, call);
+		number = mark_of(call);
+	}
+	if (!number)
+		return;
+	cct_take(&pass->open[number - 1].tree, call);
+	if (!mark_of(call->parent))
+		end_outermost(pass, call, &pass->open[number - 1]);
+}
+
+static void read_calls(struct slow *slow)
+{
+	struct pass pass = { .slow = slow };
+	struct view_options options = slow->options;
+
+	options.to = 0;
+
+	struct xaudit_read_calls *calls = view_begin(slow->trace, &options, true);
+	struct xaudit_read_item item;
+
+	for (int what; (what = view_next(calls, &item)) != XAUDIT_READ_END;) {
+		if (what == XAUDIT_READ_ENTER)
+			enter(&pass, item.call);
+		else if (what == XAUDIT_READ_CALL)
+			end(&pass, item.call);
+	}
+	xaudit_read_calls_close(calls);
+	for (uint32_t i = 0; i < pass.opens; i++)
+		cct_close(&pass.open[i].tree);
+	free(pass.open);
+	for (uint32_t i = 0; i < slow->calls; i++)
+		if (slow->call[i].found) {
+			cct_sum(&slow->call[i].tree);
+			cct_sort(&slow->call[i].tree, false);
+		}
+}
 
 static const struct options_row rows[] = {
 	{ 'n', "count", "N", "so many calls (default: 5)", .take = options_number, .most = SLOW_COUNT_MOST,
@@ -49,9 +283,9 @@ int slow_main(int argc, char **argv)
 	slow.color = show_colors(&slow.options.show);
 	slow.cpu = xaudit_read_trace_info(slow.trace)->sched;
 
-	bool found = slow_find(&slow);
+	bool found = find(&slow);
 	if (found) {
-		slow_read(&slow);
+		read_calls(&slow);
 		if (slow.options.show.json)
 			slow_json(&slow);
 		else

@@ -56,27 +56,4 @@ struct slow {
 	uint64_t middle;
 };
 
-/* ---- slow_read.c ---- */
-
-/* The first pass, then the second. The first returns false if the word names no function, or several. */
-bool slow_find(struct slow *slow);
-void slow_read(struct slow *slow);
-
-/* ---- slow_show.c ---- */
-
-/* What differs in one function, from a typical call. */
-struct slow_difference {
-	uint32_t function;
-	int64_t self, waiting; /* ns more, or less */
-	bool waited; /* `waiting` is known */
-	struct slow_part here;
-	double typical_self, typical_waiting, typical_calls;
-};
-
-/* The differences of a call, the largest first; to be freed. */
-struct slow_difference *slow_differences(const struct slow *slow, const struct slow_call *call, uint32_t *count);
-
-void slow_print(const struct slow *slow);
-void slow_json(const struct slow *slow);
-
 #endif

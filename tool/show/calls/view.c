@@ -10,10 +10,10 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/show/asked.h"
-#include "tool/show/open.h"
+#include "tool/show/show_trace.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
+#include "tool/show/trace_has.h"
 
 struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
 	char **argv, const char **function, bool needed, int *status)
@@ -23,10 +23,11 @@ struct xaudit_read_trace *view_open(struct view_options *options, const struct o
 
 	if (!trace)
 		return NULL;
-	if (asked_no_span(options->from, options->to)) {
-		tool_error(syntax->command, ASKED_NO_SPAN "; `xaudit %s --help` lists what there is", syntax->command);
+	if (trace_has_no_span(options->from, options->to)) {
+		tool_error(syntax->command, TRACE_HAS_NO_SPAN "; `xaudit %s --help` lists what there is",
+			syntax->command);
 		*status = TOOL_USAGE;
-	} else if (asked_is_there(syntax->command, &trace, 1, options->tid, options->from)) {
+	} else if (trace_has(syntax->command, &trace, 1, options->tid, options->from)) {
 		return trace;
 	} else {
 		*status = TOOL_FAILED;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/*
- * report --by-event: calls and times by the value of a custom event. A value is in force in its thread from an event of
- * the type to the next one, or to one of the type that ends it. A call belongs to the value that was in force in its
- * thread when it began, with all of its time, whatever comes while it lasts.
- */
+#include "tool/show/report/by_event.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +13,11 @@
 #include "tool/base/tool.h"
 #include "tool/show/event_text.h"
 #include "tool/show/report/catalog.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/left_out.h"
 #include "tool/show/report/nested.h"
 #include "tool/show/report/report.h"
+#include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
 
 #define VALUES_MOST 100000 /* what is more becomes one row */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/*
- * report --by=process: the rows of the threads of a process, added up. Since a thread's total is that of its outermost
- * calls, so is the process's. Percentiles are found in the buckets of all of its threads together.
- */
+#include "tool/show/report/by_process.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/show/report/catalog.h"
+#include "tool/show/report/profile.h"
 #include "tool/show/report/report.h"
 
 struct process {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/show/term/cut.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/term/fit.h"
 
 enum unit { UNIT_NUMBER, UNIT_TIME, UNIT_SHARE };
 
@@ -110,7 +111,7 @@ void columns_fit(
 	if (!width || columns->chosen)
 		return;
 	for (unsigned i = 0; i < sizeof(order); i++)
-		if (order[i] != sort && width_of(columns, beside_each) + beside + CUT_KEEPS > width)
+		if (order[i] != sort && width_of(columns, beside_each) + beside + FIT_KEEPS > width)
 			leave_out(columns, order[i]);
 }
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/*
- * report --diff: two runs, function by function; the same function is the one of the same name in the same library.
- *
- * The order shall begin with the function that is to blame, not with those that call it: so it goes by self time. And
- * what only varies shall not stand in front of what changed: so of the change of a function's self time that part
- * counts which comes from more or fewer calls, and, if compare.h finds the calls to be of another length, the part that
- * comes from that.
- */
+#include "tool/show/report/diff.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +10,10 @@
 #include "tool/base/memory.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/compare.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/left_out.h"
 #include "tool/show/report/report.h"
+#include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
 
 enum { OLD, NEW };

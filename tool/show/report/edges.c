@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/*
- * report --callers and --callees: the calls of a function by who made them, and the calls that it made itself by what
- * they are of. A row is a pair of functions, and counts what its calls add to the report's row of the called function:
- * so the totals of all callers of a function add up to its total, recursion included.
- */
+#include "tool/show/report/edges.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +10,10 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/report/catalog.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/left_out.h"
 #include "tool/show/report/report.h"
+#include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
 
 #define ITSELF UINT32_MAX /* as second number of a key: all calls of the function */

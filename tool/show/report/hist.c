@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/* report --hist: how the times of a function's calls are distributed. The profile's buckets become rows (bars.h). */
+#include "tool/show/report/hist.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/report/bars.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/left_out.h"
+#include "tool/show/report/profile.h"
 #include "tool/show/report/report.h"
+#include "tool/show/report/row_names.h"
 
 #define WIDTH 40 /* of the longest bar */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-/* report without a question: a line per function, library or thread, as the profile has counted them. */
+#include "tool/show/report/profile.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,11 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/event_text.h"
+#include "tool/show/report/by_process.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/left_out.h"
 #include "tool/show/report/report.h"
+#include "tool/show/report/row_names.h"
 #include "tool/show/term/progress.h"
 
 struct xaudit_read_profile *report_count(struct report *report, int by)

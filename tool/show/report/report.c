@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* xaudit report: takes the options, opens the traces, and has the question answered (report.h). */
+#include "tool/show/report/report.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/show/asked.h"
-#include "tool/show/open.h"
-#include "tool/show/report/report.h"
+#include "tool/show/report/by_event.h"
+#include "tool/show/report/diff.h"
+#include "tool/show/report/edges.h"
+#include "tool/show/report/hist.h"
+#include "tool/show/report/profile.h"
+#include "tool/show/show_trace.h"
 #include "tool/show/term/srcline.h"
+#include "tool/show/trace_has.h"
 
 static bool take_sort(const struct options_given *given)
 {
@@ -115,8 +121,8 @@ static const char *wrong(const struct report *report)
 		return "--event-end goes with --by-event";
 	if (report->diff && report->traces != 2)
 		return "--diff wants two folders: OLD NEW";
-	if (asked_no_span(report->from, report->to))
-		return ASKED_NO_SPAN;
+	if (trace_has_no_span(report->from, report->to))
+		return TRACE_HAS_NO_SPAN;
 	if (report->hist && report->sort != COLUMNS)
 		return "--sort does not go with --hist";
 	if (report->hist && report->columns.chosen && !report->options.json)
@@ -239,7 +245,7 @@ int report_main(int argc, char **argv)
 		tool_error("report", "times on processors are not in this trace; `xaudit record --sched` records them");
 		return close_all(&report, TOOL_FAILED);
 	}
-	if (!asked_is_there("report", report.trace, report.traces, report.tid, report.from))
+	if (!trace_has("report", report.trace, report.traces, report.tid, report.from))
 		return close_all(&report, TOOL_FAILED);
 	status = answer(&report);
 	for (uint32_t i = 0; i < report.traces && !report.options.json; i++)

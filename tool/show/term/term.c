@@ -16,7 +16,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
-#include "tool/show/term/cut.h"
+#include "tool/show/term/fit.h"
 #include "tool/show/term/pager.h"
 #include "tool/show/term/progress.h"
 
@@ -58,7 +58,7 @@ static unsigned columns(void)
 /* Writes the line that is kept, cut. */
 static void put_line(FILE *to)
 {
-	cut_line(to, term.line, term.length, term.columns, term.ellipsis);
+	fit_line(to, term.line, term.length, term.columns, term.ellipsis);
 	term.length = 0;
 }
 
@@ -179,8 +179,8 @@ void term_text(FILE *file, const char *text)
 	bool mark = file == stdout && cuts();
 
 	if (mark)
-		putc(CUT_BEGIN, file);
+		putc(FIT_BEGIN, file);
 	tool_text(file, text);
 	if (mark)
-		putc(CUT_END, file);
+		putc(FIT_END, file);
 }

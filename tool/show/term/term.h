@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Standard output of the commands that show things, where it is a terminal: lines that are rows of a table, or of a
- * tree, are cut to its width (cut.h), and a pager shows them (pager.h), which starts when the first of them comes:
+ * tree, are cut to its width (fit.h), and a pager shows them (pager.h), which starts when the first of them comes:
  * until then the terminal has room for progress.h. Elsewhere, in a pipe and in a file, nothing is changed.
  *
  * `stdout` becomes a stream of its own here; it is used as ever. One thread.
@@ -27,7 +27,7 @@ void term_rows(bool rows);
 /* How wide rows may be, after term_begin(); 0: nothing is cut. */
 unsigned term_columns(void);
 
-/* What tells on this terminal that something was cut away. Sets the locale by which cut.h knows widths. */
+/* What tells on this terminal that something was cut away. Sets the locale by which fit.h knows widths. */
 const char *term_ellipsis(void);
 
 /* tool_text(), of a name or path that may be cut before the rest of its row is. */

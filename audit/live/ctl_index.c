@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/ctl_index.h"
+
+#include <errno.h>    /* EINVAL */
+#include <sys/mman.h> /* PROT_READ */
+
+#include "audit/live/entry.h"
+#include "audit/model/object.h"
+#include "runtime/control.h"
+#include "x86_64/sys.h"
+
+#define MOST (4ull << 30) /* bytes */
+
+static struct {
+	uint8_t *start; /* NULL: none */
+	uint64_t size;
+} room;
+
+static void drop(void)
+{
+	if (room.start)
+		sys_munmap(room.start, room.size);
+	room.start = NULL;
+}
+
+int ctl_index_make(uint64_t size, uint64_t *address)
+{
+	drop();
+	if (!size || size > MOST)
+		return -EINVAL;
+	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sys_is_error(p))
+		return (int)(intptr_t)p;
+	room.start = p;
+	room.size = size;
+	*address = (uint64_t)(uintptr_t)p;
+	return 0;
+}
+
+/* Returns whether it was taken. */
+static int take(const struct control_index *from)
+{
+	struct object *object = objects;
+	struct index index;
+
+	while (object && object->number != from->object)
+		object = object->next;
+	if (!object || object->index.head || from->offset % 8 || from->offset > room.size ||
+		from->size > room.size - from->offset ||
+		index_attach(&index, room.start + from->offset, from->size, NULL))
+		return 0;
+	struct index_identity identity;
+	object_identity(object, &identity);
+	return index_same_file(&index.head->identity, &identity) && entry_take(object, &index);
+}
+
+void ctl_index_take(uint64_t count)
+{
+	const struct control_index *list = (const void *)room.start;
+	int taken = 0;
+
+	if (!room.start)
+		return;
+	/* Nothing of it changes any more, nor the list, of which nothing is believed but by way of a copy. */
+	sys_mprotect(room.start, room.size, PROT_READ);
+	for (uint64_t i = 0; i < count && (i + 1) * sizeof(*list) <= room.size; i++)
+		taken |= take(&list[i]);
+	if (taken)
+		room.start = NULL;
+	drop();
+}

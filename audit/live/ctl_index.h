@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `xaudit ctl` brings along: indexes of files (format/index.h), for a process that has looked for none, or can
+ * find none where it is. The tool has memory made here, writes into it, and names it in its next request
+ * (runtime/control.h); all while the world is stopped. An index that an object takes stays for good, as one that the
+ * module found itself: names and templates are used where they lie.
+ *
+ * All functions: process lock held, by the thread that obeys. General registers only, no libc.
+ */
+#ifndef XAUDIT_AUDIT_LIVE_CTL_INDEX_H
+#define XAUDIT_AUDIT_LIVE_CTL_INDEX_H
+
+#include <stdint.h>
+
+/* Makes memory of this size, in place of what was made before and not taken. *address. Returns 0 or -errno. */
+int ctl_index_make(uint64_t size, uint64_t *address);
+
+/*
+ * Gives the `count` indexes in that memory to the objects that they are of, where these have none. What is damaged, or
+ * another file's, is left; without any that was taken the memory is freed.
+ */
+void ctl_index_take(uint64_t count);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of kind entry (entry.h) that have a stub in a load: where it is, what is written at the site, and whether
+ * the function is on.
+ *
+ * All functions: process lock held. General registers only, no libc.
+ */
+#ifndef XAUDIT_AUDIT_LIVE_ENTRY_STUB_H
+#define XAUDIT_AUDIT_LIVE_ENTRY_STUB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/model/object.h"
+
+/* Why the function can't be used in this load; TRACED: it can. Its stub must have been made. */
+enum trace_reason entry_refused(const struct load *load, uint32_t function);
+
+/* The cell of the function, by its number in the set; NULL: no stubs yet. *stub: its stub's address. */
+struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_t *stub);
+
+/*
+ * Is there a call of ours in its bytes when its jump stands? Then its copy is of no use without, and may be used by
+ * somebody who has come through the jump already: so it stands from the first time on, and its stub must have been
+ * made.
+ */
+int entry_stays(const struct load *load, uint32_t function);
+
+/*
+ * The bytes of the function's site that are written with its jump, as sled_patched(). Returns their number; 0: no stubs
+ * yet, or out of reach.
+ */
+size_t entry_patched(const struct load *load, uint32_t function, uint8_t out[16], int *from);
+
+/*
+ * Address of the function's displaced copy in this load, 0: none. inside: as struct index_template's: where in it a
+ * thread can go on that stands between the instructions in place.
+ */
+uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1]);
+
+/* Is it on, if its jump stands? */
+int entry_is_on(const struct load *load, uint32_t function);
+
+/* Switches it, if its jump stands, by one store: threads may be running it. Its cell must be full. */
+void entry_turn(struct load *load, uint32_t function, int on);
+
+/*
+ * The function at this address, as it is called without an event, whether it is on or not: its copy, where it has one
+ * in an open load that is of use even where no jump stands; else itself.
+ */
+uint64_t entry_past(uint64_t address);
+
+#endif

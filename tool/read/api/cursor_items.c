@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/api/cursor_items.h"
+
+#include <stdlib.h> /* qsort */
+#include <string.h>
+
+#include "tool/read/api/cursor.h"
+#include "tool/read/api/cursor_slots.h"
+#include "tool/read/api/threads.h"
+#include "tool/read/damage/memory.h"
+#include "tool/read/sched/sched_cursor.h"
+
+#define likely(x)   read_likely(x)
+#define unlikely(x) read_unlikely(x)
+
+#define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
+
+/* ---- functions ---- */
+
+/* First event of a function in this process. */
+static __attribute__((noinline)) struct api_slot *slot_of_new_id(struct xaudit_read_calls *c, size_t at, uint32_t id)
+{
+	struct read_process *process = c->process->read;
+	const struct read_function *function = read_process_function_now(process, id);
+
+	if (!function && !process->head.meta_lost)
+		read_events_damage(&c->record->source, at, "an event of a function that meta does not name");
+	return read_api_slot_of(c, function, id);
+}
+
+READ_INLINE struct api_slot *slot_of(struct xaudit_read_calls *c, size_t at, uint32_t id)
+{
+	struct api_slot **page = c->page[id >> API_PAGE_BITS];
+	struct api_slot *slot = likely(page) ? page[id & API_PAGE_MASK] : NULL;
+
+	return likely(slot) ? slot : slot_of_new_id(c, at, id);
+}
+
+/* ---- calls ---- */
+
+static __attribute__((noinline)) struct api_call *more_calls(struct xaudit_read_calls *c)
+{
+	size_t count = (size_t)BLOCK_FIRST << (c->blocks < 16 ? c->blocks : 16);
+	struct api_call *block = NULL;
+
+	if (read_memory_resize(c->damage, &c->block, c->blocks + 1ul, sizeof(*c->block)))
+		block = read_memory_zeroed(c->damage, count, sizeof(*block));
+	if (!block) {
+		c->ready = true;
+		return &c->last_resort;
+	}
+	c->block[c->blocks++] = block;
+	for (size_t i = 1; i + 1 < count; i++)
+		block[i].next = &block[i + 1];
+	c->spare = &block[1];
+	return block;
+}
+
+READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_slot *slot, struct api_call *parent,
+	uint64_t start)
+{
+	struct api_call *call = c->spare;
+
+	if (likely(call))
+		c->spare = call->next;
+	else
+		call = more_calls(c);
+	call->slot = slot;
+	call->outer = slot->open;
+	call->around = call->outer && call->outer->left_out ? call->outer->around : call->outer;
+	call->inner = 0;
+	/* Each member by itself: gcc would clear the whole by an instruction that takes longer than all else here. */
+	struct xaudit_read_call *public = &call->public;
+	public->parent = parent ? &parent->public : NULL;
+	public->function = slot->function;
+	public->process = c->process;
+	public->tid = c->record->source.decoder.tid;
+	public->stack = c->record->source.decoder.stack;
+	public->depth = parent ? parent->public.depth + 1 : 0;
+	public->recursion = call->outer ? call->outer->public.recursion + 1 : 0;
+	public->start = read_clock_time(&c->process->read->clock, start);
+	public->end = XAUDIT_READ_UNKNOWN;
+	public->how = public->reserved = 0;
+	public->self = public->children = public->total = 0;
+	public->cpu = public->cpu_self = XAUDIT_READ_UNKNOWN;
+	public->user[0] = public->user[1] = 0;
+	public->id = c->ids++;
+	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
+			 (c->tid && call->public.tid != c->tid);
+	return call;
+}
+
+/* The call is over: it waits to be told, or it is free. */
+READ_INLINE void finish(struct xaudit_read_calls *c, struct api_call *call, enum xaudit_read_end how, uint64_t now)
+{
+	if (unlikely(call == &c->last_resort))
+		return;
+	call->public.how = how;
+	call->time = now;
+	if (unlikely(call->left_out)) {
+		call->next = c->spare;
+		c->spare = call;
+		return;
+	}
+	call->next = NULL;
+	*c->waiting_end = call;
+	c->waiting_end = &call->next;
+	c->ready = true;
+}
+
+/* Adds units to a sum, and returns by how many ns the sum grows. */
+READ_INLINE uint64_t add(const struct read_clock *unit, uint64_t *sum, uint64_t *ns, uint64_t units)
+{
+	uint64_t before = *ns;
+
+	*sum += units;
+	*ns = read_clock_span(unit, *sum);
+	return *ns - before;
+}
+
+READ_INLINE struct api_call *call_of(const struct read_calls *calls, struct read_call *frame)
+{
+	return frame > calls->frame ? frame->user : NULL;
+}
+
+READ_INLINE void enter(void *user, struct read_call *frame, size_t at)
+{
+	struct xaudit_read_calls *c = user;
+	struct api_slot *slot = slot_of(c, at, frame->id);
+	struct api_call *call = new_call(c, slot, call_of(&c->calls, frame - 1), frame->start);
+
+	frame->child = 0;
+	frame->user = call;
+	if (unlikely(c->sched)) {
+		call->on = read_sched_stack_on(&c->record->on, frame->start);
+		call->on_child = 0;
+	}
+	slot->open = call;
+	if (c->enters && !call->left_out) {
+		c->entered = call;
+		c->ready = true;
+	}
+}
+
+/* A call that is told at once, and never open. */
+static void tell_alone(struct xaudit_read_calls *c, uint32_t id, size_t at, enum xaudit_read_end how, uint64_t now)
+{
+	struct api_slot *slot = slot_of(c, at, id);
+
+	finish(c, new_call(c, slot, call_of(&c->calls, c->calls.top), now), how, now);
+}
+
+static void enter_deep(void *user, uint32_t id, size_t at)
+{
+	struct xaudit_read_calls *c = user;
+
+	if (c->calls.no_memory) {
+		c->damage->no_memory = c->ready = true;
+		return;
+	}
+	c->sums.unfinished++;
+	tell_alone(c, id, at, XAUDIT_READ_NO_END, c->record->source.decoder.now);
+}
+
+static void point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	struct xaudit_read_calls *c = user;
+
+	c->sums.points++;
+	tell_alone(c, id, at, XAUDIT_READ_POINT, now);
+}
+
+/* How long the call was on processors. */
+static __attribute__((noinline)) void take_cpu(struct xaudit_read_calls *c, struct read_call *frame, uint64_t now)
+{
+	struct api_call *call = frame->user, *parent = call_of(&c->calls, frame - 1);
+	struct xaudit_read_call *public = &call->public;
+	const struct read_clock *clock = &c->process->read->clock;
+	uint64_t on = read_sched_stack_on(&c->record->on, now) - call->on, ns = public->end - public->start;
+
+	/* Of the calls around it that is not known either. */
+	if (read_sched_stack_unknown(&c->record->on) > frame->start)
+		return;
+	if (parent)
+		parent->on_child += on;
+	public->cpu = read_clock_span(clock, on);
+	public->cpu = public->cpu < ns ? public->cpu : ns;
+	public->cpu_self = read_clock_span(clock, on > call->on_child ? on - call->on_child : 0);
+	public->cpu_self = public->cpu_self < public->cpu ? public->cpu_self : public->cpu;
+}
+
+READ_INLINE void end_timed(
+	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
+{
+	struct api_call *call = frame->user;
+	struct api_slot *slot = call->slot;
+	struct xaudit_read_call *public = &call->public;
+	const struct read_clock *clock = &c->process->read->clock;
+	uint64_t time = now - frame->start;
+
+	if (unlikely(c->scale))
+		time = read_clock_units(clock, time);
+	frame[-1].child += time;
+	slot->open = call->outer;
+	public->end = read_clock_time(clock, now);
+	if (unlikely(c->sched))
+		take_cpu(c, frame, now);
+	if (likely(!call->left_out)) {
+		uint64_t ns = public->end - public->start;
+		public->self = add(&c->unit, &slot->self, &slot->self_ns, time - frame->child);
+		/* Pairs of clocks that can't be true may say that it began before the clock did: that is told as 0. */
+		if (unlikely(public->self > ns + 1))
+			public->self = ns;
+		public->children = ns > public->self ? ns - public->self : 0;
+		if (call->around)
+			call->around->inner += time;
+		else
+			public->total = add(&c->unit, &slot->total, &slot->total_ns, time);
+	}
+	finish(c, call, how, now);
+}
+
+/* Ends a call whose time is not known. The times of calls in it count for the calls further out. */
+static void end_untimed(struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
+{
+	struct api_call *call = frame->user;
+	struct api_slot *slot = call->slot;
+
+	frame[-1].child += frame->child;
+	if (unlikely(c->sched) && call_of(&c->calls, frame - 1))
+		call_of(&c->calls, frame - 1)->on_child += call->on_child;
+	slot->open = call->outer;
+	call->public.children = read_clock_span(&c->unit, frame->child);
+	if (call->around)
+		call->around->inner += call->inner;
+	else
+		call->public.total = add(&c->unit, &slot->total, &slot->total_ns, call->inner);
+	finish(c, call, how, now);
+}
+
+/* Ends a call that has no end of its own: its time is known unless recording ended in it. */
+static __attribute__((noinline)) void end_for_want(
+	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
+{
+	if (!read_stops_between(&c->stops, frame->start, now)) {
+		end_timed(c, frame, how, now);
+		return;
+	}
+	c->sums.off++;
+	end_untimed(c, frame, XAUDIT_READ_OFF, now);
+}
+
+READ_INLINE void end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
+{
+	if (likely(how == READ_CALL_RETURNED))
+		end_timed(user, frame, XAUDIT_READ_RETURNED, now);
+	else if (how == READ_CALL_JUMPED)
+		end_timed(user, frame, XAUDIT_READ_JUMPED, now);
+	else
+		end_for_want(user, frame, how == READ_CALL_CUT ? XAUDIT_READ_CUT : XAUDIT_READ_UNWOUND, now);
+}
+
+static void drop(void *user, struct read_call *frame)
+{
+	struct xaudit_read_calls *c = user;
+
+	c->sums.unfinished++;
+	end_untimed(c, frame, XAUDIT_READ_NO_END, c->record->source.decoder.now);
+}
+
+static bool may_be_open(void *user, uint32_t id, size_t at)
+{
+	struct xaudit_read_calls *c = user;
+
+	return slot_of(c, at, id)->open != NULL;
+}
+
+static void orphan(void *user, uint32_t id, uint64_t now)
+{
+	struct xaudit_read_calls *c = user;
+
+	(void)id;
+	(void)now;
+	if (read_process_is_forked(c->process->read) && !read_calls_depth(&c->calls))
+		c->sums.inherited++;
+	else
+		c->sums.orphans++;
+}
+
+static const struct read_calls_hooks hooks = {
+	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point, .orphan = orphan,
+	.may_be_open = may_be_open,
+};
+
+/* ---- stacks ---- */
+
+void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack)
+{
+	c->stack = stack;
+	read_turns_take_up(c->record, stack, &c->calls, c->sched);
+	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
+		struct api_call *call = frame->user, *outer = call->slot->open;
+		call->outer = outer;
+		call->around = outer && outer->left_out ? outer->around : outer;
+		call->public.recursion = outer ? outer->public.recursion + 1 : 0;
+		call->slot->open = call;
+	}
+}
+
+void read_api_lay_down(struct xaudit_read_calls *c)
+{
+	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
+		((struct api_call *)frame->user)->slot->open = NULL;
+	read_turns_lay_down(c->record, c->stack, &c->calls, c->sched);
+	c->stack = NULL;
+}
+
+/* The calls that are open on the stack have no end. */
+static void drop_stack(void *user, struct read_stack_calls *stack)
+{
+	struct xaudit_read_calls *c = user;
+
+	read_api_take_up(c, stack);
+	read_calls_drop(&c->calls, &hooks, c);
+	c->calls.frame->child = 0;
+	read_api_lay_down(c);
+}
+
+static void list_stack(void *user, struct read_stack_calls *stack)
+{
+	struct xaudit_read_calls *c = user;
+
+	if (read_calls_depth(&stack->calls) &&
+		read_memory_resize(c->damage, &c->dropped, c->drops + 1ul, sizeof(*c->dropped)))
+		c->dropped[c->drops++] = stack;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct read_stack_calls *x = *(struct read_stack_calls *const *)a,
+				      *y = *(struct read_stack_calls *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* In the order of the stacks' numbers, so that a trace is told in one way only. */
+void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record)
+{
+	struct read_stack_calls *stack = record->stack;
+
+	c->record = record;
+	c->drops = 0;
+	read_stacks_each(&c->stacks, record, list_stack, c);
+	if (c->drops > 1)
+		qsort(c->dropped, c->drops, sizeof(*c->dropped), by_number);
+	for (uint32_t i = 0; i < c->drops; i++)
+		drop_stack(c, c->dropped[i]);
+	record->stack = stack;
+}
+
+/* Calls were moved from one stack to another. */
+static void relink(struct read_stack_calls *stack)
+{
+	for (struct read_call *frame = stack->calls.frame + 1; frame <= stack->calls.top; frame++) {
+		struct api_call *call = frame->user, *parent = call_of(&stack->calls, frame - 1);
+		call->public.parent = parent ? &parent->public : NULL;
+		call->public.depth = parent ? parent->public.depth + 1 : 0;
+		call->public.stack = stack->number;
+	}
+}
+
+/* NULL: no memory. */
+static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_stack_calls *stack)
+{
+	const struct read_decoder *d = &c->record->source.decoder;
+	struct read_stack_calls *other = read_stacks_enter(&c->stacks, d->stack, c->record);
+	size_t kept = read_stacks_kept(stack, d->calls, d->outer);
+
+	if (!other)
+		return NULL;
+	/* Calls that the other stack has already, as it seems, are not open twice. */
+	if (other != stack) {
+		size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
+		       had = read_calls_depth(&other->calls);
+		for (size_t i = had < moved ? had : moved; i; i--)
+			finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
+	}
+	/* The calls that it gets count by the old stack's clock; of its own ones nothing is known then. */
+	if (other != stack) {
+		other->unknown = read_calls_depth(&other->calls) ? d->now : stack->unknown;
+		other->on = stack->on;
+	}
+	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, kept, c->record);
+	read_stacks_leave(&c->stacks, other);
+	if (now && now != stack) {
+		relink(now);
+		if (stack->users || read_calls_depth(&stack->calls))
+			relink(stack);
+	}
+	return now;
+}
+
+/* Does what the record's words about stacks, or about missing events, say. */
+static void change_stack(struct xaudit_read_calls *c, enum read_decoded what)
+{
+	struct read_turns_record *record = c->record;
+	struct read_stack_calls *stack = c->stack, *next = stack;
+
+	read_api_lay_down(c);
+	if (what == READ_DECODED_THREAD && c->sched)
+		read_sched_begin(&record->on.cursor, c->sched, c->process->read, record->source.decoder.tid);
+	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
+		drop_stack(c, stack);
+	if (what == READ_DECODED_PART) {
+		next = part(c, stack);
+	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
+		next = read_stacks_enter(&c->stacks, record->source.decoder.stack, record);
+		if (next)
+			read_stacks_leave(&c->stacks, stack);
+	} else {
+		read_api_drop(c, record);
+	}
+	if (!next)
+		c->damage->no_memory = c->ready = true;
+	read_api_take_up(c, next ? next : stack);
+}
+
+/* ---- events ---- */
+
+/* Values that the loop keeps in registers. */
+struct loop {
+	struct xaudit_read_calls *c;
+	struct read_call *top;
+};
+
+READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct loop *loop = user;
+
+	(void)time;
+	read_calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
+	return loop->c->ready;
+}
+
+static void tell(struct xaudit_read_calls *c, enum xaudit_read_what what, uint64_t count)
+{
+	const struct read_turns_record *record = c->record;
+
+	c->other = (struct xaudit_read_item){
+		.what = (int)what,
+		.tid = record->source.decoder.tid,
+		.process = c->process,
+		.thread = record->thread,
+		.time = read_clock_time(&c->process->read->clock, record->source.decoder.now),
+		.count = count,
+	};
+	c->ready = true;
+}
+
+static void tell_lost(struct xaudit_read_calls *c)
+{
+	uint64_t lost = c->record->source.stream.chunk.head.lost, left = c->process->read->head.lost - c->lost_told;
+
+	/* The process's head counts these; but it may have been read before the chunk. */
+	lost = lost < left ? lost : left;
+	c->lost_told += lost;
+	c->sums.lost += lost;
+	if (c->losses && lost)
+		tell(c, XAUDIT_READ_LOST, lost);
+}
+
+static void tell_custom(struct xaudit_read_calls *c)
+{
+	const struct read_decode_custom *custom = &c->record->source.decoder.custom;
+	struct api_call *call = call_of(&c->calls, c->calls.top);
+
+	c->sums.customs++;
+	if (!c->customs)
+		return;
+	tell(c, XAUDIT_READ_CUSTOM, 0);
+	c->other.call = call ? &call->public : NULL;
+	c->other.type = read_process_type_now(c->process->read, custom->type);
+	c->other.type_number = custom->type;
+	c->other.data_size = custom->size;
+	c->other.data = custom->data;
+}
+
+static void take_thread(struct xaudit_read_calls *c)
+{
+	read_api_thread(c->process, c->record->source.decoder.tid, c->record->thread);
+	c->ready |= c->damage->no_memory;
+}
+
+static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enum read_decoded what)
+{
+	struct read_turns_record *record = c->record;
+	const struct trace_chunk *head = &record->source.stream.chunk.head;
+
+	switch (what) {
+	case READ_DECODED_THREAD:
+		change_stack(c, what);
+		memset(record->thread, 0, sizeof(record->thread));
+		take_thread(c);
+		break;
+	case READ_DECODED_CHUNK:
+		memcpy(record->thread, head->comm, sizeof(head->comm));
+		take_thread(c);
+		c->done += read_events_chunk_words(&record->source) * sizeof(uint64_t);
+		break;
+	case READ_DECODED_GAP:
+		change_stack(c, what);
+		if (c->losses)
+			tell(c, XAUDIT_READ_GONE, record->source.missing);
+		break;
+	case READ_DECODED_STACK:
+	case READ_DECODED_PART:
+		change_stack(c, what);
+		record->turn = what == READ_DECODED_STACK && record->by_turns;
+		break;
+	case READ_DECODED_LOST:
+		change_stack(c, what);
+		tell_lost(c);
+		break;
+	case READ_DECODED_CRASH:
+		c->sums.crashes++;
+		c->sums.signal = record->source.decoder.signal;
+		break;
+	case READ_DECODED_CUSTOM:
+		tell_custom(c);
+		break;
+	case READ_DECODED_NOTHING:
+	case READ_DECODED_MORE:
+		break;
+	}
+}
+
+READ_INLINE bool take_other(void *user, enum read_decoded what)
+{
+	struct loop *loop = user;
+
+	loop->c->calls.top = loop->top;
+	take_rare(loop->c, what);
+	loop->top = loop->c->calls.top;
+	return loop->c->ready || loop->c->record->turn;
+}
+
+void read_api_read_on(struct xaudit_read_calls *c)
+{
+	struct read_turns_record *record = c->record;
+	struct loop loop = { c, c->calls.top };
+
+	record->over = !read_events_all(&record->source, take_event, take_other, &loop);
+	record->next = record->source.decoder.now;
+	c->calls.top = loop.top;
+}

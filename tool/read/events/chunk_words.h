@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of a chunk (chunks.h), plain or dense, and whether it is still there. */
+#ifndef XAUDIT_TOOL_READ_EVENTS_CHUNK_WORDS_H
+#define XAUDIT_TOOL_READ_EVENTS_CHUNK_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tool/read/events/chunks.h"
+
+/* Reads the head again. Returns false, and does not change *chunk, if another chunk is there now. */
+bool read_chunk_again(struct read_chunk *chunk);
+
+/*
+ * Bytes at `offset` of the file, behind the chunk's head and at a word: as many as there are, up to size. The second
+ * notes no damage; *error, unless NULL: an errno, or 0.
+ */
+size_t read_chunks_read(
+	struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size, uint64_t offset);
+size_t read_chunks_look_at(struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size,
+	uint64_t offset, int *error);
+
+#endif
