@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <elf.h>      /* AT_BASE */
 #include <link.h>     /* la_objopen */
+#include <stdbool.h>
 #include <stdlib.h>   /* getenv */
 #include <string.h>   /* strcmp */
 #include <sys/auxv.h> /* getauxval */
@@ -356,7 +357,7 @@ static void watch_program(void)
 }
 
 /* At start-up ld.so itself looks these names up, as if the program called dlsym. */
-static int is_loaders_own(const char *name)
+static bool is_loaders_own(const char *name)
 {
 	return !strcmp(name, "malloc") || !strcmp(name, "calloc") || !strcmp(name, "realloc") || !strcmp(name, "free");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/custom.h"
 
+#include <stdbool.h>
+
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
 #include "runtime/handlers/handlers.h"
@@ -44,7 +46,7 @@ uint32_t custom_types(void)
 }
 
 /* Relaxed: as the trampolines look at it (filter.h). */
-static int are_handled(void)
+static bool are_handled(void)
 {
 	return __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 }

@@ -24,6 +24,8 @@
 #ifndef XAUDIT_CONFINED_H
 #define XAUDIT_CONFINED_H
 
+#include <stdbool.h>
+
 #include "x86_64/contract.h"
 
 static inline int confined(void)
@@ -36,7 +38,7 @@ static inline int confined(void)
 }
 
 /* Was that SECCOMP_MODE_STRICT? Then no system call at all may be made, and nothing is recorded. */
-static inline int confined_strictly(void)
+static inline bool confined_strictly(void)
 {
 	return __atomic_load_n(&tramp_confined, __ATOMIC_RELAXED) == 2; /* relaxed, as above */
 }

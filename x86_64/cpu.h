@@ -12,6 +12,7 @@
 #ifndef XAUDIT_X86_64_CPU_H
 #define XAUDIT_X86_64_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Words that may be of another type: a pointer. */
@@ -63,7 +64,7 @@ static inline void cpu_id(uint32_t leaf, uint32_t sub, uint32_t *a, uint32_t *b,
 }
 
 /* Does the processor say that its ticks come at one rate, whatever state it is in? Two questions. */
-static inline int cpu_ticks_are_steady(void)
+static inline bool cpu_ticks_are_steady(void)
 {
 	const uint32_t extended = 0x80000000, power = 0x80000007;
 	uint32_t most, a, b, c, d;
@@ -78,7 +79,7 @@ static inline int cpu_ticks_are_steady(void)
 /*
  * Does valgrind execute us? Instructions that change nothing are its own way to be asked; its answer replaces `answer`.
  */
-static inline int cpu_is_valgrind(void)
+static inline bool cpu_is_valgrind(void)
 {
 	const uint64_t question[6] = { 0x1001 };
 	uint64_t answer = 0;

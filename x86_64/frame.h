@@ -5,6 +5,7 @@
 #ifndef XAUDIT_X86_64_FRAME_H
 #define XAUDIT_X86_64_FRAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -26,7 +27,7 @@ enum frame_word { FRAME_RETURN = 0, FRAME_SP = 21, FRAME_PC = 22, FRAME_SEGMENTS
 #define FRAME_RESTORER_SIZE 9
 
 /* Is that the code that a handler, ours or another, returns to? Any context. */
-static inline int frame_is_restorer(const uint8_t code[FRAME_RESTORER_SIZE])
+static inline bool frame_is_restorer(const uint8_t code[FRAME_RESTORER_SIZE])
 {
 	/* mov $__NR_rt_sigreturn, %rax; syscall. Some libraries use the shorter mov, as we do. */
 	static const uint8_t one[9] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
@@ -44,7 +45,7 @@ static inline int frame_is_restorer(const uint8_t code[FRAME_RESTORER_SIZE])
  * May these words be a frame? The code segment is compared with that of 64-bit programs; the caller looks at the
  * restorer.
  */
-static inline int frame_may_be(const uint64_t word[FRAME_WORDS])
+static inline bool frame_may_be(const uint64_t word[FRAME_WORDS])
 {
 	return (word[FRAME_SEGMENTS] & 0xffff) == 0x33 && word[FRAME_RETURN] >= 4096;
 }

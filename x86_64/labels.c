@@ -2,6 +2,7 @@
 #include "x86_64/labels.h"
 
 #include <errno.h> /* ENOMEM */
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/syscall.h>
@@ -20,12 +21,12 @@ static uint32_t first_of(uint64_t address)
 	return (uint32_t)(address * LABELS_HASH >> LABELS_SHIFT) / LABELS_ENTRY & (LABELS_HASHED - 1);
 }
 
-static int is_address(uint64_t address)
+static bool is_address(uint64_t address)
 {
 	return address != LABELS_FREE;
 }
 
-int labels_are_mapped(void)
+bool labels_are_mapped(void)
 {
 	/* Acquire: pairs with labels_map(). Trampolines that ask come from the dispatch table, which changes later. */
 	return __atomic_load_n(&mapped, __ATOMIC_ACQUIRE) != 0;

@@ -43,6 +43,7 @@
 
 #ifndef __ASSEMBLER__
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "x86_64/tramp.h" /* tramp_return_tsc */
@@ -55,13 +56,13 @@ extern uint8_t tramp_labels_code[LABELS_TABLE];
 void tramp_labels_back(void);
 
 /* Is the word a label that was given to some call, or may be? */
-static inline int labels_has(uint64_t word)
+static inline bool labels_has(uint64_t word)
 {
 	return word - (uint64_t)(uintptr_t)tramp_labels_code < LABELS_TABLE;
 }
 
 /* Is the word a return label of ours, of any kind? */
-static inline int labels_is_any(uint64_t word)
+static inline bool labels_is_any(uint64_t word)
 {
 	return word == (uint64_t)(uintptr_t)tramp_return_tsc || word == (uint64_t)(uintptr_t)tramp_return_mono ||
 	       word == (uint64_t)(uintptr_t)tramp_return_coarse || labels_has(word);
@@ -83,7 +84,7 @@ long labels_map(int fd);
 void labels_leave(void);
 
 /* Has labels_map() been done, here or in a process that this one was forked from, and not labels_leave() since? */
-int labels_are_mapped(void);
+bool labels_are_mapped(void);
 
 /* The entry of a return address, made if need be; NULL: there is none, and can't be. */
 struct labels_entry *labels_make(uint64_t address);

@@ -7,6 +7,7 @@
 #ifndef XAUDIT_X86_64_LIBC_H
 #define XAUDIT_X86_64_LIBC_H
 
+#include <stdbool.h>
 #include <stddef.h> /* NULL */
 #include <stdint.h>
 #if __has_include(<sys/platform/x86.h>)
@@ -34,7 +35,7 @@ static inline uint32_t libc_thread_number(void)
  * The first one has family and stepping as well: where they agree, this is how it is laid out (glibc 2.33 to 2.41).
  */
 #define LIBC_CPU "_dl_x86_get_cpu_features"
-static inline int libc_ticks_are_steady(uintptr_t ask)
+static inline bool libc_ticks_are_steady(uintptr_t ask)
 {
 #if __has_include(<sys/platform/x86.h>)
 	const unsigned bit = x86_cpu_INVARIANT_TSC;

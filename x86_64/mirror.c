@@ -2,6 +2,7 @@
 #include "x86_64/mirror.h"
 
 #include <linux/futex.h> /* FUTEX_CMP_REQUEUE_PRIVATE */
+#include <stdbool.h>
 #include <sys/mman.h>	 /* MAP_NORESERVE */
 
 #include "format/trace.h"
@@ -97,13 +98,13 @@ struct stack *mirror_new(void)
 	return stack;
 }
 
-int mirror_is_readable(uint64_t address)
+bool mirror_is_readable(uint64_t address)
 {
 	/* The kernel reads the mask before it looks at the first argument, which is no value that it knows. */
 	return sys_call(__NR_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
-int mirror_holds(uint64_t address, uint32_t value)
+bool mirror_holds(uint64_t address, uint32_t value)
 {
 	/* No thread waits there, so none is woken or moved. */
 	return !sys_call(__NR_futex, (long)address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)address, value);
@@ -115,7 +116,7 @@ int mirror_holds(uint64_t address, uint32_t value)
  * Are all these pages mapped, and a stack? The kernel tells how much is in memory, or that a part is no mapping. Where
  * no call is open, memory that can't be read is a stack no more either: it waits in a pool.
  */
-static int is_there(const struct stack *stack, uint64_t low, uint64_t high)
+static bool is_there(const struct stack *stack, uint64_t low, uint64_t high)
 {
 	uint8_t in_memory[256];
 
@@ -228,7 +229,7 @@ static void look_at_some(void)
 /* ---- which stack ---- */
 
 /* No guard page between the pages of two slots? Those can be read. */
-static int is_contiguous(uint64_t low, uint64_t high)
+static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	low = (low & ~(PAGE - 1)) + PAGE;
 	high &= ~(PAGE - 1);
@@ -243,7 +244,7 @@ static int is_contiguous(uint64_t low, uint64_t high)
 }
 
 /* Are all pages from the slot's up to high no stack's? */
-static int is_free(uint64_t slot, uint64_t high)
+static bool is_free(uint64_t slot, uint64_t high)
 {
 	for (uint64_t at = slot; at < high; at += PAGE)
 		if (stack_pages_owner(at))
@@ -330,7 +331,7 @@ static int take_pages(struct stack *stack, uint64_t low, uint64_t high)
 }
 
 /* May another thread be on it, or come back to calls that are open there? Its own stack is a thread's whoever came. */
-static int is_anothers(const struct stack *stack, const void *runner, uint64_t block)
+static bool is_anothers(const struct stack *stack, const void *runner, uint64_t block)
 {
 	/* Relaxed, both: it is a guess. */
 	const struct tramp_state *other = __atomic_load_n(&stack->runner, __ATOMIC_RELAXED);
@@ -407,7 +408,7 @@ void mirror_prepare(uint64_t sp)
 	}
 }
 
-int mirror_is_own(const struct stack *stack)
+bool mirror_is_own(const struct stack *stack)
 {
 	return stack->native > MAIN_STACK && stack->native == cpu_thread();
 }
@@ -432,7 +433,7 @@ struct stack *mirror_open_part(const struct stack *stack, const void *runner)
 	return NULL;
 }
 
-int mirror_is_whole(const struct stack *stack)
+bool mirror_is_whole(const struct stack *stack)
 {
 	return (stack->native == MAIN_STACK || mirror_is_own(stack)) && !stack->parent;
 }

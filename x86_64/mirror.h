@@ -57,6 +57,7 @@
 #ifndef XAUDIT_MIRROR_H
 #define XAUDIT_MIRROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -94,13 +95,13 @@ _Static_assert(__builtin_offsetof(struct stack, hot) == 0, "tramp_state.stack po
 _Static_assert(__builtin_offsetof(struct stack, end) == 64, "a switch between stacks loads one line of each");
 
 /* Is a call open on the stack? */
-static inline int stack_has_calls(const struct stack *stack)
+static inline bool stack_has_calls(const struct stack *stack)
 {
 	return stack->hot.top < stack->high;
 }
 
 /* Is the slot one of the stack's own? */
-static inline int stack_has(const struct stack *stack, uint64_t slot)
+static inline bool stack_has(const struct stack *stack, uint64_t slot)
 {
 	return slot - stack->low < stack->high - stack->low;
 }
@@ -108,7 +109,7 @@ static inline int stack_has(const struct stack *stack, uint64_t slot)
 #define MIRROR_GAPS_MOST 256 /* no walk along gaps goes on for longer */
 
 /* Is the slot one of the stack's own, and not in a gap? */
-static inline int stack_owns(const struct stack *stack, uint64_t slot)
+static inline bool stack_owns(const struct stack *stack, uint64_t slot)
 {
 	const struct stack *gap = stack->gaps;
 
@@ -151,25 +152,25 @@ void mirror_each(void (*do_it)(struct stack *stack, void *context), void *contex
 struct stack *mirror_open_part(const struct stack *stack, const void *runner);
 
 /* Is it the stack that libc made for the calling thread? No lock. */
-int mirror_is_own(const struct stack *stack);
+bool mirror_is_own(const struct stack *stack);
 
 /* So far the stack's memory can be read above a frame on it, on the calling thread. No lock. */
 uint64_t mirror_top(const struct stack *stack);
 
 /* Is it the calling thread's own stack, the main thread's included, and no stack in one of its frames? No lock. */
-int mirror_is_whole(const struct stack *stack);
+bool mirror_is_whole(const struct stack *stack);
 
 /*
  * Can the word at this address be read? Asks the kernel by a system call that the lock needs anyway: another thread may
  * unmap the address in between.
  */
-int mirror_is_readable(uint64_t address);
+bool mirror_is_readable(uint64_t address);
 
 /*
  * Do these four bytes hold the value? 0 where they can't be read, at whatever moment another thread unmaps them: the
  * kernel reads them, in a futex call that wakes no thread.
  */
-int mirror_holds(uint64_t address, uint32_t value);
+bool mirror_holds(uint64_t address, uint32_t value);
 
 /*
  * Sets the function that gives memory for structs of stacks: zeroed, never freed; NULL: there is none. It is called

@@ -2,6 +2,7 @@
 #include "x86_64/pages.h"
 
 #include <errno.h>	  /* EINVAL */
+#include <stdbool.h>
 #include <sys/mman.h>	  /* PROT_READ */
 #include <sys/prctl.h>	  /* PR_GET_SECCOMP */
 #include <sys/resource.h> /* struct rlimit */
@@ -22,12 +23,12 @@
  * the same system call (runtime/process/clock.c) has no reason to. /proc/thread-self/status tells it too, and costs 30
  * us.
  */
-static int is_unfiltered(void)
+static bool is_unfiltered(void)
 {
 	return sys_call(__NR_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) == 0;
 }
 
-int pages_may_ask(void)
+bool pages_may_ask(void)
 {
 	static int known; /* 1: there was no filter; -1: there was one */
 
@@ -40,7 +41,7 @@ int pages_may_ask(void)
 	return answer > 0;
 }
 
-int pages_may_change(void)
+bool pages_may_change(void)
 {
 	if (!pages_may_ask())
 		return 0;

@@ -20,6 +20,7 @@
 #ifndef XAUDIT_PAGES_H
 #define XAUDIT_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,10 +28,10 @@
  * May mprotect() be asked to give PROT_EXEC to pages that were writable? No, if a thread had a seccomp filter at the
  * first call of this, which comes when the process starts. It may refuse later.
  */
-int pages_may_ask(void);
+bool pages_may_ask(void);
 
 /* May text be made writable, and executable again? Tried on a private page of the program's file. */
-int pages_may_change(void);
+bool pages_may_change(void);
 
 /* The process's memory, to be written whatever its protection is: a descriptor for pages_write() and sys_close(), or
  * -errno. */

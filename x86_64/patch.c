@@ -2,6 +2,7 @@
 #include "x86_64/patch.h"
 
 #include <errno.h>    /* EPERM */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "x86_64/pages.h"
@@ -106,7 +107,7 @@ static long core_sync(void)
 	return r;
 }
 
-int patch_may_store(uint64_t head, size_t head_size)
+bool patch_may_store(uint64_t head, size_t head_size)
 {
 	return head % 8 + head_size <= 8;
 }

@@ -46,6 +46,7 @@
 #ifndef XAUDIT_PATCH_H
 #define XAUDIT_PATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,7 +73,7 @@ struct patch_site {
 int patch_at_load(const struct patch *patch, size_t count, int prot, size_t *done);
 
 /* May a head of this size at this address be stored while threads run it? Not if it crosses an 8-byte boundary. */
-int patch_may_store(uint64_t head, size_t head_size);
+bool patch_may_store(uint64_t head, size_t head_size);
 
 /*
  * Changes the sites as described above, while threads run them. All of the heads must be such that patch_may_store().

@@ -12,6 +12,7 @@
 #define XAUDIT_X86_64_REMOTE_H
 
 #include <errno.h>  /* ENOSYS */
+#include <stdbool.h>
 #include <stddef.h> /* offsetof */
 #include <stdint.h>
 #include <sys/syscall.h> /* __NR_rt_sigprocmask */
@@ -105,7 +106,7 @@ static inline void remote_set_result(struct user_regs_struct *r, long result)
 }
 
 /* Does it run code of this machine's 64-bit mode? */
-static inline int remote_is_native(const struct user_regs_struct *r)
+static inline bool remote_is_native(const struct user_regs_struct *r)
 {
 	return (r->cs & 0xffff) == 0x33;
 }
@@ -172,7 +173,7 @@ static inline void remote_enter(struct user_regs_struct *r, const struct user_re
 }
 
 /* Is the thread about to make the system call by which control_entry ends? */
-static inline int remote_is_done(const struct user_regs_struct *r, uint64_t entry, uint64_t entry_end)
+static inline bool remote_is_done(const struct user_regs_struct *r, uint64_t entry, uint64_t entry_end)
 {
 	return r->orig_rax == __NR_rt_sigprocmask && r->r9 == CONTROL_MAGIC && r->rip >= entry && r->rip < entry_end &&
 	       remote_result(r) == -ENOSYS;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/sled.h"
 
+#include <stdbool.h>
+
 #include "x86_64/sys.h" /* sys_same */
 
 /*
@@ -55,7 +57,7 @@ const struct sled_row *sled_row(enum sled_type type)
 }
 
 /* Legacy prefixes that assemblers put before jumps: branch hints, notrack, bnd, padding; and REX. */
-static int is_jump_prefix(uint8_t byte)
+static bool is_jump_prefix(uint8_t byte)
 {
 	return byte == 0x2e || byte == 0x3e || byte == 0x66 || byte == 0x67 || byte == 0xf2 || (byte & 0xf0) == 0x40;
 }
@@ -215,12 +217,12 @@ size_t sled_room(const uint8_t *p, size_t size, size_t need)
 	return need;
 }
 
-int sled_is_guard(const uint8_t *p, size_t size)
+bool sled_is_guard(const uint8_t *p, size_t size)
 {
 	return sled_is_own(SLED_GUARD, 0, p, size);
 }
 
-int sled_is_endbr64(const uint8_t *p, size_t size)
+bool sled_is_endbr64(const uint8_t *p, size_t size)
 {
 	return size >= sizeof(endbr64) && sys_same(p, endbr64, sizeof(endbr64));
 }
@@ -263,14 +265,14 @@ size_t sled_patched(enum sled_type type, uint32_t index, int64_t rel, uint8_t ou
 	return row->size;
 }
 
-int sled_is_on(enum sled_type type, const uint8_t two[2])
+bool sled_is_on(enum sled_type type, const uint8_t two[2])
 {
 	const struct sled_row *row = sled_row(type);
 
 	return row->size && sys_same(two, row->on, row->on_size);
 }
 
-int sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t size)
+bool sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t size)
 {
 	const struct sled_row *row = sled_row(type);
 
@@ -330,7 +332,7 @@ size_t sled_file(enum sled_type type, const uint8_t *original, uint8_t out[16], 
 }
 
 /* Are all bytes but the head's the same? The head is at the start of XRay sleds, at the end of hot sites. */
-static int same_others(const struct sled_row *row, const uint8_t *a, const uint8_t *b)
+static bool same_others(const struct sled_row *row, const uint8_t *a, const uint8_t *b)
 {
 	size_t others = row->size - row->off_size, first = row->before ? 0 : row->off_size;
 
@@ -341,7 +343,7 @@ static int same_others(const struct sled_row *row, const uint8_t *a, const uint8
  * Did a fork cut off a batch that switches on, before it stored the head? Where the head of off is shorter, the bytes
  * between the two are still the file's, behind an instruction that never goes on to them.
  */
-static int is_cut(const struct sled_row *row, const uint8_t *now, const uint8_t *file, const uint8_t *patched)
+static bool is_cut(const struct sled_row *row, const uint8_t *now, const uint8_t *file, const uint8_t *patched)
 {
 	size_t off = row->off_size, on = row->on_size;
 

@@ -31,6 +31,7 @@
 #ifndef XAUDIT_SLED_H
 #define XAUDIT_SLED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -103,13 +104,13 @@ struct sled_row {
 /* Never NULL: for a number that is no type, a row of zeros. */
 const struct sled_row *sled_row(enum sled_type type);
 
-static inline int sled_is_event(enum sled_type type)
+static inline bool sled_is_event(enum sled_type type)
 {
 	return sled_row(type)->is_event;
 }
 
 /* Is its patch a jump of five bytes at its address, by way of a short jump where threads run? */
-static inline int sled_is_jump(enum sled_type type)
+static inline bool sled_is_jump(enum sled_type type)
 {
 	return sled_row(type)->is_jump;
 }
@@ -134,10 +135,10 @@ size_t sled_nops(const uint8_t *p, size_t size);
 size_t sled_room(const uint8_t *p, size_t size, size_t need);
 
 /* Is there the NOP of a guard at p? */
-int sled_is_guard(const uint8_t *p, size_t size);
+bool sled_is_guard(const uint8_t *p, size_t size);
 
 /* Is there an endbr64 at p? */
-int sled_is_endbr64(const uint8_t *p, size_t size);
+bool sled_is_endbr64(const uint8_t *p, size_t size);
 
 /*
  * Writes the patched bytes of a site into out (16 bytes) and their number and place: *from is added to the site's
@@ -188,13 +189,13 @@ unsigned sled_look(
 	enum sled_type type, const uint8_t *p, size_t length, const uint8_t *original, const uint8_t *patched);
 
 /* Is a site with these two bytes at its address on? For code that sees no more of it. */
-int sled_is_on(enum sled_type type, const uint8_t two[2]);
+bool sled_is_on(enum sled_type type, const uint8_t two[2]);
 
 /*
  * Are the bytes at p those that a file has there, a site of this type that was never patched? address: the site's,
  * link-time; size: bytes readable from p on. Bytes before the site must be readable where the type has such.
  */
-int sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t size);
+bool sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t size);
 
 /* Where the two bytes that are stored last are, in the bytes of sled_patched() and sled_file(). */
 static inline size_t sled_head(enum sled_type type)

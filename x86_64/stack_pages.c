@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "x86_64/stack_pages.h"
 
+#include <stdbool.h>
 #include <sys/mman.h> /* MAP_NORESERVE */
 
 #include "x86_64/confined.h"
@@ -129,7 +130,7 @@ int stack_pages_map(uint64_t slot)
 	return 1;
 }
 
-int stack_pages_are_refused(uint64_t slot)
+bool stack_pages_are_refused(uint64_t slot)
 {
 	const struct middle *middle;
 

@@ -10,6 +10,7 @@
 #ifndef XAUDIT_STACK_PAGES_H
 #define XAUDIT_STACK_PAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define STACK_PAGE  4096ul
@@ -30,7 +31,7 @@ void stack_pages_set(uint64_t slot, struct stack *stack);
 int stack_pages_map(uint64_t slot);
 
 /* Can there be no mirror for the slot? It was tried, or would lie below address 0. */
-int stack_pages_are_refused(uint64_t slot);
+bool stack_pages_are_refused(uint64_t slot);
 
 /* The page is no stack's any more: gives its mirror back, or that of the whole piece. */
 void stack_pages_drop(uint64_t slot);

@@ -2,6 +2,7 @@
 #include "x86_64/stub.h"
 
 #include <errno.h>    /* ENOMEM */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "format/trace.h" /* TRACE_WORD */
@@ -190,7 +191,7 @@ static uint8_t *try_map(uint64_t at, size_t size, int prot)
 	return sys_mmap_at(p, size, prot) ? NULL : p;
 }
 
-static int within_reach(uint64_t at, size_t size, uint64_t low, uint64_t high)
+static bool within_reach(uint64_t at, size_t size, uint64_t low, uint64_t high)
 {
 	uint64_t end = at + size;
 
@@ -350,7 +351,7 @@ int stub_take_block(struct stub_pages *pages, uint32_t count)
 	return 0;
 }
 
-int stub_is_fixed(uint64_t address)
+bool stub_is_fixed(uint64_t address)
 {
 	return address - (uintptr_t)stub_fixed < (uint64_t)STUB_FIXED * STUB_SIZE;
 }

@@ -65,6 +65,7 @@
 #ifndef XAUDIT_STUB_H
 #define XAUDIT_STUB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -165,7 +166,7 @@ size_t stub_near_size(uint32_t count);
 int stub_finish_copies(struct stub_pages *pages);
 
 /* Does the address lie in a stub of the module itself? Any context. */
-int stub_is_fixed(uint64_t address);
+bool stub_is_fixed(uint64_t address);
 
 /* Address of the XRay stub for a type of sled: 0 entry, 1 exit, 2 tail. */
 uint64_t stub_xray(const struct stub_pages *pages, int sled);
@@ -186,7 +187,7 @@ static inline uint64_t stub_entry_rest(uint64_t stub)
 }
 
 /* Is a displaced entry with this cell on? */
-static inline int stub_entry_is_on(uint64_t body, uint64_t target)
+static inline bool stub_entry_is_on(uint64_t body, uint64_t target)
 {
 	return body && target;
 }

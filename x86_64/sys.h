@@ -12,6 +12,7 @@
 #include <errno.h>	 /* ESRCH */
 #include <fcntl.h>	 /* AT_FDCWD */
 #include <poll.h>	 /* struct pollfd */
+#include <stdbool.h>
 #include <stddef.h>	 /* size_t */
 #include <stdint.h>	 /* int64_t */
 #include <sys/mman.h>	 /* MAP_PRIVATE */
@@ -38,7 +39,7 @@ static inline long sys_call(long nr, long a, long b, long c, long d, long e, lon
 	return r;
 }
 
-static inline int sys_is_error(const void *p)
+static inline bool sys_is_error(const void *p)
 {
 	return (uintptr_t)p > (uintptr_t)-4096;
 }
@@ -122,7 +123,7 @@ static inline long sys_stat(const char *path, struct stat *st)
 }
 
 /* Does the file take a short write now, without waiting, and without SIGPIPE? */
-static inline int sys_may_write(int fd)
+static inline bool sys_may_write(int fd)
 {
 	struct pollfd file = { .fd = fd, .events = POLLOUT };
 
@@ -140,7 +141,7 @@ static inline long sys_getpid(void)
 }
 
 /* Does the processor check returns of the calling thread against a shadow stack (CET)? */
-static inline int sys_has_shadow_stack(void)
+static inline bool sys_has_shadow_stack(void)
 {
 	const int shadow_stack_status = 0x5005; /* ARCH_SHSTK_STATUS */
 	uint64_t features = 0;
@@ -224,7 +225,7 @@ static inline size_t sys_length(const char *s)
 	return n;
 }
 
-static inline int sys_same(const void *a, const void *b, size_t size)
+static inline bool sys_same(const void *a, const void *b, size_t size)
 {
 	const unsigned char *p = a, *q = b;
 	for (size_t i = 0; i < size; i++)
@@ -233,7 +234,7 @@ static inline int sys_same(const void *a, const void *b, size_t size)
 	return 1;
 }
 
-static inline int sys_same_text(const char *a, const char *b)
+static inline bool sys_same_text(const char *a, const char *b)
 {
 	size_t n = sys_length(a);
 

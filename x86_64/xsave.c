@@ -2,6 +2,8 @@
 /* The processor's state that handlers might change, and where it is kept meanwhile. */
 #include "x86_64/xsave.h"
 
+#include <stdbool.h>
+
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 #include "x86_64/vectors.h"
@@ -27,7 +29,7 @@ static uint32_t offset[32]; /* of components in the area */
  * Has it the instructions that the quick way moves AVX-512's registers by (AVX512F, and AVX512BW for masks of 64
  * bits)?
  */
-static int moves_zmm(uint32_t mask)
+static bool moves_zmm(uint32_t mask)
 {
 	uint32_t a, b, c, d;
 

@@ -3,6 +3,7 @@
 #include "audit/bind/bind.h"
 
 #include <errno.h>  /* ENOMEM */
+#include <stdbool.h>
 #include <string.h> /* strcmp */
 
 #include "audit/bind/dladdr_bind.h"
@@ -159,7 +160,7 @@ static gate_function *gate_for(const struct bound_function *f)
 }
 
 /* Is there a sled at this link-time address that is on? Then the function's calls are recorded there. */
-static int has_sled_on(const struct load *to, uint64_t offset)
+static bool has_sled_on(const struct load *to, uint64_t offset)
 {
 	int64_t function = load_code_function_at(to->object, offset);
 
@@ -170,7 +171,7 @@ static int has_sled_on(const struct load *to, uint64_t offset)
  * Does a jump stand at the function's entry, on or off? Then it needs no stub that could be switched on later, and its
  * address stays its own: dlsym("f") == &f.
  */
-static int is_displaced(const struct load *to, uint64_t offset)
+static bool is_displaced(const struct load *to, uint64_t offset)
 {
 	int64_t function = load_code_function_at(to->object, offset);
 

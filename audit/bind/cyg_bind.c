@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/bind/cyg_bind.h"
 
+#include <stdbool.h>
 #include <string.h> /* strcmp */
 
 #include "audit/bind/bind.h"
@@ -11,7 +12,7 @@
 
 static struct load *recent; /* a load that is not settled, or NULL. ld.so's lock */
 
-static int is_libc(const struct load *load)
+static bool is_libc(const struct load *load)
 {
 	return load->object->soname && !strcmp(load->object->soname, "libc.so.6");
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/bind/imports.h"
 
+#include <stdbool.h>
 #include <string.h> /* strcmp */
 
 #include "audit/bind/symbol.h"
@@ -28,7 +29,7 @@ static const char *const names[IMPORTS] = {
 };
 
 /* Most names differ from all that we look for in the first few characters. */
-static inline int may_concern(const char *name)
+static inline bool may_concern(const char *name)
 {
 	if (name[0] == '_')
 		return (name[1] == '_' && (name[2] == 'x' || name[2] == 't' || name[2] == 'm' || name[2] == 'd' ||
@@ -47,7 +48,7 @@ static void note(struct imports *imports, const struct symbol_tables *t, int i, 
 }
 
 /* Thread-local variables of libc, which other parts of libc use. */
-static int is_libcs(const char *name)
+static bool is_libcs(const char *name)
 {
 	return !strcmp(name, "errno") || !strcmp(name, "__libc_errno") || !strcmp(name, "__h_errno") ||
 	       !strcmp(name, "h_errno") || !strcmp(name, "__resp");
@@ -91,7 +92,7 @@ static void consider_relocations(
 }
 
 /* May other objects be bound to this symbol? */
-static int is_definition(const Elf64_Sym *symbol)
+static bool is_definition(const Elf64_Sym *symbol)
 {
 	return symbol && symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
 	       (ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT ||

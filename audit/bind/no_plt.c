@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/bind/no_plt.h"
 
+#include <stdbool.h>
 #include <string.h> /* strcmp */
 
 #include "audit/bind/bind.h"
@@ -28,12 +29,12 @@ struct word {
 
 static struct word *recent; /* since the last LA_ACT_CONSISTENT. Process lock */
 
-static int is_iterate(const char *name)
+static bool is_iterate(const char *name)
 {
 	return !strcmp(name, "dl_iterate_phdr");
 }
 
-static int is_dladdr(const char *name)
+static bool is_dladdr(const char *name)
 {
 	for (int i = 0; i < DLADDR_PAIRS; i++)
 		if (!strcmp(name, dladdr_pairs[i].name))
@@ -42,7 +43,7 @@ static int is_dladdr(const char *name)
 }
 
 /* Most names end at their first letter. */
-static int concerns(const char *name)
+static bool concerns(const char *name)
 {
 	return strchr("bcdlmpsu_", name[0]) &&
 	       (is_iterate(name) || is_dladdr(name) || nointercept_watch(name) != WATCH_NONE);
@@ -58,14 +59,14 @@ static int defines(const struct load *load, const char *name)
 }
 
 /* Of the namespace of `load`, where it is open. */
-static int is_beside(const struct load *l, const struct load *load)
+static bool is_beside(const struct load *l, const struct load *load)
 {
 	return l->state == LOAD_OPEN && l->namespace == load->namespace &&
 	       !(l->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO));
 }
 
 /* Lock held. */
-static int is_defined_beside(const struct load *load, const char *name)
+static bool is_defined_beside(const struct load *load, const char *name)
 {
 	for (const struct load *l = loads; l; l = l->next)
 		if (is_beside(l, load) && !symbol_is_libc(l) && defines(l, name))

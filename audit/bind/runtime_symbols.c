@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/bind/runtime_symbols.h"
 
+#include <stdbool.h>
 #include <string.h> /* strncmp */
 
 #include "audit/live/xray.h"
@@ -32,7 +33,7 @@ static uint64_t target(enum import import)
 }
 
 /* Is it libxaudit-api? Its definitions end in the module (audit/bind/runtime_symbols.h). */
-static int is_api(const struct object *object)
+static bool is_api(const struct object *object)
 {
 	static const char name[] = "libxaudit-api.so";
 

@@ -3,12 +3,13 @@
 #include "audit/bind/symbol.h"
 
 #include <dlfcn.h>  /* Dl_info */
+#include <stdbool.h>
 #include <string.h> /* strcmp */
 
 #include "audit/live/entry_stub.h"
 #include "runtime/process/process.h"
 
-int symbol_is_inside(const struct load *load, const void *p, uint64_t size)
+bool symbol_is_inside(const struct load *load, const void *p, uint64_t size)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
 
@@ -84,7 +85,7 @@ static uint32_t sysv_hash(const char *name)
 	return h;
 }
 
-static int is_called(const struct symbol_tables *t, const Elf64_Sym *symbol, const char *name)
+static bool is_called(const struct symbol_tables *t, const Elf64_Sym *symbol, const char *name)
 {
 	return symbol_is_inside(t->load, symbol, sizeof(*symbol)) && !strcmp(symbol_name(t, symbol), name);
 }
@@ -140,7 +141,7 @@ uintptr_t symbol_find(const struct load *load, const char *name)
 		       : 0;
 }
 
-int symbol_is_libc(const struct load *load)
+bool symbol_is_libc(const struct load *load)
 {
 	const char *soname = load->object->soname;
 

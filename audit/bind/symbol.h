@@ -8,6 +8,7 @@
 #define XAUDIT_SYMBOL_H
 
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "audit/model/object.h"
@@ -26,7 +27,7 @@ struct symbol_tables {
 int symbol_tables(struct symbol_tables *t, const struct load *load);
 
 /* Does p ... p+size-1 lie in the object? */
-int symbol_is_inside(const struct load *load, const void *p, uint64_t size);
+bool symbol_is_inside(const struct load *load, const void *p, uint64_t size);
 
 /* The symbol's name; "" when it lies outside. */
 const char *symbol_name(const struct symbol_tables *t, const Elf64_Sym *symbol);
@@ -38,7 +39,7 @@ const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
 uintptr_t symbol_find(const struct load *load, const char *name);
 
 /* Is it a libc, by its soname; or a libdl, which has dlopen, dladdr and such up to glibc 2.33? */
-int symbol_is_libc(const struct load *load);
+bool symbol_is_libc(const struct load *load);
 
 /*
  * Address by which to call that function in the base namespace's libc, or, up to glibc 2.33, in its libdl, without

@@ -4,6 +4,7 @@
 
 #include <signal.h>   /* SIGTRAP */
 #include <errno.h>    /* EEXIST */
+#include <stdbool.h>
 #include <string.h>   /* strcmp */
 #include <sys/mman.h> /* PROT_NONE */
 
@@ -45,7 +46,7 @@ int check_mode(void)
 /*
  * Is the tracer still there? Also right in a child of vfork, in other namespaces, and after the tracer has let us go.
  */
-static int is_watched(void)
+static bool is_watched(void)
 {
 	static const char key[] = "\nTracerPid:\t";
 	char text[2048];

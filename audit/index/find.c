@@ -2,6 +2,7 @@
 #include "audit/index/find.h"
 
 #include <limits.h> /* PATH_MAX */
+#include <stdbool.h>
 #include <unistd.h> /* X_OK */
 
 #include "audit/index/folder.h"
@@ -189,7 +190,7 @@ static void say(const struct helper *helper)
 	process_unlock(&held);
 }
 
-static int may_make(void)
+static bool may_make(void)
 {
 	if (gave_up || attempted >= ATTEMPTS || (named_command && !*named_command))
 		return 0;

@@ -3,6 +3,7 @@
 #include "audit/index/folder.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/index/index.h"
@@ -75,7 +76,7 @@ int index_folder(unsigned number, const char *cache_home, const char *home, char
 }
 
 /* Ours or root's, and nobody else may write to it. */
-static int is_believed(const struct stat *st)
+static bool is_believed(const struct stat *st)
 {
 	return !(st->st_mode & (S_IWGRP | S_IWOTH)) &&
 	       (st->st_uid == 0 || st->st_uid == (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0));
@@ -87,7 +88,7 @@ static size_t whole_pages(size_t size)
 }
 
 /* Is it what its name says, and of the build-id that the file has? */
-static int is_of(const struct index *index, const struct index_identity *identity, const char *name)
+static bool is_of(const struct index *index, const struct index_identity *identity, const char *name)
 {
 	char own[INDEX_NAME_MAX];
 
@@ -220,7 +221,7 @@ int index_open_named(struct index *index, const char *folder, const struct index
 }
 
 /* Is there an index, though one that is refused? Otherwise the folder is not there, or out of reach. */
-static int tells_of_one(int r)
+static bool tells_of_one(int r)
 {
 	return r == -EPERM || r == -EBADMSG || r == -EPROTO || r == -ESTALE;
 }

@@ -6,6 +6,7 @@
 #include <linux/memfd.h> /* MFD_ALLOW_SEALING */
 #include <sched.h>	 /* CLONE_VM */
 #include <signal.h>	 /* SIGCHLD */
+#include <stdbool.h>
 #include <sys/mman.h>	 /* PROT_READ */
 #include <sys/prctl.h>	 /* PR_SET_PDEATHSIG */
 #include <sys/resource.h> /* RLIMIT_CORE */
@@ -56,7 +57,7 @@ struct run {
 /* ---- may we? ---- */
 
 /* Is the thread's line "Seccomp:" 0? */
-static int is_unfiltered(void)
+static bool is_unfiltered(void)
 {
 	static const char wanted[] = "\nSeccomp:\t";
 	char text[4096];
@@ -74,7 +75,7 @@ static int is_unfiltered(void)
 	return 0;
 }
 
-static int stays_in_namespace(void)
+static bool stays_in_namespace(void)
 {
 	char own[64], next[64];
 	long n = sys_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/thread-self/ns/pid", (long)own, sizeof(own), 0, 0);
@@ -84,7 +85,7 @@ static int stays_in_namespace(void)
 	return n > 0 && n == m && sys_same(own, next, (size_t)n);
 }
 
-int helper_allowed(void)
+bool helper_allowed(void)
 {
 	return !confined() && is_unfiltered() && stays_in_namespace();
 }

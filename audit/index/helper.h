@@ -24,6 +24,7 @@
 #ifndef XAUDIT_AUDIT_INDEX_HELPER_H
 #define XAUDIT_AUDIT_INDEX_HELPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,7 +60,7 @@ struct helper {
  * which might kill; not where its next child would be the first of a new PID namespace, which ends with it; not where
  * /proc does not tell.
  */
-int helper_allowed(void);
+bool helper_allowed(void);
 
 void helper_run(struct helper *helper);
 

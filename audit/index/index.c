@@ -2,6 +2,7 @@
 #include "audit/index/index.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "x86_64/displace.h"
 #include "x86_64/sys.h" /* sys_same */
@@ -20,7 +21,7 @@ static size_t part_of(const struct index_head *head, enum index_part_number numb
 }
 
 /* The parts lie in blocks. */
-static int parts_fit(const struct index_head *head)
+static bool parts_fit(const struct index_head *head)
 {
 	for (unsigned i = 0; i < head->parts; i++) {
 		const struct index_part *part = &head->part[i];
@@ -34,7 +35,7 @@ static int parts_fit(const struct index_head *head)
 }
 
 /* The sums lie between the head and the blocks. */
-static int sums_fit(const struct index_head *head)
+static bool sums_fit(const struct index_head *head)
 {
 	uint64_t from = head->blocks;
 
@@ -61,7 +62,7 @@ int index_damaged(const struct index *index)
 	return index->seen && __atomic_load_n(index->seen, __ATOMIC_RELAXED);
 }
 
-static int block_has_sum(const struct index *index, size_t block)
+static bool block_has_sum(const struct index *index, size_t block)
 {
 	const uint8_t *bytes = (const uint8_t *)index->head;
 	const uint64_t *sums = (const void *)(bytes + index->head->head_size);

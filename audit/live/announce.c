@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/announce.h"
 
+#include <stdbool.h>
+
 #include "audit/live/entry.h"
 #include "audit/live/unwinder.h"
 #include "runtime/custom.h"
@@ -116,7 +118,7 @@ uint32_t announce_id(const struct object *object, uint32_t function)
 }
 
 /* fresh: is function i to be on, and its name not written yet? Else: is its name written? */
-static int is_listed(const struct object *object, uint32_t i, int fresh)
+static bool is_listed(const struct object *object, uint32_t i, int fresh)
 {
 	unsigned marks = object->marks[i];
 

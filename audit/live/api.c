@@ -2,6 +2,7 @@
 #include "audit/live/api.h"
 
 #include <errno.h> /* EINVAL */
+#include <stdbool.h>
 
 #include "audit/live/announce.h"
 #include "audit/live/dlclose.h"
@@ -69,7 +70,7 @@ static uint32_t id_of(const struct place *p)
 	return p->bound ? p->bound->id : announce_id(p->object, p->index);
 }
 
-static int is_bound_on(const struct load *load, const struct bound_function *f)
+static bool is_bound_on(const struct load *load, const struct bound_function *f)
 {
 	if (!load->bindings)
 		return 0;

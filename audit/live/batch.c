@@ -2,6 +2,7 @@
 #include "audit/live/batch.h"
 
 #include <errno.h> /* EAGAIN */
+#include <stdbool.h>
 
 #include "audit/live/announce.h"
 #include "audit/live/batch_index.h"
@@ -55,7 +56,7 @@ static void note_rules(const struct batch *batch, const struct object *object)
 }
 
 /* Does the batch concern the load? */
-static int is_meant(const struct batch *batch, const struct load *load)
+static bool is_meant(const struct batch *batch, const struct load *load)
 {
 	return batch->rule || (batch->load ? load == batch->load : load->xray != 0);
 }
@@ -95,7 +96,7 @@ static enum trace_reason outcome(const struct batch *batch, const struct object 
 }
 
 /* Is what was written at the site taken away when it is switched off? */
-static int goes_away(const struct batch *batch, const struct load *load, uint32_t n)
+static bool goes_away(const struct batch *batch, const struct load *load, uint32_t n)
 {
 	const struct site *site = &load->object->sites.site[n];
 
@@ -149,7 +150,7 @@ static enum trace_reason have_stubs(struct load *load, uint32_t function)
 }
 
 /* Is the site switched by its cell alone, as a displaced entry where the jump stands and stays? */
-static int is_by_cell(const struct batch *batch, const struct load *load, uint32_t n)
+static bool is_by_cell(const struct batch *batch, const struct load *load, uint32_t n)
 {
 	return sled_row(load->object->sites.site[n].type)->displaces && (batch->on || !goes_away(batch, load, n)) &&
 	       load_code_look(load, n) & (SLED_IS_ON | SLED_IS_READY);
@@ -312,7 +313,7 @@ static void switch_bindings(struct batch *batch, struct load *load)
  * Can sites of the load be switched? Not while it is in la_objopen, nor if it stayed there in a fork: none of its code
  * runs.
  */
-static int is_open(const struct load *load)
+static bool is_open(const struct load *load)
 {
 	return load->state == LOAD_OPEN && !load->preparing;
 }
@@ -327,7 +328,7 @@ struct load *batch_next_load(uint64_t start)
 	return next;
 }
 
-static int is_loaded(const struct object *object)
+static bool is_loaded(const struct object *object)
 {
 	for (const struct load *load = loads; load; load = load->next)
 		if (is_open(load) && load->object == object)

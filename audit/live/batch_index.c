@@ -2,6 +2,7 @@
 #include "audit/live/batch_index.h"
 
 #include <errno.h> /* ENOMEM */
+#include <stdbool.h>
 
 #include "audit/index/walk.h"
 #include "audit/live/entry.h"
@@ -16,7 +17,7 @@
 static const unsigned entry = 1u << TRACE_KIND_ENTRY;
 
 /* Does the rule name the kind, and not just all kinds? */
-static int names_kind(const struct requests_rule *rule)
+static bool names_kind(const struct requests_rule *rule)
 {
 	return rule->kinds != REQUESTS_ALL_KINDS && rule->kinds & entry;
 }

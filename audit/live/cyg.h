@@ -14,6 +14,8 @@
 #ifndef XAUDIT_AUDIT_LIVE_CYG_H
 #define XAUDIT_AUDIT_LIVE_CYG_H
 
+#include <stdbool.h>
+
 #include "audit/model/object.h"
 
 /* What a stub of a load leads to. */
@@ -36,7 +38,7 @@ void cyg_leave(uint64_t function, uint64_t site, const struct cyg_side *side);
 int cyg_take_ids(struct object *object);
 
 /* Is it of this kind: without sites, and on if its mark says so? */
-static inline int cyg_is(const struct object *object, uint32_t function)
+static inline bool cyg_is(const struct object *object, uint32_t function)
 {
 	return object->sites.function[function].kind == TRACE_KIND_CYG;
 }

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>    /* RTLD_NOLOAD */
 #include <errno.h>    /* EFAULT */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/uio.h>  /* struct iovec */
 
@@ -68,7 +69,7 @@ void dlclose_bind(uint64_t dlclose, uint64_t dlmopen)
 
 /* ---- words that hold its address ---- */
 
-static int is_libc(const struct object *object)
+static bool is_libc(const struct object *object)
 {
 	const char *soname = object->soname;
 
@@ -92,7 +93,7 @@ void dlclose_note(struct load *load, int defines, uint32_t symbol, const Elf64_R
 	}
 }
 
-static int in_segment(const struct load *load, uint32_t type, uint64_t address)
+static bool in_segment(const struct load *load, uint32_t type, uint64_t address)
 {
 	for (unsigned i = 0; i < load->phnum; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];

@@ -23,6 +23,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_DLCLOSE_H
 #define XAUDIT_AUDIT_LIVE_DLCLOSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "audit/model/object.h"
@@ -53,7 +54,7 @@ static inline uint64_t dlclose_real(void)
 	return dlclose_call_ways.real;
 }
 
-static inline int dlclose_is_watched(void)
+static inline bool dlclose_is_watched(void)
 {
 	/* Relaxed: a thread that binds a moment too early binds as before. */
 	return __atomic_load_n(&dlclose_watched, __ATOMIC_RELAXED) != 0;

@@ -2,6 +2,7 @@
 #include "audit/live/entry.h"
 
 #include <errno.h>    /* ENOMEM */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/index/walk.h"
@@ -84,7 +85,7 @@ static uint32_t find_site(const struct object *object, uint64_t address)
 }
 
 /* Does a site of the set cover one of these bytes? */
-static int is_covered(const struct object *object, uint64_t from, uint64_t end)
+static bool is_covered(const struct object *object, uint64_t from, uint64_t end)
 {
 	uint32_t i = find_site(object, from);
 	const struct site *site = object->sites.site;
@@ -175,7 +176,7 @@ void entry_wish_mark(const struct object *object, const struct rules_pattern *pa
 	}
 }
 
-static int has_bit(const uint64_t *bits, size_t n)
+static bool has_bit(const uint64_t *bits, size_t n)
 {
 	return bits[n / 64] >> n % 64 & 1;
 }
@@ -407,7 +408,7 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
 
 /* ---- stubs and copies ---- */
 
-int entry_is_as_expected(const struct load *load, const struct index_function *f)
+bool entry_is_as_expected(const struct load *load, const struct index_function *f)
 {
 	uint64_t site, from, end, site_end, from_end;
 	uint8_t own[INDEX_ORIGINAL_MAX];

@@ -29,6 +29,8 @@
 #ifndef XAUDIT_AUDIT_LIVE_ENTRY_H
 #define XAUDIT_AUDIT_LIVE_ENTRY_H
 
+#include <stdbool.h>
+
 #include "audit/model/object.h"
 
 /* What is wanted of the functions of object.index: a bit for each, by number. One with none of them stays out. */
@@ -83,13 +85,13 @@ enum trace_reason entry_stubs(struct load *load);
  * Are the bytes of the function's first instructions in memory those that the index has, and in one segment? Then its
  * jump may be written.
  */
-int entry_is_as_expected(const struct load *load, const struct index_function *function);
+bool entry_is_as_expected(const struct load *load, const struct index_function *function);
 
 /* Frees a load's stubs and copies: its text is gone (x86_64/stub.h). */
 void entry_free(struct load *load);
 
 /* Is it of kind entry itself? */
-static inline int entry_is(const struct object *object, uint32_t function)
+static inline bool entry_is(const struct object *object, uint32_t function)
 {
 	return object->sites.function[function].kind == TRACE_KIND_ENTRY;
 }

@@ -15,10 +15,12 @@
 #ifndef XAUDIT_AUDIT_LIVE_ENTRY_CALLS_H
 #define XAUDIT_AUDIT_LIVE_ENTRY_CALLS_H
 
+#include <stdbool.h>
+
 #include "audit/model/object.h"
 
 /* Are functions of this kind seen by way of such a call? */
-static inline int entry_calls_has(unsigned kind)
+static inline bool entry_calls_has(unsigned kind)
 {
 	return kind == TRACE_KIND_FENTRY || kind == TRACE_KIND_MCOUNT;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/entry_copy.h"
 
+#include <stdbool.h>
+
 #include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_stub.h"
@@ -62,7 +64,7 @@ static const struct index_template *template_of(const struct load *load, const s
 }
 
 /* Is there room for this call behind the jump? Not in an index that is damaged. */
-static int has_room(const struct index_function *f, const struct index_template *template)
+static bool has_room(const struct index_function *f, const struct index_template *template)
 {
 	uint8_t call[DISPLACE_CALL_MAX];
 	int padding = f->form == INDEX_FORM_PADDING;
@@ -75,7 +77,7 @@ static int has_room(const struct index_function *f, const struct index_template 
 	       f->originals == before + f->length;
 }
 
-static int is_near(const struct load *load, const struct index_function *f, uint64_t stub)
+static bool is_near(const struct load *load, const struct index_function *f, uint64_t stub)
 {
 	int64_t distance = (int64_t)(stub - (site_of(load, f) + INDEX_JUMP));
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/entry_stub.h"
 
+#include <stdbool.h>
+
 #include "audit/live/entry.h"
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_copy.h"
@@ -33,7 +35,7 @@ struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_
 	return stub_cell(&block->pages, i);
 }
 
-int entry_stays(const struct load *load, uint32_t function)
+bool entry_stays(const struct load *load, uint32_t function)
 {
 	uint32_t i;
 	const struct entry_block *block = block_of(load, function, &i);
@@ -87,7 +89,7 @@ uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[I
 	return cell->body;
 }
 
-int entry_is_on(const struct load *load, uint32_t function)
+bool entry_is_on(const struct load *load, uint32_t function)
 {
 	uint64_t stub;
 	const struct stub_cell *cell = entry_cell(load, function, &stub);

@@ -8,6 +8,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_ENTRY_STUB_H
 #define XAUDIT_AUDIT_LIVE_ENTRY_STUB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,7 @@ struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_
  * somebody who has come through the jump already: so it stands from the first time on, and its stub must have been
  * made.
  */
-int entry_stays(const struct load *load, uint32_t function);
+bool entry_stays(const struct load *load, uint32_t function);
 
 /*
  * The bytes of the function's site that are written with its jump, as sled_patched(). Returns their number; 0: no stubs
@@ -39,7 +40,7 @@ size_t entry_patched(const struct load *load, uint32_t function, uint8_t out[16]
 uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1]);
 
 /* Is it on, if its jump stands? */
-int entry_is_on(const struct load *load, uint32_t function);
+bool entry_is_on(const struct load *load, uint32_t function);
 
 /* Switches it, if its jump stands, by one store: threads may be running it. Its cell must be full. */
 void entry_turn(struct load *load, uint32_t function, int on);

@@ -2,6 +2,7 @@
 #include "audit/live/load_code.h"
 
 #include <errno.h>    /* EACCES */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/announce.h"
@@ -171,7 +172,7 @@ uint8_t *load_code_original(const struct object *object, uint32_t n)
 }
 
 /* Is the target known that the site's patch jumps to? */
-static int has_target(const struct load *load, uint32_t n)
+static bool has_target(const struct load *load, uint32_t n)
 {
 	return load->stubs.written || site_range_of(&load->object->sites, n)->target ||
 	       sled_row(load->object->sites.site[n].type)->displaces;
@@ -193,7 +194,7 @@ unsigned load_code_look(const struct load *load, uint32_t n)
 	return state;
 }
 
-int load_code_is_on(const struct load *load, uint32_t function)
+bool load_code_is_on(const struct load *load, uint32_t function)
 {
 	const struct site_function *f = &load->object->sites.function[function];
 
@@ -205,7 +206,7 @@ int load_code_is_on(const struct load *load, uint32_t function)
 	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
 }
 
-int load_code_is_displaced(const struct load *load, uint32_t function)
+bool load_code_is_displaced(const struct load *load, uint32_t function)
 {
 	const struct site_function *f = &load->object->sites.function[function];
 
@@ -214,7 +215,7 @@ int load_code_is_displaced(const struct load *load, uint32_t function)
 }
 
 /* A function with event sleds alone raises no event when it is called. */
-static int has_calls(const struct object *object, uint32_t function)
+static bool has_calls(const struct object *object, uint32_t function)
 {
 	const struct site_function *f = &object->sites.function[function];
 
@@ -259,7 +260,7 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 
 /* ---- pages ---- */
 
-static int is_touched(const struct load *load, uint64_t page)
+static bool is_touched(const struct load *load, uint64_t page)
 {
 	return load->touched && load->touched[page / 8] & 1u << page % 8;
 }
@@ -328,7 +329,7 @@ static int find_file(int fd, struct mapping *file)
 	return found;
 }
 
-int load_code_is_mapped_file(int fd, uint64_t address)
+bool load_code_is_mapped_file(int fd, uint64_t address)
 {
 	struct mapping object, file;
 	struct process_held held;
@@ -343,7 +344,7 @@ int load_code_is_mapped_file(int fd, uint64_t address)
 }
 
 /* Compares words: sys_same() compares bytes. */
-static int is_same_page(const void *a, const void *b)
+static bool is_same_page(const void *a, const void *b)
 {
 	typedef uint64_t __attribute__((may_alias)) word;
 	const word *p = a, *q = b;
@@ -374,7 +375,7 @@ static int look_at_mappings(const struct load *load, int fd)
 }
 
 /* Is this page mapped read-only, from that file at that offset? */
-static int is_mapped_from(uint64_t address, uint64_t offset)
+static bool is_mapped_from(uint64_t address, uint64_t offset)
 {
 	for (long i = 0; i < view.mappings; i++) {
 		const struct mapping *m = &view.mapping[i];

@@ -10,6 +10,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_LOAD_CODE_H
 #define XAUDIT_AUDIT_LIVE_LOAD_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,10 +41,10 @@ uint8_t *load_code_original(const struct object *object, uint32_t n);
 unsigned load_code_look(const struct load *load, uint32_t n);
 
 /* Are all sites of the function on? */
-int load_code_is_on(const struct load *load, uint32_t function);
+bool load_code_is_on(const struct load *load, uint32_t function);
 
 /* Does the jump of a displaced entry stand at the function's beginning, on or off? */
-int load_code_is_displaced(const struct load *load, uint32_t function);
+bool load_code_is_displaced(const struct load *load, uint32_t function);
 
 /*
  * The usable function that begins at this link-time address and whose sleds record calls; -1: none. Reads only the
@@ -75,7 +76,7 @@ size_t load_code_give_back(struct load *load);
  * Is the file of this descriptor the one that is mapped at address? Compares what the kernel tells of a mapping of
  * each, so it also works where stat gives other numbers. Takes the process lock.
  */
-int load_code_is_mapped_file(int fd, uint64_t address);
+bool load_code_is_mapped_file(int fd, uint64_t address);
 
 /*
  * `merge = yes`: lets the kernel find pages that other processes patched in the same way. Says once where it does not

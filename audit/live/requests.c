@@ -2,6 +2,7 @@
 #include "audit/live/requests.h"
 
 #include <errno.h> /* EINVAL */
+#include <stdbool.h>
 
 #include "runtime/base/arena.h"
 #include "x86_64/sys.h"
@@ -39,14 +40,14 @@ int requests_parse(struct requests_rule *rule, char *text)
 	return *rule->library ? 0 : -EINVAL;
 }
 
-int requests_matches(const struct requests_rule *rule, const struct object *object, int kind, const char *function)
+bool requests_matches(const struct requests_rule *rule, const struct object *object, int kind, const char *function)
 {
 	const struct rules_pattern pattern = { .function = rule->function, .library = rule->library };
 
 	return rule->kinds & 1u << kind && rules_match(&pattern, function, object->path, object->soname);
 }
 
-int requests_concerns(const struct requests_rule *rule, const struct object *object)
+bool requests_concerns(const struct requests_rule *rule, const struct object *object)
 {
 	const struct rules_pattern any = { .function = "*", .library = rule->library };
 
@@ -64,7 +65,7 @@ static struct asked *asked;
 static struct asked *spare; /* its memory is free */
 static struct arena asked_memory;
 
-static int same_text(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a && b ? sys_same_text(a, b) : a == b;
 }

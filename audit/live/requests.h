@@ -9,6 +9,8 @@
 #ifndef XAUDIT_AUDIT_LIVE_REQUESTS_H
 #define XAUDIT_AUDIT_LIVE_REQUESTS_H
 
+#include <stdbool.h>
+
 #include "audit/model/object.h"
 
 #define REQUESTS_ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
@@ -26,10 +28,10 @@ struct requests_rule {
 int requests_parse(struct requests_rule *rule, char *text);
 
 /* Does the rule name the function of this object? Pure. */
-int requests_matches(const struct requests_rule *rule, const struct object *object, int kind, const char *function);
+bool requests_matches(const struct requests_rule *rule, const struct object *object, int kind, const char *function);
 
 /* Is the object of the library that the rule names? Pure. */
-int requests_concerns(const struct requests_rule *rule, const struct object *object);
+bool requests_concerns(const struct requests_rule *rule, const struct object *object);
 
 /*
  * Puts the rule at the list's end; a rule that is in the list already moves there, so a program that repeats its

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/unwinder.h"
 
+#include <stdbool.h>
+
 #include "audit/model/object.h"
 #include "audit/match/match.h"
 #include "runtime/base/text.h"
@@ -114,7 +116,7 @@ static const char *imported(const struct tables *t, const Elf64_Rela *r)
 	return t->strings + t->symbols[index].st_name;
 }
 
-static int is_iterate(const char *name)
+static bool is_iterate(const char *name)
 {
 	static const char iterate[] = "dl_iterate_phdr";
 	size_t n = 0;
@@ -124,7 +126,7 @@ static int is_iterate(const char *name)
 	return n == sizeof(iterate);
 }
 
-static int is_unwinder(const char *name)
+static bool is_unwinder(const char *name)
 {
 	static const char unwinder[] = "_Unwind_";
 	size_t n = 0;
@@ -145,7 +147,7 @@ static uint32_t get(const uint8_t *at)
  * Does the code hold the number PT_GNU_EH_FRAME, or its negative, as compiled comparisons with it do? Code that can't
  * be read counts as yes.
  */
-static int knows_unwind_tables(const struct load *load)
+static bool knows_unwind_tables(const struct load *load)
 {
 	static const uint32_t wanted[] = { PT_GNU_EH_FRAME, -(uint32_t)PT_GNU_EH_FRAME };
 	const uint8_t *headers = (const uint8_t *)load->phdr, *behind = (const uint8_t *)(load->phdr + load->phnum);
@@ -173,7 +175,7 @@ static int knows_unwind_tables(const struct load *load)
  * an unwinder's code compares p_type to PT_GNU_EH_FRAME: so where an object fetches the address and imports no
  * unwinder, its code is searched for this constant.
  */
-static int is_blind(const struct load *load)
+static bool is_blind(const struct load *load)
 {
 	struct tables t;
 	int fetches = 0, imports_unwinder = 0;
@@ -203,7 +205,7 @@ static int is_blind(const struct load *load)
 	return fetches && !imports_unwinder && knows_unwind_tables(load);
 }
 
-static int copies_stacks(const struct object *object)
+static bool copies_stacks(const struct object *object)
 {
 	/* greenlet, also before its version 1.0; Ruby's callcc; Guile's continuations; PyPy's stacklets. */
 	static const char *const known[] = {

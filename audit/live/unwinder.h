@@ -17,6 +17,7 @@
 #ifndef XAUDIT_AUDIT_LIVE_UNWINDER_H
 #define XAUDIT_AUDIT_LIVE_UNWINDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* la_version. One thread. */
@@ -29,7 +30,7 @@ extern int unwinder_shadow_stack;
 extern int unwinder_blind;
 
 /* May returns be intercepted? Any context. */
-static inline int unwinder_allows(void)
+static inline bool unwinder_allows(void)
 {
 	/* Relaxed: stubs made a moment earlier by another thread intercept as if they had been made before. */
 	return !__atomic_load_n(&unwinder_blind, __ATOMIC_RELAXED);

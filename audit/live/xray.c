@@ -2,6 +2,7 @@
 #include "audit/live/xray.h"
 
 #include <errno.h>    /* ENOENT */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/switch.h"
@@ -27,7 +28,7 @@ static uint32_t functions_of(const struct object *object)
 	return object->sites.of[TRACE_KIND_XRAY].functions;
 }
 
-static int has_functions(const struct object *object)
+static bool has_functions(const struct object *object)
 {
 	return object->marks && functions_of(object) && functions_of(object) < XRAY_FUNCTIONS;
 }
@@ -189,7 +190,7 @@ uint32_t xray_max_id(int32_t object)
 	return n;
 }
 
-static int has_function(const struct load *load, int32_t function)
+static bool has_function(const struct load *load, int32_t function)
 {
 	return load && function > 0 && (uint32_t)function <= functions_of(load->object);
 }

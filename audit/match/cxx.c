@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/match/cxx.h"
 
+#include <stdbool.h>
+
 #include "audit/match/match.h" /* rules_glob */
 #include "x86_64/sys.h" /* sys_same */
 
@@ -42,12 +44,12 @@ struct reading {
 	size_t last_length;
 };
 
-static int is_digit(char c)
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static int is_lower(char c)
+static bool is_lower(char c)
 {
 	return c >= 'a' && c <= 'z';
 }
@@ -274,7 +276,7 @@ static int read_part(struct reading *r)
 }
 
 /* Cold parts of functions have symbols of their own: they are no functions. */
-static int is_part_of_function(const char *symbol)
+static bool is_part_of_function(const char *symbol)
 {
 	for (; *symbol; symbol++)
 		if (symbol[0] == '.' && sys_same(symbol + 1, "cold", 4))
@@ -308,7 +310,7 @@ int cxx_name(const char *symbol, char name[CXX_NAME_SIZE])
 	return !r.bad && r.length;
 }
 
-int cxx_match(const char *pattern, const char *symbol)
+bool cxx_match(const char *pattern, const char *symbol)
 {
 	char name[CXX_NAME_SIZE];
 
@@ -317,7 +319,7 @@ int cxx_match(const char *pattern, const char *symbol)
 	       rules_glob(pattern, pattern[0] == ':' && pattern[1] == ':' ? name : name + 2);
 }
 
-int cxx_has_more(const char *pattern)
+bool cxx_has_more(const char *pattern)
 {
 	int has = 0;
 

@@ -11,6 +11,7 @@
 #ifndef XAUDIT_AUDIT_MATCH_CXX_H
 #define XAUDIT_AUDIT_MATCH_CXX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CXX_NAME_SIZE 256 /* longer names have none */
@@ -19,7 +20,7 @@
 int cxx_name(const char *symbol, char name[CXX_NAME_SIZE]);
 
 /* Is a pattern of functions meant for these names: has it a "::"? */
-static inline int cxx_is_pattern(const char *pattern)
+static inline bool cxx_is_pattern(const char *pattern)
 {
 	for (; *pattern; pattern++)
 		if (pattern[0] == ':' && pattern[1] == ':')
@@ -31,9 +32,9 @@ static inline int cxx_is_pattern(const char *pattern)
  * Does the pattern, if it is one for such names, match the symbol's (rules_glob())? One that begins with "::" is
  * compared with all of it, one that does not with what stands behind its first "::".
  */
-int cxx_match(const char *pattern, const char *symbol);
+bool cxx_match(const char *pattern, const char *symbol);
 
 /* Is it a pattern for such names that none can match, since it has parameters, or arguments of a template? */
-int cxx_has_more(const char *pattern);
+bool cxx_has_more(const char *pattern);
 
 #endif

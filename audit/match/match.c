@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/match/match.h"
 
+#include <stdbool.h>
+
 #include "audit/match/cxx.h"
 #include "audit/site/kinds.h"
 #include "x86_64/sys.h" /* sys_same */
@@ -37,7 +39,7 @@ static int set_holds(const char *set, unsigned char c, const char **end)
 	return found != negated;
 }
 
-int rules_glob(const char *pattern, const char *text)
+bool rules_glob(const char *pattern, const char *text)
 {
 	/*
 	 * Where to go on when a character after the last star does not match: that star takes one character more. Stars
@@ -92,7 +94,7 @@ static int has(const char *text, char c)
 	return 0;
 }
 
-static int library_matches(const char *glob, const char *path, const char *soname)
+static bool library_matches(const char *glob, const char *path, const char *soname)
 {
 	const char *base;
 
@@ -116,7 +118,7 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
 	return NULL;
 }
 
-int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
+bool rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
 {
 	if (pattern->library && !library_matches(pattern->library, path, soname))
 		return 0;
@@ -136,7 +138,7 @@ int rules_select(const struct rules_section *section, const char *name, const ch
 	return selected;
 }
 
-int rules_may_select(const struct rules_section *section, const char *path, const char *soname)
+bool rules_may_select(const struct rules_section *section, const char *path, const char *soname)
 {
 	for (const struct rules_pattern *p = section->functions; p; p = p->next)
 		if (!p->library || library_matches(p->library, path, soname))
@@ -144,7 +146,7 @@ int rules_may_select(const struct rules_section *section, const char *path, cons
 	return !section->functions;
 }
 
-int rules_name_functions(const struct rules_pattern *patterns)
+bool rules_name_functions(const struct rules_pattern *patterns)
 {
 	for (const struct rules_pattern *p = patterns; p; p = p->next)
 		if (p->function[0] == '*' && !p->function[1])

@@ -8,6 +8,7 @@
 #ifndef XAUDIT_AUDIT_MATCH_H
 #define XAUDIT_AUDIT_MATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,15 +90,15 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname);
 
 /* Could the section select any function of this object? Not if all its patterns are for other libraries. */
-int rules_may_select(const struct rules_section *section, const char *path, const char *soname);
+bool rules_may_select(const struct rules_section *section, const char *path, const char *soname);
 
 /* Does the pattern match this function of this object? As in rules_select(). */
-int rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
+bool rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
 
 /*
  * Do the patterns name functions: are there any, and none that all functions match? `*` and `*@LIBGLOB` name none.
  */
-int rules_name_functions(const struct rules_pattern *patterns);
+bool rules_name_functions(const struct rules_pattern *patterns);
 
 /* Takes these kinds out of all sections. In la_objopen of the program, or of a library that it is started with. */
 void rules_refuse(struct rules *rules, unsigned kinds);
@@ -109,7 +110,7 @@ unsigned rules_kinds(const struct rules *rules);
  * Shell pattern: * ? [a-z] [!a-z] and \ before a special character; a [ without its ] is an ordinary character. * and ?
  * match '/' too. Case counts. No locale, no allocation; async-signal-safe. Time: pattern times text at worst.
  */
-int rules_glob(const char *pattern, const char *text);
+bool rules_glob(const char *pattern, const char *text);
 
 /* "4M", "512k", "1G", bytes -> bytes, below 2^63, or 0 when it is no size. */
 uint64_t rules_bytes(const char *text);

@@ -4,6 +4,7 @@
 
 #include <errno.h> /* EPERM */
 #include <fcntl.h> /* O_RDONLY */
+#include <stdbool.h>
 #include <string.h> /* memcpy */
 
 #include "audit/index/find.h"
@@ -37,7 +38,7 @@ static enum trace_reason reason_of(int error)
 }
 
 /* Is the object's file still what is mapped? A build-id tells; without one its numbers must be those of now. */
-static int is_file_as_mapped(const struct object *object, const struct image *image)
+static bool is_file_as_mapped(const struct object *object, const struct image *image)
 {
 	long fd = sys_open(object_file(object), O_RDONLY, 0);
 
@@ -158,7 +159,7 @@ void entry_plan(struct object *object, const struct index *index, unsigned kinds
 
 /* ---- once per load ---- */
 
-static int is_asked(const struct object *object, uint32_t function)
+static bool is_asked(const struct object *object, uint32_t function)
 {
 	return object->marks[function] & (FUNCTION_ON | FUNCTION_READY);
 }
@@ -200,7 +201,7 @@ void entry_prepare(struct load *load)
 		announce_counts(object);
 }
 
-int entry_is_wanted(const struct load *load, uint32_t function)
+bool entry_is_wanted(const struct load *load, uint32_t function)
 {
 	return is_asked(load->object, function) && entry_refused(load, function) == TRACE_REASON_TRACED;
 }

@@ -6,6 +6,8 @@
 #ifndef XAUDIT_AUDIT_ENTRY_H
 #define XAUDIT_AUDIT_ENTRY_H
 
+#include <stdbool.h>
+
 #include "audit/model/object.h"
 #include "audit/prepare/image.h"
 
@@ -28,6 +30,6 @@ void entry_plan(struct object *object, const struct index *index, unsigned kinds
 void entry_prepare(struct load *load);
 
 /* Is the function's jump to be written in this load? */
-int entry_is_wanted(const struct load *load, uint32_t function);
+bool entry_is_wanted(const struct load *load, uint32_t function);
 
 #endif

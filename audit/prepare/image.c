@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "audit/prepare/image.h"
 
+#include <stdbool.h>
 #include <string.h>	/* memcmp */
 #include <sys/auxv.h>	/* getauxval */
 
@@ -36,7 +37,7 @@ static void find_range(struct image *image)
  * Are these bytes mapped from the file, and may they be read? ld.so checks only the segments that it maps; headers of
  * others may hold anything.
  */
-static int is_readable(const struct image *image, uint64_t address, uint64_t size)
+static bool is_readable(const struct image *image, uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < image->phnum; i++) {
 		const Elf64_Phdr *p = &image->phdr[i];
@@ -81,7 +82,7 @@ int image_next_note(const struct image *image, struct image_note *note)
 	}
 }
 
-int image_is_writable(const struct image *image, uint64_t address, uint64_t size)
+bool image_is_writable(const struct image *image, uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < image->phnum; i++) {
 		const Elf64_Phdr *p = &image->phdr[i];
@@ -93,7 +94,7 @@ int image_is_writable(const struct image *image, uint64_t address, uint64_t size
 	return 0;
 }
 
-int image_note_is(const struct image_note *note, const char *owner, uint32_t type)
+bool image_note_is(const struct image_note *note, const char *owner, uint32_t type)
 {
 	return note->type == type && note->name_size == sys_length(owner) + 1 &&
 	       sys_same(note->name, owner, note->name_size);
@@ -115,7 +116,7 @@ static void read_notes(struct image *image)
 }
 
 /* Does a string begin there that ends within its segment? */
-static int is_text(const struct image *image, uint64_t address)
+static bool is_text(const struct image *image, uint64_t address)
 {
 	for (; is_readable(image, address, 1); address++)
 		if (!*(const char *)(uintptr_t)address)

@@ -7,6 +7,7 @@
 #define XAUDIT_IMAGE_H
 
 #include <link.h> /* struct link_map */
+#include <stdbool.h>
 #include <stdint.h>
 
 struct image {
@@ -46,9 +47,9 @@ struct image_note {
 int image_next_note(const struct image *image, struct image_note *note);
 
 /* Is it the owner's note of that type? */
-int image_note_is(const struct image_note *note, const char *owner, uint32_t type);
+bool image_note_is(const struct image_note *note, const char *owner, uint32_t type);
 
 /* Is address ... address+size within a writable segment? */
-int image_is_writable(const struct image *image, uint64_t address, uint64_t size);
+bool image_is_writable(const struct image *image, uint64_t address, uint64_t size);
 
 #endif

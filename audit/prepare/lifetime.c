@@ -3,6 +3,7 @@
 #include "audit/prepare/lifetime.h"
 
 #include <errno.h>    /* ENOMEM */
+#include <stdbool.h>
 #include <string.h>   /* memcpy */
 #include <sys/stat.h> /* struct stat */
 
@@ -61,12 +62,12 @@ static int stat_file(struct object *object)
 	return 1;
 }
 
-static int same_file(const struct object *a, const struct object *b)
+static bool same_file(const struct object *a, const struct object *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
-static int same_bytes(int a, int b)
+static bool same_bytes(int a, int b)
 {
 	static char bytes[2][16384] SYS_LARGE; /* the lock guards it */
 	long n, m;
@@ -83,7 +84,7 @@ static int same_bytes(int a, int b)
  * Any file can be given any build-id (--build-id=0x...), and stripped or edited copies keep it. If the file that was
  * seen first is still there, comparing the bytes tells whether this is a copy of it.
  */
-static int same_content(const struct object *known, const struct object *candidate)
+static bool same_content(const struct object *known, const struct object *candidate)
 {
 	struct object now = *known;
 
@@ -101,7 +102,7 @@ static int same_content(const struct object *known, const struct object *candida
 	return same;
 }
 
-static int same_identity(const struct object *known, const struct object *candidate)
+static bool same_identity(const struct object *known, const struct object *candidate)
 {
 	if (known->section != candidate->section || known->flags != candidate->flags ||
 		known->build_id_len != candidate->build_id_len)
@@ -266,7 +267,7 @@ static void retire(struct load *load)
 	epoch_defer(&load->retired, retired_free);
 }
 
-static int is_unmapped(const struct load *load)
+static bool is_unmapped(const struct load *load)
 {
 	unsigned char resident;
 
@@ -276,7 +277,7 @@ static int is_unmapped(const struct load *load)
 	return sys_call(__NR_mincore, (long)load->start, 4096, (long)&resident, 0, 0, 0) == -ENOMEM;
 }
 
-static int is_open_again(const struct load *load)
+static bool is_open_again(const struct load *load)
 {
 	for (const struct load *l = loads; l; l = l->next)
 		if (l != load && l->state == LOAD_OPEN && l->map == load->map)
@@ -288,7 +289,7 @@ static int is_open_again(const struct load *load)
  * Does ld.so still know the load? When the process exits, ld.so closes one namespace after another, with the same
  * callbacks as for dlclose, and unmaps nothing: threads go on running there. ld.so's lock is held.
  */
-static int is_loaded(const struct load *load)
+static bool is_loaded(const struct load *load)
 {
 	const struct link_map *map;
 

@@ -3,6 +3,7 @@
 #include "audit/prepare/prepare.h"
 
 #include <fcntl.h>  /* O_RDONLY */
+#include <stdbool.h>
 #include <string.h> /* memcmp */
 
 #include "audit/bind/nointercept.h"
@@ -94,7 +95,7 @@ static void sort(uint32_t *index, uint32_t n, const void *first, size_t stride)
  * Do the rules name the object for this kind? If not, it is looked at only for the XRay interface. Guards are on even
  * in objects that no section names: their authors expect that in a traced process.
  */
-static int is_asked(const struct object *object, int kind)
+static bool is_asked(const struct object *object, int kind)
 {
 	if (!object->section)
 		return kind_has((unsigned)kind, KIND_UNASKED);
@@ -131,7 +132,7 @@ static enum trace_reason choose(struct object *object, uint32_t i)
 }
 
 /* Do the bytes of the kind's sites differ, so that they must be kept? */
-static int has_own_bytes(int kind)
+static bool has_own_bytes(int kind)
 {
 	for (unsigned type = 0; type < SLED_TYPES; type++)
 		if (kind_rows[kind].types >> type & 1 && sled_row(type)->keeps)
@@ -242,7 +243,7 @@ static void scan(struct object *object, const struct image *image, unsigned kind
 /* ---- patching: once per load ---- */
 
 /* Checks the bytes in memory again: we overwrite these, whatever the file says. Keeps the bytes of patchable sites. */
-static int is_as_expected(const struct load *load, uint32_t n, uint64_t segment_end)
+static bool is_as_expected(const struct load *load, uint32_t n, uint64_t segment_end)
 {
 	struct object *object = load->object;
 	const struct site *site = &object->sites.site[n];
@@ -350,7 +351,7 @@ static enum trace_reason patch_segments(struct load *load, struct patch *patch)
 }
 
 /* Is there a function that needs stubs other than those of displaced entries, and is to be on or ready? */
-static int is_wanted(const struct object *object)
+static bool is_wanted(const struct object *object)
 {
 	for (uint32_t i = 0; i < object->sites.functions; i++)
 		if (kind_rows[object->sites.function[i].kind].stub != KIND_STUB_NONE &&

@@ -6,6 +6,8 @@
  */
 #include "audit/rules/ini.h"
 
+#include <stdbool.h>
+
 #include "audit/match/cxx.h"
 #include "audit/rules/keys.h"
 #include "runtime/base/text.h"
@@ -37,12 +39,12 @@ struct parser {
 	struct rules_error error;
 };
 
-static int is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static int is_word(const char *p, size_t length, const char *word)
+static bool is_word(const char *p, size_t length, const char *word)
 {
 	return length == sys_length(word) && sys_same(p, word, length);
 }

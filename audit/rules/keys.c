@@ -3,6 +3,7 @@
 #include "audit/rules/keys.h"
 
 #include <signal.h> /* SIGUSR2 */
+#include <stdbool.h>
 
 #include "runtime/record/filter.h" /* FILTER_TIME_MAX */
 #include "x86_64/sys.h"    /* sys_same */
@@ -31,7 +32,7 @@ enum rules_key_number rules_key_find(int of_trace, const char *word, size_t leng
 	return RULES_KEYS;
 }
 
-int rules_key_is_list(enum rules_key_number key)
+bool rules_key_is_list(enum rules_key_number key)
 {
 	switch (rules_keys[key].value) {
 	case RULES_VALUE_PATTERNS:

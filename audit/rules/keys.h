@@ -6,6 +6,8 @@
 #ifndef XAUDIT_AUDIT_RULES_KEYS_H
 #define XAUDIT_AUDIT_RULES_KEYS_H
 
+#include <stdbool.h>
+
 #include "audit/rules/rules.h"
 
 #define RULES_SIGNALS(X)                                                                                               \
@@ -91,7 +93,7 @@ extern const struct rules_key rules_keys[RULES_KEYS];
 enum rules_key_number rules_key_find(int of_trace, const char *word, size_t length);
 
 /* Keys that are no lists take one value, once. */
-int rules_key_is_list(enum rules_key_number key);
+bool rules_key_is_list(enum rules_key_number key);
 
 /* What a message says before a value that is wrong: "bad size ". */
 const char *rules_key_bad(enum rules_key_number key);

@@ -4,6 +4,7 @@
 
 #include <errno.h>	 /* ENOENT */
 #include <limits.h>	 /* PATH_MAX */
+#include <stdbool.h>
 #include <string.h>	 /* strncmp */
 #include <sys/stat.h>	 /* S_ISREG */
 #include <sys/syscall.h> /* __NR_getcwd */
@@ -80,7 +81,7 @@ static const char *absolute(struct arena *arena, const char *path)
 	return copy ? join(arena, here, here[1] ? "/" : "", copy) : NULL;
 }
 
-static int is_trusted(const struct stat *st)
+static bool is_trusted(const struct stat *st)
 {
 	return st->st_uid == 0 || st->st_uid == (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0);
 }
@@ -198,7 +199,7 @@ static void say_skipped(const char *path, long error)
 }
 
 /* Does the text hold a section about objects? Then such sections of a file that was searched for are not used. */
-static int has_sections(const char *text)
+static bool has_sections(const char *text)
 {
 	static const char library[] = "[library", program[] = "[program";
 

@@ -2,6 +2,7 @@
 #include "audit/site/elf_file.h"
 
 #include <errno.h>    /* ENOEXEC */
+#include <stdbool.h>
 #include <string.h>   /* memcmp, strlen */
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/stat.h> /* S_ISREG */
@@ -113,7 +114,7 @@ static int read_segments(struct site_file *file)
 }
 
 /* Is this the header of a file that we support? 32-bit files, x32 among them, are not. */
-static int is_known(const Elf64_Ehdr *header)
+static bool is_known(const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_ident[EI_VERSION] == EV_CURRENT &&

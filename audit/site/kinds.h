@@ -11,6 +11,7 @@
 #ifndef XAUDIT_AUDIT_SITE_KINDS_H
 #define XAUDIT_AUDIT_SITE_KINDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/trace.h"      /* enum trace_kind */
@@ -94,7 +95,7 @@ struct kind_row {
 extern const struct kind_row kind_rows[TRACE_KIND_COUNT];
 
 /* Has the kind one of these flags? 0 for a number that is no kind. */
-static inline int kind_has(unsigned kind, unsigned flags)
+static inline bool kind_has(unsigned kind, unsigned flags)
 {
 	return kind < TRACE_KIND_COUNT && kind_rows[kind].flags & flags;
 }

@@ -2,6 +2,7 @@
 #include "audit/site/list.h"
 
 #include <errno.h> /* ENOMEM */
+#include <stdbool.h>
 
 #include "audit/site/elf_file.h"
 #include "audit/site/frame.h"
@@ -22,7 +23,7 @@ static void add(struct list *list, struct site_file *file, const struct site_sym
 		list->symbol[list->count++] = *symbol;
 }
 
-static int is_exported(const Elf64_Sym *symbol)
+static bool is_exported(const Elf64_Sym *symbol)
 {
 	int bind = ELF64_ST_BIND(symbol->st_info), visibility = ELF64_ST_VISIBILITY(symbol->st_other);
 
@@ -31,7 +32,7 @@ static int is_exported(const Elf64_Sym *symbol)
 }
 
 /* Unwind information also covers the PLT, which has no functions of its own. */
-static int in_plt(struct site_file *file, uint64_t address)
+static bool in_plt(struct site_file *file, uint64_t address)
 {
 	for (size_t i = 1; i < file->sections; i++) {
 		Elf64_Shdr section;

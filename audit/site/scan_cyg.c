@@ -2,6 +2,7 @@
 #include "audit/site/scan_cyg.h"
 
 #include <errno.h>  /* ENOMEM */
+#include <stdbool.h>
 #include <string.h> /* memcmp */
 
 #include "audit/site/elf_file.h"
@@ -80,7 +81,7 @@ static void find_jumps(const uint8_t *code, size_t size, uint64_t address, const
 			add(jumps, address + i);
 }
 
-static int is_jump(const struct places *jumps, uint64_t at)
+static bool is_jump(const struct places *jumps, uint64_t at)
 {
 	for (size_t i = 0; i < jumps->count; i++)
 		if (jumps->at[i] - at <= 5)

@@ -2,6 +2,7 @@
 #include "audit/site/symbol.h"
 
 #include <errno.h>  /* ENOMEM */
+#include <stdbool.h>
 #include <string.h> /* memchr, memset */
 
 #include "audit/site/elf_file.h"
@@ -50,7 +51,7 @@ int site_sort(struct arena *scratch, struct site_key *key, size_t count)
 	return 0;
 }
 
-int site_is_function(const Elf64_Sym *symbol)
+bool site_is_function(const Elf64_Sym *symbol)
 {
 	int type = ELF64_ST_TYPE(symbol->st_info);
 

@@ -4,6 +4,7 @@
 #define XAUDIT_AUDIT_SITE_SYMBOL_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,7 +41,7 @@ struct site_names {
 struct site_symtab site_dynsym(const struct site_file *file);
 
 /* Is it a function that is defined in this file? */
-int site_is_function(const Elf64_Sym *symbol);
+bool site_is_function(const Elf64_Sym *symbol);
 
 /*
  * The symbol's name in the arena, or NULL: it has none, or the names asked for so far are many times as long as the

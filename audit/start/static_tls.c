@@ -3,6 +3,7 @@
 #include "audit/start/static_tls.h"
 
 #include <signal.h>   /* SIGTRAP */
+#include <stdbool.h>
 #include <string.h>   /* strncmp */
 #include <sys/auxv.h> /* getauxval */
 #include <sys/mman.h> /* PROT_READ */
@@ -135,12 +136,12 @@ static const char *strings_of(const struct link_map *map)
 }
 
 /* The kernel's vDSO: its dynamic section holds no addresses, and it needs no libraries. */
-static int is_vdso(const struct link_map *map)
+static bool is_vdso(const struct link_map *map)
 {
 	return map->l_addr && map->l_addr == getauxval(AT_SYSINFO_EHDR);
 }
 
-static int is_called(const struct link_map *map, const char *name)
+static bool is_called(const struct link_map *map, const char *name)
 {
 	const char *strings = strings_of(map);
 
@@ -152,7 +153,7 @@ static int is_called(const struct link_map *map, const char *name)
 	return 0;
 }
 
-static int is_same_file(const char *path, const struct stat *file)
+static bool is_same_file(const char *path, const struct stat *file)
 {
 	struct stat st;
 
@@ -163,7 +164,7 @@ static int is_same_file(const char *path, const struct stat *file)
  * Is the library of that name a file that is mapped already under another name (a link)? ld.so notices that when it has
  * opened the file, and maps nothing. We look in the folders of mapped libraries; the first file found counts.
  */
-static int is_link(const struct link_map *first, const char *name)
+static bool is_link(const struct link_map *first, const char *name)
 {
 	char path[4096];
 	struct stat file;
@@ -187,7 +188,7 @@ static int is_link(const struct link_map *first, const char *name)
 }
 
 /* Is every library mapped that any object needs? As long as one is missing, ld.so goes on to the next. */
-static int is_complete(const struct link_map *map)
+static bool is_complete(const struct link_map *map)
 {
 	const struct link_map *first = map, *m;
 
@@ -275,7 +276,7 @@ static char **environment(uint64_t wanted, const char *trap)
 	return list;
 }
 
-static int is_script(const char *path)
+static bool is_script(const char *path)
 {
 	char start[2] = { 0 };
 	long fd = path ? sys_open(path, O_RDONLY | O_NONBLOCK, 0) : -1;
@@ -356,7 +357,7 @@ static uint64_t tls_of(const struct image *image)
 	return 0;
 }
 
-static int is_marked(const struct link_map *map)
+static bool is_marked(const struct link_map *map)
 {
 	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_FLAGS)

@@ -2,6 +2,7 @@
 #include "runtime/base/identity.h"
 
 #include <errno.h>    /* ESRCH */
+#include <stdbool.h>
 #include <sys/mman.h> /* MADV_WIPEONFORK */
 
 #include "x86_64/confined.h"
@@ -123,7 +124,7 @@ uint32_t identity_pid(void)
 	return pid;
 }
 
-int identity_is_ours(void)
+bool identity_is_ours(void)
 {
 	struct identity *self = look();
 	/*
@@ -148,7 +149,7 @@ int identity_is_ours(void)
 	return __atomic_compare_exchange_n(&self->pid, &pid, caller, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-int identity_thread_is_gone(uint32_t tid)
+bool identity_thread_is_gone(uint32_t tid)
 {
 	return identity_is_ours() && sys_call(__NR_tgkill, (long)identity_pid(), (long)tid, 0, 0, 0, 0) == -ESRCH;
 }

@@ -12,6 +12,7 @@
 #ifndef XAUDIT_IDENTITY_H
 #define XAUDIT_IDENTITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define IDENTITY_SIZE 16
@@ -35,12 +36,12 @@ uint32_t identity_pid(void);
 uint32_t identity_tid(void);
 
 /* Does the calling thread belong to that process? No: it is a child that shares the memory. */
-int identity_is_ours(void);
+bool identity_is_ours(void);
 
 /*
  * Has the process no thread of that number any more? No, if the calling thread does not belong to the process: under
  * the caller's process number the kernel knows no thread of the process.
  */
-int identity_thread_is_gone(uint32_t tid);
+bool identity_thread_is_gone(uint32_t tid);
 
 #endif

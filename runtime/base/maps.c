@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/base/maps.h"
 
+#include <stdbool.h>
+
 #include "x86_64/sys.h"
 
 static const char *parse_number(const char *p, unsigned base, uint64_t *n)
@@ -79,7 +81,7 @@ long maps_list(uint64_t low, uint64_t high, struct mapping *mapping, size_t room
 	return (long)found;
 }
 
-int maps_is_writable(uint64_t address)
+bool maps_is_writable(uint64_t address)
 {
 	struct mapping m;
 	int found = maps_find(address, &m);

@@ -6,6 +6,7 @@
 #ifndef XAUDIT_MAPS_H
 #define XAUDIT_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +25,7 @@ struct mapping {
 int maps_find(uint64_t address, struct mapping *mapping);
 
 /* May the program write to this address? 1 or 0; -1 as above. */
-int maps_is_writable(uint64_t address);
+bool maps_is_writable(uint64_t address);
 
 /* The first `room` mappings that have a part in low...high-1, in order. Returns their number, or -1 when the kernel's
  * list can't be read. */

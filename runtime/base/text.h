@@ -7,6 +7,7 @@
 #ifndef XAUDIT_TEXT_H
 #define XAUDIT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,7 +90,7 @@ static inline size_t text_utf8(const unsigned char *p)
  * U+007F to U+009F (where U+009B does what ESC [ does), and those that end a line or turn the direction of writing
  * (U+2028 to U+202E, U+2066 to U+2069), after which a name could look like another.
  */
-static inline int text_is_control(const unsigned char *p, size_t length)
+static inline bool text_is_control(const unsigned char *p, size_t length)
 {
 	if (length == 1)
 		return p[0] < ' ' || p[0] == 0x7f;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls/calls.h"
 
+#include <stdbool.h>
+
 #include "runtime/base/identity.h"
 #include "runtime/calls/calls_ends.h"
 #include "runtime/calls/calls_gaps.h"
@@ -66,7 +68,7 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 }
 
 /* Is the slot that of an open call of the stack, or its end? */
-static int is_open(const struct stack *stack, uint64_t slot)
+static bool is_open(const struct stack *stack, uint64_t slot)
 {
 	uint64_t at = stack->hot.top;
 
@@ -80,7 +82,7 @@ static int is_open(const struct stack *stack, uint64_t slot)
 }
 
 /* Is the mirror entry of slot that of the call which ends there? */
-static int is_genuine(const struct stack *stack, uint64_t slot)
+static bool is_genuine(const struct stack *stack, uint64_t slot)
 {
 	const struct mirror_entry *entry = mirror_entry(slot);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls/calls_ends.h"
 
+#include <stdbool.h>
+
 #include "runtime/calls/calls.h"
 #include "runtime/calls/calls_owner.h"
 #include "runtime/calls/cyg_calls.h"
@@ -77,12 +79,12 @@ void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot)
 	calls_end(thread, stack, slot, TRACE_UNWIND);
 }
 
-int calls_is_kept(const struct mirror_entry *entry, uint64_t word)
+bool calls_is_kept(const struct mirror_entry *entry, uint64_t word)
 {
 	return entry->address & CYG_CALL_MARK ? (entry->address & CYG_CALL_ADDRESS) == word : entry->address == word;
 }
 
-int calls_is_held(uint64_t slot, uint64_t here)
+bool calls_is_held(uint64_t slot, uint64_t here)
 {
 	const struct mirror_entry *entry = mirror_entry(slot);
 

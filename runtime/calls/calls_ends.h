@@ -6,6 +6,7 @@
 #ifndef XAUDIT_RUNTIME_CALLS_CALLS_ENDS_H
 #define XAUDIT_RUNTIME_CALLS_CALLS_ENDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/trace.h"
@@ -26,13 +27,13 @@ void calls_init(const struct calls_hooks *hooks);
 void calls_unwind(struct thread *thread, struct stack *stack, uint64_t slot);
 
 /* Does the word hold the return address that the entry of an XRay call, or of one that was told, has? */
-int calls_is_kept(const struct mirror_entry *entry, uint64_t word);
+bool calls_is_kept(const struct mirror_entry *entry, uint64_t word);
 
 /*
  * Is the word where the call's return address was still what we or the sled's caller put there? Memory may be gone
  * since, but for the page of `here`, which the thread is seen to use.
  */
-int calls_is_held(uint64_t slot, uint64_t here);
+bool calls_is_held(uint64_t slot, uint64_t here);
 
 /* Ends every open call on the stack at or below the slot by an event of this type. */
 void calls_end(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type);

@@ -6,6 +6,7 @@
 #ifndef XAUDIT_RUNTIME_CALLS_CALLS_GAPS_H
 #define XAUDIT_RUNTIME_CALLS_CALLS_GAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/calls/calls_owner.h"
@@ -22,7 +23,7 @@ struct stack *calls_carve(struct thread *thread, struct stack *stack, uint64_t l
 void calls_end_gaps(struct thread *thread, struct stack *stack);
 
 /* May something be over in the stack's gaps? */
-static inline int calls_gaps_may_end(const struct stack *stack, const struct thread *thread)
+static inline bool calls_gaps_may_end(const struct stack *stack, const struct thread *thread)
 {
 	return stack->gaps && stack->gaps->high <= stack->hot.top && calls_runner(stack) == thread;
 }

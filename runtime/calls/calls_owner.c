@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls/calls_owner.h"
 
+#include <stdbool.h>
+
 #include "runtime/base/identity.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/epoch.h"
@@ -15,12 +17,12 @@
 #include "x86_64/sys.h"
 
 
-int calls_is_intercepted(uint64_t slot)
+bool calls_is_intercepted(uint64_t slot)
 {
 	return labels_is_any(*(const uint64_t *)(uintptr_t)slot);
 }
 
-int calls_holds_label(uint64_t slot)
+bool calls_holds_label(uint64_t slot)
 {
 	const uint64_t own = labels_find(mirror_entry(slot)->address);
 
@@ -227,7 +229,7 @@ static struct stack *part_from(
  * Has the innermost call of the stack no label: is a thread just entering or leaving it, on its own stack? Of an XRay
  * call, or one that is told, it can't be seen. The call's memory may be gone, but not in a page that the caller uses.
  */
-static int is_amid(const struct stack *stack, uint64_t here)
+static bool is_amid(const struct stack *stack, uint64_t here)
 {
 	uint64_t top = stack->hot.top;
 

@@ -34,11 +34,13 @@
 #ifndef XAUDIT_RUNTIME_CALLS_CALLS_OWNER_H
 #define XAUDIT_RUNTIME_CALLS_CALLS_OWNER_H
 
+#include <stdbool.h>
+
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 
 /* Does the slot hold our return label: is the call there an intercepted one that has not returned yet? */
-int calls_is_intercepted(uint64_t slot);
+bool calls_is_intercepted(uint64_t slot);
 
 /* The outermost open call at or below the slot; 0: the chain is damaged, or there is none any more. */
 uint64_t calls_outermost(const struct stack *stack, uint64_t slot);
@@ -47,7 +49,7 @@ uint64_t calls_outermost(const struct stack *stack, uint64_t slot);
  * calls_is_intercepted() for memory that may be gone at any moment, by the lower halves of the labels: no other address
  * on a stack has such a lower half.
  */
-int calls_holds_label(uint64_t slot);
+bool calls_holds_label(uint64_t slot);
 
 static inline const struct thread *calls_runner(const struct stack *stack)
 {
@@ -56,7 +58,7 @@ static inline const struct thread *calls_runner(const struct stack *stack)
 }
 
 /* Another thread's record: are its events on the stack? */
-static inline int calls_is_on(const struct thread *other, const struct stack *stack)
+static inline bool calls_is_on(const struct thread *other, const struct stack *stack)
 {
 	/* Relaxed, both: records stay; and as above. */
 	return __atomic_load_n(&other->tid, __ATOMIC_RELAXED) &&
@@ -64,7 +66,7 @@ static inline int calls_is_on(const struct thread *other, const struct stack *st
 }
 
 /* Was another thread seen there last, and nowhere else since? Then calls there may begin and end at this moment. */
-static inline int calls_is_anothers(const struct stack *stack, const struct thread *thread)
+static inline bool calls_is_anothers(const struct stack *stack, const struct thread *thread)
 {
 	const struct thread *runner = calls_runner(stack);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls/cyg_calls.h"
 
+#include <stdbool.h>
+
 #include "runtime/calls/calls_ends.h"
 #include "runtime/calls/calls_owner.h"
 #include "runtime/calls/calls_stack.h"
@@ -88,7 +90,7 @@ static int grow_to(struct stack *stack, uint64_t at)
 }
 
 /* Is the chain's entry there one of ours, for a frame that returns to this address? */
-static int is_of(uint64_t at, uint64_t returns)
+static bool is_of(uint64_t at, uint64_t returns)
 {
 	uint64_t address = mirror_entry(at)->address;
 
@@ -104,7 +106,7 @@ static uint64_t from(uint64_t slot)
 }
 
 /* Is the call that tells in this frame a part of what is open there: one that was inlined? */
-static int is_inlined(uint64_t at, uint32_t id, uint64_t slot)
+static bool is_inlined(uint64_t at, uint32_t id, uint64_t slot)
 {
 	const struct mirror_entry *entry = mirror_entry(at);
 
@@ -221,7 +223,7 @@ static uint64_t find_open(const struct stack *stack, uint32_t id, uint64_t retur
 }
 
 /* Goes recording below the entry's frame on when this call ends, which was inlined into it? */
-static int still_opens(const struct mirror_entry *entry, uint32_t id)
+static bool still_opens(const struct mirror_entry *entry, uint32_t id)
 {
 	uint32_t frame = entry->word & TRACE_ID_MASK;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What stubs of libc's functions say that are watched without events (x86_64/contract.h, audit/bind/nointercept.h). */
+#include <stdbool.h>
+
 #include "runtime/calls/calls.h"
 #include "runtime/calls/calls_ends.h"
 #include "runtime/calls/calls_owner.h"
@@ -141,7 +143,7 @@ enum tramp_answer tramp_slow_strict(uint64_t unused)
 }
 
 /* Does a struct rlimit there, as far as it can be read, ask for RLIM_INFINITY? */
-static int is_no_limit(uint64_t limit)
+static bool is_no_limit(uint64_t limit)
 {
 	return limit && mirror_holds(limit, UINT32_MAX) && mirror_holds(limit + 4, UINT32_MAX);
 }

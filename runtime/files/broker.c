@@ -4,6 +4,7 @@
 #include "runtime/files/broker.h"
 
 #include <errno.h>	/* EACCES */
+#include <stdbool.h>
 #include <sys/socket.h> /* struct msghdr */
 #include <sys/un.h>	/* struct sockaddr_un */
 
@@ -77,7 +78,7 @@ int broker_place(struct output_place *place)
 	return record.known;
 }
 
-int broker_may_help(long error)
+bool broker_may_help(long error)
 {
 	switch (-error) {
 	case EACCES:
@@ -105,7 +106,7 @@ static int64_t now(void)
 }
 
 /* Relaxed, all: hints. A thread that comes at the wrong moment waits once more. */
-static int may_ask(void)
+static bool may_ask(void)
 {
 	return record.known && now() >= __atomic_load_n(&ask_again, __ATOMIC_RELAXED);
 }

@@ -23,6 +23,7 @@
 #ifndef XAUDIT_BROKER_H
 #define XAUDIT_BROKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/files/output.h"
@@ -73,7 +74,7 @@ int broker_place(struct output_place *place);
 /*
  * May asking help after this error of opening or making a file: were rights missing, or a path that leads there?
  */
-int broker_may_help(long error);
+bool broker_may_help(long error);
 
 /*
  * Errors of the two functions below that are no answer of `record`: -EALREADY, it was asked in vain a short time ago;

@@ -19,6 +19,7 @@
 #ifndef XAUDIT_OUTPUT_H
 #define XAUDIT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h> /* struct stat */
 
@@ -34,7 +35,7 @@ static inline struct output_place output_of(const struct stat *st)
 	return (struct output_place){ st->st_dev, st->st_ino };
 }
 
-static inline int output_is(const struct stat *st, const struct output_place *place)
+static inline bool output_is(const struct stat *st, const struct output_place *place)
 {
 	return st->st_dev == place->device && st->st_ino == place->inode;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>	  /* ENOSPC */
 #include <linux/futex.h>  /* FUTEX_WAKE_OP */
+#include <stdbool.h>
 #include <sys/file.h>	  /* LOCK_EX */
 #include <sys/mman.h>	  /* MAP_SHARED */
 #include <sys/resource.h> /* struct rlimit */
@@ -24,7 +25,7 @@
 
 struct pool_private pool;
 
-int pool_is_open(void)
+bool pool_is_open(void)
 {
 	return __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE) != NULL; /* pairs with the release in pool_open() */
 }
@@ -72,7 +73,7 @@ uint64_t pool_limit_of(int resource)
 	return limit.rlim_cur;
 }
 
-int pool_may_reach(uint64_t size)
+bool pool_may_reach(uint64_t size)
 {
 	uint64_t limit = pool_limit_of(RLIMIT_FSIZE);
 
@@ -429,7 +430,7 @@ static uint64_t most_allowed(void)
 }
 
 /* Are few places left from there on, of what the file has, and may have? */
-static int is_nearly_full(uint64_t place)
+static bool is_nearly_full(uint64_t place)
 {
 	/* Relaxed, as accessible. */
 	if (place < __atomic_load_n(&pool.end, __ATOMIC_RELAXED) / LEFT * (LEFT - 1))
@@ -507,7 +508,7 @@ long pool_mark(const void *head)
 	return r ? r : at;
 }
 
-int pool_is_scarce(uint32_t share)
+bool pool_is_scarce(uint32_t share)
 {
 	/* Relaxed: a hint. */
 	return __atomic_load_n(&pool_head()->places, __ATOMIC_RELAXED) > most_allowed() / share;

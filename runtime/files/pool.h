@@ -30,6 +30,7 @@
 #ifndef XAUDIT_POOL_H
 #define XAUDIT_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/trace.h"
@@ -38,7 +39,7 @@
 void pool_open(void);
 
 /* Is there a family? Acquire: all that was written before pool_open() is seen. */
-int pool_is_open(void);
+bool pool_is_open(void);
 
 /* Takes consecutive places. Returns the first, or -errno: the file can't grow, or has no room for their words. */
 long pool_take(uint32_t places);
@@ -60,7 +61,7 @@ void pool_unmark(long mark);
  * Is more than this share of the places taken that the file may have (8: an eighth)? Then they are for threads that
  * can't do without. Makes a system call, unless under a filter.
  */
-int pool_is_scarce(uint32_t share);
+bool pool_is_scarce(uint32_t share);
 
 /*
  * The process will soon be under a filter of system calls (x86_64/confined.h): prepares all that taking places will
@@ -108,7 +109,7 @@ void pool_shrink(void);
 void pool_forget(void *at, uint64_t size);
 
 /* May this process make a file so large? Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
-int pool_may_reach(uint64_t size);
+bool pool_may_reach(uint64_t size);
 
 /* ---- for pool_make.c ---- */
 

@@ -3,6 +3,7 @@
 #include "runtime/files/pool_make.h"
 
 #include <errno.h>	  /* EFBIG */
+#include <stdbool.h>
 #include <sys/mman.h>	  /* MAP_SHARED */
 #include <sys/resource.h> /* RLIMIT_AS */
 
@@ -124,7 +125,7 @@ void pool_forks_unknown(void)
 	__atomic_store_n(&pool.unknown, 1, __ATOMIC_RELAXED); /* relaxed, as above */
 }
 
-int pool_is_shared(void)
+bool pool_is_shared(void)
 {
 	/* Relaxed: a fork that another thread makes at this moment may come later as well. */
 	return pool.maker != identity_generation() || __atomic_load_n(&pool.inherited, __ATOMIC_RELAXED) ||

@@ -3,6 +3,7 @@
 #ifndef XAUDIT_RUNTIME_FILES_POOL_MAKE_H
 #define XAUDIT_RUNTIME_FILES_POOL_MAKE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -24,7 +25,7 @@ void pool_inherited(void);
 void pool_forks_unknown(void);
 
 /* May another process have the mapping? Yes, unless this process made it and is known to have forked none since. */
-int pool_is_shared(void);
+bool pool_is_shared(void);
 
 /*
  * Takes the file out of the process's memory: from now on there is no family here. What is about to store to the file

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/files/stderr.h"
 
+#include <stdbool.h>
+
 #include "runtime/files/output.h"
 #include "runtime/files/pool.h" /* pool_may_reach() */
 #include "x86_64/confined.h"
@@ -22,7 +24,7 @@ void stderr_init(void)
 }
 
 /* Would a write to fd 2 raise SIGXFSZ? Its place there is its end, or where the last write came to. */
-static int is_too_large(const struct stat *st, size_t length)
+static bool is_too_large(const struct stat *st, size_t length)
 {
 	long place = sys_call(__NR_lseek, 2, 0, SEEK_CUR, 0, 0, 0);
 

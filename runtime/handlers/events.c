@@ -2,6 +2,7 @@
 /* From trampolines to handlers: what an event is. */
 #include "runtime/handlers/events.h"
 
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "format/trace.h"
@@ -75,7 +76,7 @@ static ALWAYS int holds_label(const uint64_t *s)
 	return labels_is_any(*s);
 }
 
-static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)
+static inline bool lies_on(const struct tramp_stack *stack, uint64_t slot)
 {
 	return stack && slot - stack->low < stack->size;
 }
@@ -83,7 +84,7 @@ static inline int lies_on(const struct tramp_stack *stack, uint64_t slot)
 /*
  * Is the stack known, without calls that have to be ended before an event at this slot? The trampolines test the same.
  */
-static inline int is_settled(const struct thread *thread, uint64_t slot)
+static inline bool is_settled(const struct thread *thread, uint64_t slot)
 {
 	const struct tramp_stack *stack = thread->hot.stack;
 

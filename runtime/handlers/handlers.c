@@ -2,6 +2,7 @@
 #include "runtime/handlers/handlers.h"
 
 #include <errno.h> /* EINVAL */
+#include <stdbool.h>
 
 #include "runtime/base/identity.h"
 #include "runtime/calls/calls_stack.h"
@@ -50,7 +51,7 @@ static void look_for_fork(void)
 }
 
 /* Does the slot beside the thread's record belong to the thread? The record may have been wiped by fork. */
-static int is_owner(const struct epoch_slot *slot, const struct thread *thread)
+static bool is_owner(const struct epoch_slot *slot, const struct thread *thread)
 {
 	return slot->tid == (thread->tid ? thread->tid : (uint32_t)sys_gettid()) &&
 	       slot->generation == identity_generation();
@@ -80,7 +81,7 @@ static struct epoch_slot *own_slot(void)
 	return is_owner(slot, (struct thread *)tramp_self) ? slot : NULL;
 }
 
-static int is_inside(const struct epoch_slot *slot)
+static bool is_inside(const struct epoch_slot *slot)
 {
 	/* Relaxed: our own thread's. */
 	return __atomic_load_n(&slot->seen, __ATOMIC_RELAXED) != 0;
@@ -90,7 +91,7 @@ static int is_inside(const struct epoch_slot *slot)
  * If the frame that began the thread's section is gone, since the present one has the same place, or a higher one on
  * the same stack, ends the section and returns 1.
  */
-static int has_left(struct thread *thread, struct epoch_slot *slot, uint64_t here)
+static bool has_left(struct thread *thread, struct epoch_slot *slot, uint64_t here)
 {
 	uint64_t frame = __atomic_load_n(&slot->frame, __ATOMIC_RELAXED); /* relaxed: our own thread's */
 	const struct stack *stack = frame && frame <= here ? calls_stack(thread, here) : NULL;
@@ -121,7 +122,7 @@ uint64_t handlers_nested(void)
 
 /* ---- calling ---- */
 
-int handlers_may_enter(struct thread *thread, uint64_t frame)
+bool handlers_may_enter(struct thread *thread, uint64_t frame)
 {
 	if (!thread->enrolled)
 		enroll(thread);
@@ -303,7 +304,7 @@ int handlers_remove(enum handlers_type type)
 	return removed ? wait_for_others(self) : -ENOENT;
 }
 
-static int lies_in(const struct handlers_entry *entry, uint64_t start, uint64_t end)
+static bool lies_in(const struct handlers_entry *entry, uint64_t start, uint64_t end)
 {
 	uint64_t function = (uint64_t)(uintptr_t)entry->function, argument = (uint64_t)(uintptr_t)entry->argument;
 
@@ -322,7 +323,7 @@ static const struct handlers_entry *current(struct epoch_slot *self, uint64_t he
 	return thread && has_left(thread, self, here) ? NULL : self->inside;
 }
 
-int handlers_inside(uint64_t *function, uint64_t *argument)
+bool handlers_inside(uint64_t *function, uint64_t *argument)
 {
 	struct process_held held;
 

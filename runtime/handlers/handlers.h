@@ -33,6 +33,7 @@
 #ifndef XAUDIT_RUNTIME_HANDLERS_HANDLERS_H
 #define XAUDIT_RUNTIME_HANDLERS_HANDLERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,7 +111,7 @@ int handlers_forget(uint64_t start, uint64_t end, int wait);
  * Is the calling thread in a handler of the program? Then 1, and its function and argument; 0 also in a handler of
  * HANDLERS_LOAD, where ld.so can't be asked for anything. Without the process lock.
  */
-int handlers_inside(uint64_t *function, uint64_t *argument);
+bool handlers_inside(uint64_t *function, uint64_t *argument);
 
 /*
  * How many events reached no handler since they were raised inside of one. A forked child goes on from its parent's
@@ -145,6 +146,6 @@ void handlers_thread_ended(struct thread *thread);
  * May a handler of an event at `frame` be called? Enrolls the thread in the epoch if it is not yet, and ends a section
  * that was left by a jump. 0: the thread is in a handler, and the event has been counted. Off the fast path.
  */
-int handlers_may_enter(struct thread *thread, uint64_t frame);
+bool handlers_may_enter(struct thread *thread, uint64_t frame);
 
 #endif

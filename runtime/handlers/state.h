@@ -3,6 +3,8 @@
 #ifndef XAUDIT_RUNTIME_HANDLERS_STATE_H
 #define XAUDIT_RUNTIME_HANDLERS_STATE_H
 
+#include <stdbool.h>
+
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/epoch.h"
 #include "runtime/process/thread.h"
@@ -21,14 +23,14 @@ struct handlers_entry {
 extern struct handlers_entry *handlers_of_program[HANDLERS_TYPES] __attribute__((visibility("hidden")));
 
 /* Is there a handler of that type? Any context. */
-static inline int handlers_is_set(enum handlers_type type)
+static inline bool handlers_is_set(enum handlers_type type)
 {
 	/* Relaxed: just a look; code that goes on loads it again in a section. */
 	return __atomic_load_n(&handlers_of_program[type], __ATOMIC_RELAXED) != NULL;
 }
 
 /* Is the thread enrolled, and in no handler? Then handlers_may_enter() need not be called. */
-static inline int handlers_is_outside(struct thread *thread)
+static inline bool handlers_is_outside(struct thread *thread)
 {
 	/* Relaxed: our own thread's. */
 	return thread->enrolled && !__atomic_load_n(&thread_slot(thread)->seen, __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/process/clock.h"
 
+#include <stdbool.h>
 #include <sys/prctl.h> /* PR_GET_TSC */
 
 #include "x86_64/contract.h" /* tramp_clock */
@@ -19,7 +20,7 @@ static uint64_t rate; /* ticks per ns, times 2^32 */
 static uint32_t tsc_is_left;
 
 /* Acquire; pairs with the release in clock_leave_tsc(). */
-static int is_left(void)
+static bool is_left(void)
 {
 	return __atomic_load_n(&tsc_is_left, __ATOMIC_ACQUIRE) != 0;
 }
@@ -31,7 +32,7 @@ static int ask_kernel(clockid_t clock, struct timespec *t)
 }
 
 /* May the calling thread not read the TSC? */
-static int tsc_is_disabled(void)
+static bool tsc_is_disabled(void)
 {
 	int state = PR_TSC_ENABLE;
 
@@ -52,7 +53,7 @@ static uint64_t read_time(clockid_t clock)
  * Does the TSC run at one rate, whatever the processor's state? A kernel that keeps time by the TSC says so. With other
  * clocks (paravirtual ones) it tells nothing: then the processor is asked, which costs some 20 us in a virtual machine.
  */
-static int tsc_is_invariant(void)
+static bool tsc_is_invariant(void)
 {
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	char name[8] = "";

@@ -3,6 +3,7 @@
 
 #include <errno.h>	      /* ESRCH */
 #include <linux/membarrier.h> /* MEMBARRIER_CMD_PRIVATE_EXPEDITED */
+#include <stdbool.h>
 
 #include "runtime/base/identity.h"
 #include "x86_64/sys.h"
@@ -54,7 +55,7 @@ void epoch_fence_all(void)
 /* ---- slots ---- */
 
 /* The owner belongs to this process, and the kernel knows it no more: it runs no instruction again. */
-static int is_gone(const struct epoch_slot *slot, uint32_t generation)
+static bool is_gone(const struct epoch_slot *slot, uint32_t generation)
 {
 	/*
 	 * Relaxed: numbers that orders nothing; an old owner's are those of a thread that is gone, and register()

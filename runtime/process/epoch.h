@@ -66,6 +66,7 @@
 #ifndef XAUDIT_EPOCH_H
 #define XAUDIT_EPOCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -184,7 +185,7 @@ static inline void epoch_withdraw(struct epoch_slot *slot, uint64_t outer)
  * Has the calling thread's section no frame? Then it was left by a jump in its very first or last instructions; or the
  * code that begins it was interrupted, and will look again. So it may be ended here: nothing is in use in it.
  */
-static inline int epoch_has_left(const struct epoch_slot *slot)
+static inline bool epoch_has_left(const struct epoch_slot *slot)
 {
 	/* Relaxed, both: our own thread's. */
 	return __atomic_load_n(&slot->seen, __ATOMIC_RELAXED) && !__atomic_load_n(&slot->frame, __ATOMIC_RELAXED);

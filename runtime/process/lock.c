@@ -3,6 +3,7 @@
 
 #include <linux/futex.h> /* FUTEX_WAIT_PRIVATE */
 #include <linux/kcmp.h>	 /* KCMP_VM */
+#include <stdbool.h>
 
 #include "runtime/base/identity.h"
 #include "x86_64/confined.h"
@@ -28,7 +29,7 @@ static int swap(uint32_t *lock, uint32_t from, uint32_t to)
 	return __atomic_compare_exchange_n(lock, &from, to, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-int lock_try(uint32_t *lock, uint32_t number)
+bool lock_try(uint32_t *lock, uint32_t number)
 {
 	return swap(lock, 0, number);
 }
@@ -38,7 +39,7 @@ int lock_try(uint32_t *lock, uint32_t number)
  * questions until it is waited for, which may be what our caller is about to do. So it is asked as for a mutex with
  * priority inheritance, by a word of our own.
  */
-static int is_gone(uint32_t number)
+static bool is_gone(uint32_t number)
 {
 	uint32_t word = number;
 	long r = sys_call(__NR_futex, (long)&word, FUTEX_TRYLOCK_PI_PRIVATE, 0, 0, 0, 0);
@@ -51,7 +52,7 @@ static int is_gone(uint32_t number)
  * Does the kernel mean by a number whom the process means by it? Not for a child that shares its memory and is in a
  * namespace of its own, which does not see its parent.
  */
-static int knows_numbers(void)
+static bool knows_numbers(void)
 {
 	uint32_t pid = identity_pid();
 
@@ -69,14 +70,14 @@ static int is_ours(uint32_t number)
  * May the lock be taken over from the holder, whom the caller has seen there in so many looks? In the end from all but
  * ours: the number may be another task's by now.
  */
-static int is_left(uint32_t holder, unsigned looks)
+static bool is_left(uint32_t holder, unsigned looks)
 {
 	if (looks >= LOOKS)
 		return holder == LOCK_SOMEONE || !is_ours(holder);
 	return holder != LOCK_SOMEONE && is_gone(holder) && knows_numbers();
 }
 
-int lock_try_left(uint32_t *lock, uint32_t number)
+bool lock_try_left(uint32_t *lock, uint32_t number)
 {
 	if (lock_try(lock, number))
 		return 1;
@@ -97,7 +98,7 @@ static int sleep_for(uint32_t *lock, uint32_t seen)
 	return sys_call(__NR_futex, (long)lock, FUTEX_WAIT_PRIVATE, awaited, (long)&most, 0, 0) == -ETIMEDOUT;
 }
 
-int lock_take(uint32_t *lock, uint32_t number)
+bool lock_take(uint32_t *lock, uint32_t number)
 {
 	uint32_t holder = 0;
 	uint64_t spins = 0;
@@ -125,7 +126,7 @@ int lock_take(uint32_t *lock, uint32_t number)
 	}
 }
 
-int lock_is_held(const uint32_t *lock, uint32_t number)
+bool lock_is_held(const uint32_t *lock, uint32_t number)
 {
 	return (__atomic_load_n(lock, __ATOMIC_RELAXED) & ~LOCK_AWAITED) == number; /* relaxed: our own store */
 }

@@ -21,6 +21,7 @@
 #ifndef XAUDIT_LOCK_H
 #define XAUDIT_LOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LOCK_AWAITED (1u << 31)
@@ -30,16 +31,16 @@
 uint32_t lock_number(void);
 
 /* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
-int lock_try(uint32_t *lock, uint32_t number);
+bool lock_try(uint32_t *lock, uint32_t number);
 
 /* As lock_try(); also where the kernel knows that its holder is gone. What that was changing is as it left it. */
-int lock_try_left(uint32_t *lock, uint32_t number);
+bool lock_try_left(uint32_t *lock, uint32_t number);
 
 /* Takes the lock. Returns 1 if it was taken over from a task that is gone, else 0. */
-int lock_take(uint32_t *lock, uint32_t number);
+bool lock_take(uint32_t *lock, uint32_t number);
 
 /* Is the caller the holder? No: it was taken for gone. */
-int lock_is_held(const uint32_t *lock, uint32_t number);
+bool lock_is_held(const uint32_t *lock, uint32_t number);
 
 /* By its holder. Returns 1 if somebody sleeps for it, else 0. */
 int lock_release(uint32_t *lock);

@@ -2,6 +2,7 @@
 #include "runtime/process/process.h"
 
 #include <errno.h>	  /* EEXIST */
+#include <stdbool.h>
 #include <sys/mman.h>	  /* MADV_WIPEONFORK */
 
 #include "runtime/base/identity.h"
@@ -101,14 +102,14 @@ static void begin_held(struct process_held *held)
  * By number where the kernel may be asked: a task that shares our memory may share our thread's %fs base, too. A number
  * that is not known says nothing.
  */
-static int is_inside(uint32_t number)
+static bool is_inside(uint32_t number)
 {
 	/* Relaxed: its own store. */
 	return lock_is_held(&process->lock, number) &&
 	       (number != LOCK_SOMEONE || __atomic_load_n(&process->owner, __ATOMIC_RELAXED) == cpu_thread());
 }
 
-int process_is_inside(void)
+bool process_is_inside(void)
 {
 	/* Relaxed: its own stores. Else nobody asks for the number, which takes a system call. */
 	return __atomic_load_n(&process->owner, __ATOMIC_RELAXED) == cpu_thread() &&
@@ -139,7 +140,7 @@ void process_lock(struct process_held *held)
 		say_left();
 }
 
-int process_trylock(struct process_held *held)
+bool process_trylock(struct process_held *held)
 {
 	begin_held(held);
 	if (lock_try(&process->lock, held->number)) {

@@ -29,6 +29,7 @@
 #ifndef XAUDIT_PROCESS_H
 #define XAUDIT_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,10 +76,10 @@ void process_lock(struct process_held *held);
 void process_unlock(const struct process_held *held);
 
 /* Does the calling thread hold the lock? Then this is a handler of SIGSYS, or what it has called. */
-int process_is_inside(void);
+bool process_is_inside(void);
 
 /* Takes the lock if it is free. Returns 1, or 0: then nothing has changed. */
-int process_trylock(struct process_held *held);
+bool process_trylock(struct process_held *held);
 
 /*
  * The program will soon be under a filter of system calls: from here on confined(), strictly or not, and no thread
@@ -93,7 +94,7 @@ enum process_state process_state(void);
  * May it make its head? Under a filter of system calls no folder can be made, but a forked child has its place in its
  * family's. Any thread, no lock.
  */
-static inline int process_may_begin(void)
+static inline bool process_may_begin(void)
 {
 	return !confined() || pool_is_open();
 }

@@ -2,6 +2,7 @@
 #include "runtime/process/process_counters.h"
 
 #include <errno.h> /* EFBIG */
+#include <stdbool.h>
 
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
@@ -105,12 +106,12 @@ void process_lose(enum trace_lost cause)
 
 /* ---- no place for a head ---- */
 
-int process_is_refused(void)
+bool process_is_refused(void)
 {
 	return process->refused && clock_now() - process->refused < PROCESS_RETRY;
 }
 
-int process_lose_refused(void)
+bool process_lose_refused(void)
 {
 	if (!process_is_refused())
 		return 0;

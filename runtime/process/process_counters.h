@@ -7,6 +7,7 @@
 #define XAUDIT_RUNTIME_PROCESS_PROCESS_COUNTERS_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/trace.h"
@@ -36,7 +37,7 @@ enum trace_lost process_cause(long error);
 void process_lose(enum trace_lost cause);
 
 /* Did the process find no place for its head, a moment ago? Then this counts an event that is lost. Any thread. */
-int process_lose_refused(void);
+bool process_lose_refused(void);
 
 /* ---- for process.c ---- */
 
@@ -51,6 +52,6 @@ void process_count_earlier(struct trace_head *head);
 int process_refuse(long error);
 
 /* Did it find no place a moment ago? */
-int process_is_refused(void);
+bool process_is_refused(void);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <linux/capability.h>
 #include <sched.h> /* CLONE_NEWUSER */
+#include <stdbool.h>
 
 #include "x86_64/sys.h"
 
@@ -13,7 +14,7 @@ struct ids {
 	uint32_t real, effective, saved;
 };
 
-static int has_id(const struct ids *ids, uint32_t id)
+static bool has_id(const struct ids *ids, uint32_t id)
 {
 	return id == ids->real || id == ids->effective || id == ids->saved;
 }
@@ -38,7 +39,7 @@ static struct ids after(const struct ids *now, const uint32_t call[4], int privi
 	return ids;
 }
 
-int rights_are_given_up(const uint32_t call[4])
+bool rights_are_given_up(const uint32_t call[4])
 {
 	struct __user_cap_header_struct version = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct capabilities[2] = { 0 };

@@ -6,6 +6,7 @@
 #ifndef XAUDIT_RUNTIME_RIGHTS_H
 #define XAUDIT_RUNTIME_RIGHTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -13,6 +14,6 @@
  * process have fewer rights then, so that it can't have them back; or see another root, in which it may not find its
  * trace any more? An exchange of ids that keeps the old ones among the three is none.
  */
-int rights_are_given_up(const uint32_t call[4]);
+bool rights_are_given_up(const uint32_t call[4]);
 
 #endif

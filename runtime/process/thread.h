@@ -14,6 +14,7 @@
 #ifndef XAUDIT_THREAD_H
 #define XAUDIT_THREAD_H
 
+#include <stdbool.h>
 #include <stddef.h> /* NULL */
 #include <stdint.h>
 
@@ -125,7 +126,7 @@ static inline struct thread *thread_self(void)
  * Was the calling thread's record wiped since it was got: has a signal handler forked, and is this the child?
  * thread_get() then gives it the same memory again. Constant while signals are blocked.
  */
-static inline int thread_is_wiped(const struct thread *thread)
+static inline bool thread_is_wiped(const struct thread *thread)
 {
 	return !__atomic_load_n(&thread->tid, __ATOMIC_RELAXED); /* relaxed: our own thread's */
 }
@@ -175,13 +176,13 @@ enum thread_caller thread_caller(struct thread *thread, uint64_t address);
 /* Was a task seen that shares our memory? Then what is known of stacks does not tell who runs there. Relaxed. */
 extern uint32_t thread_shared;
 
-static inline int thread_is_shared(void)
+static inline bool thread_is_shared(void)
 {
 	/* Relaxed: a thread that sees it late trusts what it trusted before. */
 	return (int)__atomic_load_n(&thread_shared, __ATOMIC_RELAXED);
 }
 
-static inline int thread_is_stranger(struct thread *thread, uint64_t address)
+static inline bool thread_is_stranger(struct thread *thread, uint64_t address)
 {
 	return thread_caller(thread, address) == THREAD_STRANGER;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/process/waits.h"
 
+#include <stdbool.h>
+
 #include "runtime/base/identity.h"
 #include "runtime/base/text.h"
 #include "x86_64/sys.h"
@@ -54,7 +56,7 @@ static long number_in(uint32_t tid, const char *name, long otherwise)
 }
 
 /* "D", for a wait that no signal but a deadly one ends. */
-static int is_waiting(uint32_t tid)
+static bool is_waiting(uint32_t tid)
 {
 	char part[PART];
 	long n = read_proc(tid, "stat", part), name = 0;
@@ -66,7 +68,7 @@ static int is_waiting(uint32_t tid)
 }
 
 /* Are our numbers those of /proc? Another namespace of processes may be mounted there. */
-static int is_own_proc(uint32_t pid)
+static bool is_own_proc(uint32_t pid)
 {
 	char part[PART];
 	uint64_t value = 0;
@@ -77,7 +79,7 @@ static int is_own_proc(uint32_t pid)
 	return value == pid;
 }
 
-static int is_child(uint32_t tid, uint32_t pid)
+static bool is_child(uint32_t tid, uint32_t pid)
 {
 	char part[PART];
 	uint64_t value = 0;
@@ -100,13 +102,13 @@ static int is_child(uint32_t tid, uint32_t pid)
 }
 
 /* Does a score of 0 mean that somebody waits? Then it is asked once more, since the others' may have changed. */
-static int has_meaning(uint32_t tid)
+static bool has_meaning(uint32_t tid)
 {
 	return number_in(0, "oom_score_adj", LEAST_BIAS) > LEAST_BIAS && number_in(tid, "oom_score", 0) >= SCORE &&
 	       !number_in(0, "oom_score", -1);
 }
 
-int waits_for_caller(uint32_t tid)
+bool waits_for_caller(uint32_t tid)
 {
 	static uint32_t known; /* the last task that was waited for: of this one most is known. Relaxed */
 	uint32_t pid = (uint32_t)sys_getpid();

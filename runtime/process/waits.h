@@ -18,10 +18,11 @@
 #ifndef XAUDIT_WAITS_H
 #define XAUDIT_WAITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* tid: of the thread, in the process that has the memory (runtime/base/identity.h). */
-int waits_for_caller(uint32_t tid);
+bool waits_for_caller(uint32_t tid);
 
 /*
  * The stack pointer of a thread of the process that waits in a system call; 0: it runs, or /proc does not tell. Five

@@ -2,6 +2,7 @@
 #include "runtime/record/chunk.h"
 
 #include <errno.h>    /* ENOMEM */
+#include <stdbool.h>
 #include <sys/mman.h> /* MAP_SHARED */
 
 #include "runtime/files/pool.h"
@@ -152,13 +153,13 @@ static struct trace_handover *handover_of(const struct thread *thread, uint32_t 
 }
 
 /* Is it to be in t<n>, and has not been handed over? */
-static int is_due(const struct thread_place *known, enum trace_mode mode)
+static bool is_due(const struct thread_place *known, enum trace_mode mode)
 {
 	return known->used && !known->copied && (mode == TRACE_MODE_STREAM || known->mode == TRACE_MODE_STREAM);
 }
 
 /* Has `xaudit record` written the chunk that was handed over? */
-static int is_written(const struct thread *thread, uint32_t place)
+static bool is_written(const struct thread *thread, uint32_t place)
 {
 	/*
 	 * Acquire; pairs with the write of `xaudit record`, which comes after its reading of the chunk: so it does not
@@ -171,7 +172,7 @@ static int is_written(const struct thread *thread, uint32_t place)
  * Must the chunk there be kept? It is in t<n> if it was not handed over, or if `xaudit record` says that it was
  * written.
  */
-static int is_kept(const struct thread *thread, uint32_t place, enum trace_mode mode)
+static bool is_kept(const struct thread *thread, uint32_t place, enum trace_mode mode)
 {
 	return is_due(known(thread, place), mode) || (known(thread, place)->handed && !is_written(thread, place));
 }
@@ -215,7 +216,7 @@ static void hand_over_ring(struct thread *thread)
  * Does `xaudit record` take chunks? Its beat is compared with its value when a thread looked last. So a thread needs no
  * clock of the kernel, and it does not matter whether both have the same clock.
  */
-static int is_drained(uint64_t now)
+static bool is_drained(uint64_t now)
 {
 	/* Relaxed, both: a thread that sees one without the other looks once more, with the next chunk. */
 	static uint64_t known, since;
@@ -337,7 +338,7 @@ static long set_place(struct thread *thread, uint32_t place)
  * Was the frame left by a jump? Yes, if it lies at `here`, where our frame is, or below, on the same stack. Of other
  * stacks that is not known.
  */
-static int is_left(const struct thread *thread, uint64_t frame, uint64_t here)
+static bool is_left(const struct thread *thread, uint64_t frame, uint64_t here)
 {
 	const struct stack *stack = (const struct stack *)thread->hot.stack;
 
@@ -356,7 +357,7 @@ void chunk_forget_left(struct thread *thread, uint64_t here)
  * Is interrupted code further out writing a custom event there? It will go on with that, and give the event up at the
  * end.
  */
-static int is_being_written(const struct thread *thread, uint32_t place)
+static bool is_being_written(const struct thread *thread, uint32_t place)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	uint64_t start = (uint64_t)(uintptr_t)chunk_in(thread, place);
@@ -386,14 +387,14 @@ static long next_in_ring(const struct thread *thread, uint32_t places)
 }
 
 /* Do the trampolines take it for the place of the next chunk? */
-static int is_ahead(const struct thread *thread, uint32_t place)
+static bool is_ahead(const struct thread *thread, uint32_t place)
 {
 	return thread->hot.ahead &&
 	       (intptr_t)chunk_in(thread, place) - (intptr_t)thread->chunk == thread->hot.ahead;
 }
 
 /* May a chunk of mode stream begin there? */
-static int is_free(const struct thread *thread, uint32_t place)
+static bool is_free(const struct thread *thread, uint32_t place)
 {
 	return !is_being_written(thread, place) && !is_kept(thread, place, TRACE_MODE_STREAM);
 }

@@ -45,6 +45,7 @@
 #ifndef XAUDIT_CHUNK_H
 #define XAUDIT_CHUNK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/trace.h"
@@ -67,7 +68,7 @@ void chunk_overflow(enum trace_overflow overflow);
 /* Bytes of a thread's flight recorder: a multiple of chunk_size(). */
 uint64_t chunk_ring_size(void);
 
-static inline int chunk_has_room(const struct tramp_state *hot, uint64_t address)
+static inline bool chunk_has_room(const struct tramp_state *hot, uint64_t address)
 {
 	return (address & hot->chunk_bit) != 0;
 }

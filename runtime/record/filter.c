@@ -2,6 +2,7 @@
 #include "runtime/record/filter.h"
 
 #include <errno.h> /* EINVAL */
+#include <stdbool.h>
 
 #include "runtime/process/clock.h"
 #include "runtime/process/process_counters.h"
@@ -33,7 +34,7 @@ void filter_below(uint32_t id)
 		__atomic_fetch_or(&tramp_table[id], FILTER_BELOW, __ATOMIC_RELAXED);
 }
 
-int filter_count_only(uint32_t id)
+bool filter_count_only(uint32_t id)
 {
 	/* Relaxed, as in filter_below(). */
 	if (id >= TRAMP_TABLE_IDS ||
@@ -64,7 +65,7 @@ void filter_count(struct stack *stack)
 }
 
 /* The entry at `at` is younger than the rules' time, and the thread's last event. */
-static int may_take_back(const struct thread *thread, uint64_t at, uint64_t entry, uint32_t word, uint32_t clock)
+static bool may_take_back(const struct thread *thread, uint64_t at, uint64_t entry, uint32_t word, uint32_t clock)
 {
 	const struct tramp_state *hot = &thread->hot;
 
@@ -74,7 +75,7 @@ static int may_take_back(const struct thread *thread, uint64_t at, uint64_t entr
 	return (uint32_t)(clock_now() >> 31) - hot->span <= 1 && clock - (uint32_t)entry < time_ticks;
 }
 
-int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
+bool filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 {
 	struct tramp_state *hot = &thread->hot;
 	uint64_t outer = thread->taking, token = hot->token, cursor = hot->cursor, at = cursor - 8;

@@ -14,6 +14,7 @@
 #ifndef XAUDIT_FILTER_H
 #define XAUDIT_FILTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/process/thread.h" /* struct thread */
@@ -48,14 +49,14 @@ int filter_init(const struct filter_options *options);
 void filter_below(uint32_t id);
 
 /* From now on, calls of this function are only counted. Returns 0 when they were before, or can't be. Lock held. */
-int filter_count_only(uint32_t id);
+bool filter_count_only(uint32_t id);
 
 /*
  * The call whose entry had this word is over, at this clock (its low half): if the entry is the thread's last event and
  * younger than the rules' time, it is taken back and counted as a short call. Returns 1, or 0: the end must be
  * recorded. By the thread itself.
  */
-int filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
+bool filter_take_back(struct thread *thread, uint32_t word, uint32_t clock);
 
 /*
  * Counts the open calls of each part anew, after a stack was parted: both parts have the opener that was the whole
@@ -75,7 +76,7 @@ static inline uint32_t filter_return(uint64_t x)
  * took its slot. An XRay function's slot is free after it jumped; then the low half of its return address is noted
  * (stack->tailed): the call that it jumped to has the same one in the same place. By the thread that runs on the stack.
  */
-static inline int filter_is_below(struct stack *stack, uint64_t slot)
+static inline bool filter_is_below(struct stack *stack, uint64_t slot)
 {
 	const uint64_t opener = stack->opener;
 
@@ -95,7 +96,7 @@ static inline int filter_is_below(struct stack *stack, uint64_t slot)
 }
 
 /* May one more call of this function be recorded on the stack, at the slot? By the thread that runs on the stack. */
-static inline int filter_admits(struct stack *stack, uint64_t slot, uint32_t id)
+static inline bool filter_admits(struct stack *stack, uint64_t slot, uint32_t id)
 {
 	if (!stack_has_calls(stack))
 		stack->depth = 0;

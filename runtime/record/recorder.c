@@ -89,7 +89,7 @@ static void stop_full(void)
 }
 
 /* Has the process's trace its size? */
-static int is_full(enum trace_mode mode)
+static bool is_full(enum trace_mode mode)
 {
 	struct process_held held;
 
@@ -423,7 +423,7 @@ static int try_custom(
  * Is the caller a stranger (thread.h), in a frame at `here`? A thread that makes no other events has no stack that is
  * known, so the page that was looked at last is kept.
  */
-static int is_strangers(struct thread *thread, uint64_t here)
+static bool is_strangers(struct thread *thread, uint64_t here)
 {
 	/* No two stacks lie 2^44 bytes from each other. */
 	uint32_t page = (uint32_t)(here >> 12);

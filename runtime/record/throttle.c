@@ -57,7 +57,8 @@ void throttle_look(const struct trace_chunk *chunk, uint64_t size)
 		looked += SAMPLE;
 		for (uint64_t i = at; i < at + SAMPLE; i++) {
 			uint32_t id = TRACE_ID_OF(event[i]);
-			if (TRACE_TYPE_OF(event[i]) == TRACE_ENTRY && event[i + 1] >> 32 == TRACE_WORD(TRACE_EXIT, id) &&
+			if (TRACE_TYPE_OF(event[i]) == TRACE_ENTRY &&
+				event[i + 1] >> 32 == TRACE_WORD(TRACE_EXIT, id) &&
 				(uint32_t)event[i + 1] - (uint32_t)event[i] < limit)
 				add(id);
 		}

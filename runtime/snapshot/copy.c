@@ -2,6 +2,7 @@
 #include "runtime/snapshot/copy.h"
 
 #include <errno.h>    /* ENOENT */
+#include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/base/text.h"
@@ -20,7 +21,7 @@ struct way {
 	uint64_t slot; /* of `to`, in chunks: the one that is about to be copied goes there */
 };
 
-static int is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
+static bool is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
 {
 	const uint64_t *word = (const uint64_t *)(const void *)p;
 
@@ -349,7 +350,7 @@ static void note_taken(struct copy *c, uint64_t seq)
 		c->taken[i] |= c->seq[i] == seq;
 }
 
-static int is_taken(const struct copy *c, uint64_t seq)
+static bool is_taken(const struct copy *c, uint64_t seq)
 {
 	for (unsigned i = 0; i < c->places; i++)
 		if (c->taken[i] && c->seq[i] == seq)

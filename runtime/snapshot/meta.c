@@ -3,6 +3,7 @@
 #include "runtime/snapshot/meta.h"
 
 #include <errno.h> /* EBADMSG */
+#include <stdbool.h>
 
 #include "runtime/files/output.h"
 #include "runtime/snapshot/sparse_file.h"
@@ -22,12 +23,12 @@ long snapshot_name(struct copy *c, uint32_t first, uint64_t places, enum trace_p
 	return r;
 }
 
-static int is_size(uint64_t size, uint64_t least, uint64_t most)
+static bool is_size(uint64_t size, uint64_t least, uint64_t most)
 {
 	return size >= least && size <= most && !(size & (size - 1));
 }
 
-static int is_head(const struct trace_head *head)
+static bool is_head(const struct trace_head *head)
 {
 	return sys_same(head->magic, TRACE_MAGIC, sizeof(head->magic)) && head->version == TRACE_VERSION &&
 	       head->head_size >= sizeof(*head) && head->head_size <= TRACE_HEAD_SIZE &&

@@ -4,6 +4,7 @@
 #include <errno.h>  /* EEXIST */
 #include <fcntl.h>  /* AT_FDCWD */
 #include <signal.h> /* siginfo_t */
+#include <stdbool.h>
 
 #include "runtime/base/text.h"
 #include "runtime/files/family.h"
@@ -166,7 +167,7 @@ static void take_asked(struct process_snapshots *snapshots, uint32_t number)
  * May the process take snapshots? Then all signals are blocked, else as before. A forked child has its head with its
  * first event. wanted: else nobody need be told that none may be taken.
  */
-static int may_take(int wanted, uint64_t *before)
+static bool may_take(int wanted, uint64_t *before)
 {
 	if (confined_strictly())
 		return 0;

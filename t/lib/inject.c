@@ -32,6 +32,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static struct place {
 static size_t places;
 static int looks = 1; /* -w */
 
-static int is_known(uint64_t rip, uint64_t depth)
+static bool is_known(uint64_t rip, uint64_t depth)
 {
 	for (size_t i = 0; i < places; i++)
 		if (place[i].rip == rip && place[i].depth == depth)

@@ -5,6 +5,7 @@
 
 #include <cpuid.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -182,7 +183,7 @@ static void make_state(uint8_t *area, uint8_t seed, enum use use, uint64_t wante
 	}
 }
 
-static int is_kept(const char *what, size_t at, size_t size)
+static bool is_kept(const char *what, size_t at, size_t size)
 {
 	if (!memcmp(state_in + at, state_out + at, size))
 		return 1;

@@ -14,6 +14,7 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 #include "runtime/snapshot/sparse_file.c"
 #undef sys_call
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,7 +50,7 @@ static off_t place_of(uint64_t seq)
 }
 
 /* Is it written to t0 as soon as it is full? */
-static int is_written(uint64_t seq)
+static bool is_written(uint64_t seq)
 {
 	return spreads ? seq % 2 == 0 : seq >= PLACES - 1;
 }

@@ -6,6 +6,7 @@
 #include "t/unit/step.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -81,7 +82,7 @@ static void fill_registers(void)
 	}
 }
 
-static int is_kept(unsigned general)
+static bool is_kept(unsigned general)
 {
 	return general == 3 || general == 5 || general >= 12; /* rbx, rbp, r12 to r15 */
 }

@@ -71,13 +71,16 @@ done
 
 # defaults PAGE: the last word of each default that the page tells of an item on its own.
 defaults() {
-	tr '\n' ' ' <"$top_srcdir/doc/$1" | sed 's/\.It /\n&/g' | sed -nE \
-		-e 's/^\.It (Fl ([a-z] , )?-|Cm )([a-z-]+).*( the default is|Default: \.[CP][ma]) ([^ ]*[^ .]).*/\3 \5/p' | sort
+	said=' the default is|Default: \.[CP][ma]'
+	tr '\n' ' ' <"$top_srcdir/doc/$1" | sed 's/\.It /\n&/g' |
+		sed -nE "s/^\.It (Fl ([a-z] , )?-|Cm )([a-z-]+).*($said) ([^ ]*[^ .]).*/\3 \5/p" | sort
 }
 helped=$("$XAUDIT" record --help | sed -nE 's/.*--([a-z]+)=.*\(([^ ]+[a-zA-Z])\)[;,]?.*/\1 \2/p' |
 	grep -v ' default$' | sort)
-is "$(printf '%s\n' "$helped" | cut -d' ' -f1 | tr '\n' ' ')" 'buffer output ring ' 'help has the defaults of three options'
-is "$(defaults xaudit.conf.5 | grep -E '^(buffer|output|ring) ')" "$helped" 'the manual of the configuration has the same'
+is "$(printf '%s\n' "$helped" | cut -d' ' -f1 | tr '\n' ' ')" 'buffer output ring ' \
+	'help has the defaults of three options'
+is "$(defaults xaudit.conf.5 | grep -E '^(buffer|output|ring) ')" "$helped" \
+	'the manual of the configuration has the same'
 is "$(defaults xaudit-record.1 | grep -E '^(buffer|ring) ')" "$(printf '%s\n' "$helped" | grep -v '^output')" \
 	'so has that of record, but for the trace folder, which the configuration may name'
 

@@ -19,7 +19,7 @@
 
 #define HASH_NONE UINT32_MAX /* no row has this number */
 
-/* Open addressing: a row is in the first free slot from the place of its hash on. At least half of the slots are free. */
+/* Open addressing: a row is in the first slot that was free from the place of its hash on. Half of them are free. */
 struct hash {
 	struct hash_slot {
 		uint32_t hash;

@@ -22,7 +22,8 @@ static uint32_t find_row(struct read_customs *c, struct read_damage *damage, con
 	char *copy = NULL;
 
 	number = name ? 0 : number;
-	uint32_t hash = hash_text(number, name), row = HASH_FIND(i, &c->by_name, hash, is_row(&c->row[i], name, number));
+	uint32_t hash = hash_text(number, name);
+	uint32_t row = HASH_FIND(i, &c->by_name, hash, is_row(&c->row[i], name, number));
 	if (row != HASH_NONE)
 		return row;
 	if (!read_memory_grow(damage, &c->row, c->rows, sizeof(*c->row)) ||

@@ -28,7 +28,7 @@ struct read_customs {
 
 	struct hash by_name;	      /* of a row's name, or its number */
 	struct read_process *process; /* the one that is being counted ... */
-	struct hash by_type;	      /* ... and rows of its types: the hash is the type, and several may have one row */
+	struct hash by_type;	      /* ... and rows of its types: the hash is the type; several may have one row */
 };
 
 /* Counts an event of a process. It is fastest when all events of a process come one after another. */

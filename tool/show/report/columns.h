@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of `xaudit report`, and a line with a value for each of them. All questions that report answers make their tables of these lines.
+ * The columns of `xaudit report`, and a line with a value for each of them. All questions that report answers make
+ * their tables of these lines.
  *
  * One thread.
  */
