@@ -2,10 +2,11 @@
 #define _GNU_SOURCE
 #include "tool/base/memory.h"
 
-#include <stdarg.h> /* va_list */
-#include <stdio.h>  /* vasprintf */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h> /* strndup */
+
+#include "tool/base/format.h"
 
 void memory_failed(void)
 {
@@ -37,12 +38,10 @@ char *memory_text(const char *text, size_t length)
 
 char *memory_format(const char *format, ...)
 {
-	char *text;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	char *text = format_text(format, args);
 	va_end(args);
 	return memory_need(text);
 }

@@ -322,7 +322,6 @@ static void drop_stack(void *user, struct read_stack_calls *stack)
 
 	read_api_take_up(c, stack);
 	read_calls_drop(&c->calls, &hooks, c);
-	c->calls.frame->child = 0;
 	read_api_lay_down(c);
 }
 

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "tool/read/damage/memory.h"
 
-#include <stdarg.h>
-#include <stdio.h>  /* vasprintf */
 #include <stdlib.h>
 #include <string.h>
+
+#include "tool/base/format.h"
 
 static void *note(struct read_damage *damage, void *memory)
 {
@@ -26,12 +26,10 @@ char *read_memory_text(struct read_damage *damage, const char *text, size_t leng
 
 char *read_memory_format(struct read_damage *damage, const char *format, ...)
 {
-	char *text;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	char *text = format_text(format, args);
 	va_end(args);
 	return note(damage, text);
 }

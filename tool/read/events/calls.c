@@ -51,6 +51,7 @@ void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *ho
 			hooks->drop(user, calls->top);
 		calls->top--;
 	}
+	calls->frame->child = 0;
 }
 
 static void end(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,

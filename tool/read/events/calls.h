@@ -83,7 +83,7 @@ static inline size_t read_calls_depth(const struct read_calls *calls)
 	return (size_t)(calls->top - calls->frame);
 }
 
-/* Gives up all open calls, without ends. */
+/* Gives up all open calls, without ends, and what frame[0] has of the calls in it. */
 void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user);
 
 /* Takes an event. */

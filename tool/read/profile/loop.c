@@ -322,7 +322,6 @@ static void drop_stack(void *user, struct read_stack_calls *stack)
 
 	take_up(c, stack);
 	read_calls_drop(&c->calls, &hooks, c);
-	c->calls.frame->child = 0;
 	lay_down(c);
 }
 
