@@ -5,7 +5,7 @@
  * no system call but rt_sigprocmask, which no filter in practice forbids, and does without the rest:
  *	- no file of full chunks is written; chunks stay in meta, as long as that has room, or `xaudit record` takes
  *	  them
- *	- the flight recorder of a thread whose first event comes later has four chunks
+ *	- in mode ring, a thread whose first event comes later has four chunks
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- of stacks that grow far, or are new, entries of calls are recorded alone
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `xaudit ctl` brings along: indexes of files (format/index.h), for a process that has looked for none, or can
- * find none where it is. The tool has memory made here, writes into it, and names it in its next request
- * (runtime/control.h); all while the world is stopped. An index that an object takes stays for good, as one that the
- * module found itself: names and templates are used where they lie.
+ * Indexes of files (format/index.h) that `xaudit ctl` writes into a process that has looked for none, or that can't
+ * open them from its root. The tool has memory made here, writes into it, and names it in its next request
+ * (runtime/control.h), all while the world is stopped. An index that an object takes stays mapped for good, like one
+ * that the module found itself: names and templates are used where they lie.
  *
  * All functions: process lock held, by the thread that obeys. General registers only, no libc.
  */

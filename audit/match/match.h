@@ -27,9 +27,9 @@ struct rules_section {
 	const char *library; /* glob; NULL for [program] */
 	unsigned kinds;	     /* mask of 1 << enum trace_kind */
 	/*
-	 * Kinds, of which there is one so far, entry, for those of the functions selected that have no site of their
-	 * own in the code that `kinds` would trace. Bindings (plt, calls) are none. The key of this name says it; where
-	 * a section names functions and neither kinds nor fallback, it is entry.
+	 * The kind to use for selected functions without a site of the kinds in `kinds` in their own code; bindings
+	 * (plt, calls) are no such site. Only entry so far. Set by the key of this name, and to entry where a section
+	 * names functions and neither kinds nor fallback.
 	 */
 	unsigned fallback;
 	struct rules_pattern *functions; /* in order; NULL: all */
@@ -53,7 +53,7 @@ struct rules {
 	enum rules_clock clock;
 	int follow; /* trace the programs that this one executes */
 	enum trace_mode mode;
-	size_t ring;	     /* bytes of a thread's flight recorder: a power of two from 256k to 1G, default 8M */
+	size_t ring;	     /* bytes of a thread's ring: a power of two from 256k to 1G, default 8M */
 	uint64_t size_limit; /* bytes of a process's thread files, after which recording stops; 0: none */
 	enum trace_overflow overflow;
 	int disabled;	     /* selected functions are prepared, but off until they are switched on */
@@ -63,7 +63,7 @@ struct rules {
 	uint64_t time;	     /* ns: shorter calls leave nothing in the trace; 0: all stay */
 	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
 	struct rules_pattern *stack_copying; /* while such a library is loaded only entries are recorded */
-	int snapshot_signal; /* take a snapshot of the flight recorder when this signal comes; 0: none */
+	int snapshot_signal; /* take a snapshot of the rings when this signal comes; 0: none */
 	int snapshot_exit, snapshot_crash;
 	/* any process of the same user may run `xaudit ctl` on this one (Yama); default: yes if XAUDIT_RULES is set */
 	int control_any;

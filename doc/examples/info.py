@@ -51,7 +51,7 @@ while process := c_void_p(process_of(trace, number)):
     for record in range(info.threads):
         one = Amounts(size=ctypes.sizeof(Amounts))
         read.xaudit_read_record_amounts(process, record, c_uint64(2**64 - 1), ctypes.byref(one))
-        print(f"  thread {one.tid} {text(one.thread)}: {one.events} events in {one.chunks} chunks")
+        print(f"  thread {one.tid} {text(one.thread)}: {one.events} events in {one.chunks} buffers")
     for cause in range(16):
         if amounts.lost_by[cause]:
             print(f"  {amounts.lost_by[cause]} lost {text(lost_phrase(cause))}")

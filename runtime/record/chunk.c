@@ -13,7 +13,7 @@
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
-#define RING_CHUNKS   8 /* of a flight recorder, if it is not too small: the oldest is given up for the next */
+#define RING_CHUNKS   8 /* of a ring, if it is not too small: the oldest is given up for the next */
 #define STREAM_PLACES 2u  /* in use, where the thread writes chunks; more if custom events are being written there */
 #define FEW	      THREAD_FEW
 #define LOOKED	      8u  /* among which the place of the next chunk is looked for when a chunk begins */
@@ -199,7 +199,7 @@ static void hand_over(struct thread *thread, uint32_t place)
 }
 
 /*
- * Hands over all chunks that a flight recorder had, the present one too: the oldest first, in the order of t<n>. Else a
+ * Hands over all chunks that the ring had, the present one too: the oldest first, in the order of t<n>. Else a
  * thread that writes none itself would never get their places back.
  */
 static void hand_over_ring(struct thread *thread)
@@ -438,7 +438,7 @@ static void begin(struct thread *thread, uint32_t place, enum trace_mode mode, u
 	if (!confined())
 		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)name, 0, 0, 0, 0);
 	else if (thread->chunk)
-		sys_copy(name, thread->chunk->comm, sizeof(name)); /* which this may be */
+		sys_copy(name, thread->chunk->comm, sizeof(name)); /* a name of up to then: none is asked for under a filter */
 	if (at->begun) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);

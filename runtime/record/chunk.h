@@ -3,20 +3,22 @@
  * Chunks: the memory that the events of a thread are stored to, and how they get from there into its file
  * (format/trace.h).
  *
- * A thread has some places of meta (pool.h), which it takes when it needs them and never gives back: `xaudit record`
- * does, when the process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with tokens
- * first, as any that is filled anew: a thread that makes few events there pays for all pages of a chunk. Nothing is
- * mapped or unmapped while it runs. The chunk in a place takes events until it is full; then the thread goes on to the
- * next place, and from the last one to the first again. Mode ring overwrites the old chunk. Mode stream hands each full
- * chunk over, to be written to t<n> by the thread or by `xaudit record`, and overwrites only chunks that were written.
- * If `xaudit record` takes chunks, the thread goes on to a place whose chunk is written, or to a new one; if it has as
- * many places as a flight recorder, or four and other threads need the rest, and none is written, it writes the oldest,
- * or its events are lost (overflow = drop). Chunks that a flight recorder had before are handed over with the first
- * chunk after them. Otherwise it writes each chunk at once, while it is in the processor's cache, and hands over those
- * that it could not write. A chunk has its number in t<n> before it is written. If the thread writes one that it had
- * handed over it takes that back, and gives the chunk another number where `xaudit record` may be writing it: so each
- * place in t<n> has one writer. If t<n> can't be opened or written, chunks stay where they are, and the thread takes
- * new places for the next ones, as long as meta has room; the file is tried again about once a second.
+ * A thread takes places of meta (pool.h) when it needs them. It never gives them back: `xaudit record` does, when the
+ * process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with empty markers before a
+ * thread stores there, so a thread with few events pays for all pages of that chunk. Nothing is mapped or unmapped
+ * while the thread runs. A chunk takes events until it is full. The next one then begins:
+ *	- in mode ring, in the next place in turn, where it overwrites the oldest chunk;
+ *	- in mode stream, while `xaudit record` drains, in a place whose chunk is written; else in a new place, up to the
+ *	  ring's number (4 when places are scarce, 1 when they are very scarce); else the thread writes the oldest chunk
+ *	  itself and takes its place, or drops events (overflow = drop);
+ *	- in mode stream, while nobody drains, in one of two places, since the thread writes each full chunk at once,
+ *	  while it is in the processor's cache.
+ * Mode stream overwrites only what is written to t<n>. While `xaudit record` drains, the thread publishes full chunks
+ * for it; else those that it could not write itself. Chunks of mode ring are published with the first one of mode
+ * stream after them. A chunk has its number in t<n> before it is written. A thread that writes a published chunk itself
+ * withdraws it first, and gives it another number if `xaudit record` may be writing it: so each part of t<n> has one
+ * writer. If t<n> can't be opened or written, chunks stay where they are, and the next ones begin in new places, as
+ * long as meta has room; the file is tried again about once a second.
  *
  * When a chunk begins, the place of the next one is chosen: in mode ring the next in turn, and where `xaudit record`
  * takes chunks one of the first few, if one is free by then. Trampolines fetch its memory, line by line, as they fill
@@ -57,7 +59,7 @@
 
 /*
  * Chunks of all threads have one size: the largest power of two that is at most `wanted`, and at most an eighth of a
- * thread's flight recorder (ring, bytes). Returns it. Before the first event.
+ * thread's ring (in bytes). Returns it. Before the first event.
  */
 uint64_t chunk_init(uint64_t wanted, uint64_t ring);
 uint64_t chunk_size(void);
@@ -65,7 +67,7 @@ uint64_t chunk_size(void);
 /* What becomes of events that have no place. Before the first event. */
 void chunk_overflow(enum trace_overflow overflow);
 
-/* Bytes of a thread's flight recorder: a multiple of chunk_size(). */
+/* Bytes of a thread's ring: a multiple of chunk_size(). */
 uint64_t chunk_ring_size(void);
 
 static inline bool chunk_has_room(const struct tramp_state *hot, uint64_t address)

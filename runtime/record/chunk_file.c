@@ -114,7 +114,7 @@ static long write_plain(const struct chunk_out *out, const struct trace_chunk *c
 
 void chunk_file_count(const struct thread_place *known, uint64_t size, uint64_t dense)
 {
-	/* In mode stream it was counted whole when it was begun; by a flight recorder not at all. */
+	/* In mode stream it was counted whole when it was begun; in mode ring not at all. */
 	uint64_t counted = known->mode == TRACE_MODE_STREAM ? size : 0;
 	uint64_t head = sizeof(struct trace_chunk), written = dense && dense < size - head ? head + dense : size;
 

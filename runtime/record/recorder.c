@@ -372,7 +372,7 @@ void recorder_part(struct thread *thread, struct stack *stack, struct stack *upp
 void recorder_part_outer(
 	struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept, uint32_t around)
 {
-	/* Relaxed: as in next_chunk(). A flight recorder may not have the outermost calls any more. */
+	/* Relaxed: as in next_chunk(). A ring may not have the outermost calls any more. */
 	int in_ring = __atomic_load_n(&options.mode, __ATOMIC_RELAXED) == TRACE_MODE_RING;
 	uint64_t payload = (uint64_t)(in_ring ? kept : around) << 32 | number_of(upper) |
 			   (in_ring ? 0 : TRACE_PART_OUTER);

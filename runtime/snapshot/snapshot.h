@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Snapshots of the flight recorder that the process takes of itself, because its rules ask for it: when a signal comes,
+ * Snapshots of the rings that the process takes of itself, because its rules ask for it: when a signal comes,
  * or at exit; and the mark of a crash. (`xaudit ctl PID snapshot` needs none of this: it copies files from outside.)
  *
  * Without such a rule no signal's action is touched. A handler of ours is in place from the first LA_ACT_CONSISTENT on;

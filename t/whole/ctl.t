@@ -137,17 +137,17 @@ ctl "$pid" enable 'count*' counted
 is "$status $err" '0 ' 'a function may be named twice'
 ctl "$pid" snapshot -o empty.1
 like "$status $out $err" \
-	'^0 empty\.1: 0 threads, 0 chunks, [0-9]* kB; nothing that is switched on was called up to now $' \
+	'^0 empty\.1: 0 threads, 0 buffers, [0-9]* kB; nothing that is switched on was called up to now $' \
 	'an empty snapshot says why'
 ctl "$pid" stop
 ctl "$pid" snapshot -o empty.2
-like "$status $out $err" '^0 empty\.2: 0 threads, 0 chunks, [0-9]* kB; recording is stopped $' \
+like "$status $out $err" '^0 empty\.2: 0 threads, 0 buffers, [0-9]* kB; recording is stopped $' \
 	'also where recording is stopped'
 ctl "$pid" mode count
 ctl "$pid" start
 tell 'call 3'
 ctl "$pid" snapshot -o empty.3
-like "$status $out $err" '^0 empty\.3: 1 thread, 0 chunks, [0-9]* kB; in mode count, calls are only counted $' \
+like "$status $out $err" '^0 empty\.3: 1 thread, 0 buffers, [0-9]* kB; in mode count, calls are only counted $' \
 	'and in mode count'
 ctl "$pid" disable '*'
 finish

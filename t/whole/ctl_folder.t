@@ -39,7 +39,7 @@ for n in 1 2 3 4 5; do
 	ctl "$pid" snapshot -o snap.$n
 	is "$status $(cat ctl.err)" '0 ' "ring, snapshot $n is taken"
 done
-like "$(cat ctl.out)" '^snap.5: 8 threads, [0-9]+ chunks, [0-9.]+ (kB|MiB)' 'it says where it is and what it holds'
+like "$(cat ctl.out)" '^snap.5: 8 threads, [0-9]+ buffers, [0-9.]+ (kB|MiB)' 'it says where it is and what it holds'
 ctl "$pid" snapshot
 ctl "$pid" snapshot
 is "$status $(sed 's/:.*//' ctl.out)" "0 xaudit.snapshot.$pid.2" 'without a name it is xaudit.snapshot.PID, then .2'

@@ -134,7 +134,7 @@ is "$(grep -c '3  fewer than 5 bytes' out) $("$XAUDIT" info --pid=102 good | gre
 	'with what its parent said of an object before it was forked, and nobody else'
 is "$("$XAUDIT" info --pid=102 good | sed -n 's/^  Note *//p')" 'of the child' 'and notes of its own'
 is "$("$XAUDIT" info --pid=103 good | sed -n 's/^  Overwritten *//p')" \
-	'6 chunks: the flight recorder holds the newest events' \
+	'6 buffers: the ring holds the newest events' \
 	'what was overwritten is counted'
 is "$("$XAUDIT" dump good/p102 | sed 's/  */ /g')" '0.000001000 100 load 0x7f0000000000 /usr/lib/libfoo.so
 0.000004000 102 entry 0x7f0000000300 late /usr/lib/libfoo.so

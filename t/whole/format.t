@@ -94,7 +94,7 @@ script ring ring ring kept | sed '/^chunk/,$d; s/^loop 5000/loop 20000/' | write
 bounded 60 "$XAUDIT" dump "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'a flight recorder is read'
 chunks=$(((20000 * 5 + 8168) / 8169)) # 64 bytes of each chunk stay free
-like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) chunks were overwritten" "of $chunks chunks, four are there"
+like "$(grep ' gap ' "$tmp/out")" " $((chunks - 4)) buffers were overwritten" "of $chunks chunks, four are there"
 # Those four hold three full chunks and the rest; two of five words are entries.
 is "$(grep -c ' entry ' "$tmp/out")" "$(((20000 * 5 - (chunks - 4) * 8169) * 2 / 5))" 'with all their events'
 

@@ -61,14 +61,14 @@ report ring
 is "$status $(row foo) / $(row bar)" '0 4 210 210 0 / 4 40 40 0' \
 	'calls whose beginning was overwritten are no error, and confuse no times'
 is "$(sum overwritten_chunks) $(sum orphans)" '6 1' 'the overwritten chunks are told, and the return without its call'
-like "$("$XAUDIT" report "$tmp/ring")" '^the flight recorder holds the newest events: 6 chunks before them were '\
+like "$("$XAUDIT" report "$tmp/ring")" '^the ring holds the newest events: 6 buffers before them were '\
 'overwritten$' 'in the table, too'
-like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a flight recorder of 256 kB per thread in '\
-'chunks of 64 kB$' \
-	'info tells mode, size and chunks of the flight recorder'
-like "$("$XAUDIT" info "$tmp/ring")" '^  Overwritten 6 chunks' 'and how many chunks are gone'
-like "$("$XAUDIT" replay "$tmp/ring")" '6 chunks were overwritten' 'replay shows where they were'
-like "$("$XAUDIT" dump "$tmp/ring")" ' 100  gap .* 6 chunks were overwritten' 'dump shows in which thread'
+like "$("$XAUDIT" info "$tmp/ring")" '^  Mode        ring, recording; a ring of 256 kB per thread in '\
+'buffers of 64 kB$' \
+	'info tells mode, size and buffers of the ring'
+like "$("$XAUDIT" info "$tmp/ring")" '^  Overwritten 6 buffers' 'and how many chunks are gone'
+like "$("$XAUDIT" replay "$tmp/ring")" '6 buffers were overwritten' 'replay shows where they were'
+like "$("$XAUDIT" dump "$tmp/ring")" ' 100  gap .* 6 buffers were overwritten' 'dump shows in which thread'
 
 # Stream, ring and stream again: chunk numbers go on over both files.
 trace mixed <<'END_TRACE'

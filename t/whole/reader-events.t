@@ -343,7 +343,7 @@ is "$? $(cat "$tmp/err") $(grep -c '"size":507' "$tmp/out") $(grep -c '"size":50
 is "$("$XAUDIT" report "$tmp/ring" | tail -n 3)" "$(cat <<'END'
 0 events lost, 0 calls unfinished
 1 custom event was not finished: it was left out
-the flight recorder holds the newest events: 10 chunks before them were overwritten
+the ring holds the newest events: 10 buffers before them were overwritten
 END
 )" 'the one that was being written is counted apart'
 

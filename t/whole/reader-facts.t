@@ -47,7 +47,7 @@ info trace
 is "$status
 $(cat "$tmp/out" "$tmp/err")" "0
 p100: /usr/bin/server, ended: 200 events of 1 threads, 5 counted calls, 8 lost
-  thread 100 main: 200 events in 1 chunks
+  thread 100 main: 200 events in 1 buffers
   5 lost for other reasons
   3 lost since the disk was full
   note: of the parent alone
@@ -55,7 +55,7 @@ p100: /usr/bin/server, ended: 200 events of 1 threads, 5 counted calls, 8 lost
   /usr/lib/libfoo.so: 12 xray: traced
   /usr/lib/libfoo.so: 300 entry: not selected by the rules
 p101: /usr/bin/server, ended: 1 events of 1 threads, 0 counted calls, 0 lost
-  thread 101 main: 1 events in 1 chunks
+  thread 101 main: 1 events in 1 buffers
   after 1500 ns: throttled 1 
   /usr/lib/libfoo.so: 12 xray: traced
   /usr/lib/libfoo.so: 300 entry: not selected by the rules

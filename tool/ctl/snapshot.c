@@ -78,14 +78,14 @@ static const char *why_nothing(const struct ctl_trace *from)
 
 static void tell(const struct ctl_trace *from, const struct snapshot_copied *copied)
 {
-	printf("%" PRIu64 " thread%s, %" PRIu64 " chunk%s, ", copied->threads, copied->threads == 1 ? "" : "s",
+	printf("%" PRIu64 " thread%s, %" PRIu64 " buffer%s, ", copied->threads, copied->threads == 1 ? "" : "s",
 		copied->chunks, copied->chunks == 1 ? "" : "s");
 	if (copied->bytes >= 1u << 20)
 		printf("%.1f MiB", (double)copied->bytes / (1u << 20));
 	else
 		printf("%" PRIu64 " kB", (copied->bytes + 1023) / 1024);
 	if (copied->gone)
-		printf("; %" PRIu64 " older chunks were overwritten meanwhile", copied->gone);
+		printf("; %" PRIu64 " older buffers were overwritten meanwhile", copied->gone);
 	if (!copied->chunks)
 		printf("; %s", why_nothing(from));
 	putchar('\n');

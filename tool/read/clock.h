@@ -5,9 +5,10 @@
  * Moments that were read on all clocks (struct trace_pair) give the rate: those in the process's head, those of `xaudit
  * record`, and, if these don't suffice and the trace is of this boot, one that is taken now: then each reading gives
  * other times, by a ns or so. Between the first and the last pair the conversion is a straight line. The readings of a
- * pair may lie a few ns apart; the longer the time between pairs, the less that matters. Where all processes ended by
- * exit(), nothing happened outside of their pairs: no time is off by more than the readings then, however short the
- * processes were. Others have events up to 2^31 ticks behind their last pair, where the threads renew it.
+ * pair may lie a few ns apart; the longer the time between pairs, the less that matters. If every
+ * process ended by exit(), all events lie between its first and last pair, so times are as exact as the pairs, however
+ * short the processes were. Other processes have events up to 2^31 ticks behind their last pair, since threads renew it
+ * only then.
  * The line is that of the longest time between two pairs of one process, or of `xaudit record`. Pairs of other time
  * namespaces lie off it and are left out, so all times of a trace are on the clock of one namespace.
  */

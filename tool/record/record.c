@@ -99,7 +99,7 @@ static const struct options_row rows[] = {
 		.take = take_more, AT(functions) },
 	{ 'N', "notrace", "PATTERN", "never trace these functions; repeatable", .take = take_more, AT(exclude) },
 	{ 'k', "kinds", "KIND[,KIND]", "kinds of sites: " TRACE_KIND_WORDS, .take = take_kinds },
-	{ 'b', "buffer", "SIZE", "pieces that events fill: a power of two from 64k to 1G (" DEFAULTS_BUFFER_TEXT ")",
+	{ 'b', "buffer", "SIZE", "buffers that events fill: a power of two from 64k to 1G (" DEFAULTS_BUFFER_TEXT ")",
 		.take = take_key },
 	{ 'm', "mode", "MODE", "stream: every event (default); ring: the newest events; count: only how often",
 		.take = take_key },

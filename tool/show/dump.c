@@ -152,7 +152,7 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 	if (event->what == XAUDIT_READ_EVENT_CRASH)
 		printf("  %sends by signal %d%s", color->warn, event->signal, color->off);
 	if (event->what == XAUDIT_READ_EVENT_GONE)
-		printf("  %s%" PRIu64 " chunks were overwritten%s", color->warn, event->count, color->off);
+		printf("  %s%" PRIu64 " buffers were overwritten%s", color->warn, event->count, color->off);
 	if (event->what == XAUDIT_READ_EVENT_STACK || event->what == XAUDIT_READ_EVENT_PART) {
 		printf("  %s", color->name);
 		event_stack(stdout, event->stack);

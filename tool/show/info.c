@@ -97,7 +97,7 @@ static void print_amounts(const struct xaudit_read_amounts *amounts, const char 
 	if (amounts->unfinished)
 		printf("%sUnfinished  %" PRIu64 " custom events\n", indent, amounts->unfinished);
 	if (amounts->overwritten)
-		printf("%sOverwritten %" PRIu64 " chunks: the flight recorder holds the newest events\n", indent,
+		printf("%sOverwritten %" PRIu64 " buffers: the ring holds the newest events\n", indent,
 			amounts->overwritten);
 }
 
@@ -114,9 +114,9 @@ static void print_mode(const struct xaudit_read_head *head)
 {
 	printf("  Mode        %s, %s", xaudit_read_mode_word(head->mode), head->recording ? "recording" : "stopped");
 	if (head->ring_bytes) {
-		printf("; a flight recorder of ");
+		printf("; a ring of ");
 		print_size(head->ring_bytes);
-		printf(" per thread in chunks of ");
+		printf(" per thread in buffers of ");
 		print_size(head->ring_chunk_bytes);
 	}
 	if (head->overflow == TRACE_OVERFLOW_DROP)

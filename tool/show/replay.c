@@ -147,7 +147,7 @@ static void print_remark(const struct replay *r, const struct xaudit_read_event 
 		printf("%s/* ends by signal %d */%s\n", r->color->warn, event->signal, r->color->off);
 		return;
 	case XAUDIT_READ_EVENT_GONE:
-		printf("%s/* %" PRIu64 " chunk%s overwritten */%s\n", r->color->warn, event->count,
+		printf("%s/* %" PRIu64 " buffer%s overwritten */%s\n", r->color->warn, event->count,
 			event->count == 1 ? " was" : "s were", r->color->off);
 		return;
 	case XAUDIT_READ_EVENT_CHANGE:

@@ -10,7 +10,7 @@
 #include "tool/read/events/chunk_words.h"
 #include "x86_64/cpu.h"
 
-#define LAPS 3 /* samples of a flight recorder in one look */
+#define LAPS 3 /* samples of a ring in one look */
 
 static uint64_t now_ticks(const struct xaudit_read_follow *f)
 {
@@ -257,7 +257,7 @@ static void count_skipped(struct xaudit_read_follow *f, const struct read_follow
 }
 
 /*
- * The chunk at hand was overwritten: goes on with the newer half of what the flight recorder holds now, as a sample.
+ * The chunk at hand was overwritten: goes on with the newer half of what the ring holds now, as a sample.
  * Returns false where that is nothing new.
  */
 static bool resume_in_ring(struct xaudit_read_follow *f, struct read_follow_thread *t)

@@ -26,7 +26,7 @@ enum xaudit_read_event_what {
 	XAUDIT_READ_EVENT_UNLOAD,
 	XAUDIT_READ_EVENT_CHANGE,  /* something about the recording changed: `change` */
 	XAUDIT_READ_EVENT_LOST,	   /* `count` events were lost here; tid 0: it is not known where in the process */
-	XAUDIT_READ_EVENT_GONE,	   /* of a flight recorder, `count` parts were overwritten here; 0: not known */
+	XAUDIT_READ_EVENT_GONE,	   /* of a ring, `count` buffers were overwritten here; 0: not known */
 	XAUDIT_READ_EVENT_CRASH,   /* the process was about to end by `signal` */
 	XAUDIT_READ_EVENT_THREAD,  /* what follows in this record is of thread `tid`, on a stack without number */
 	XAUDIT_READ_EVENT_STACK,   /* what follows in this record is on `stack`, no more on stack `before` */

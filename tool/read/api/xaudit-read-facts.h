@@ -46,7 +46,7 @@ struct xaudit_read_head {
 	int recording;	     /* 0: stopped */
 	uint32_t mode;	     /* xaudit_read_mode_word() */
 	uint32_t overflow;   /* 1: events are dropped where the disk is too slow */
-	uint64_t ring_bytes; /* of the flight recorder, per thread; 0: there was none */
+	uint64_t ring_bytes; /* of the ring, per thread; 0: there was none */
 	uint64_t ring_chunk_bytes;
 	uint32_t coarse;     /* up to so many events of a thread share a reading of the clock; 0: none do */
 	uint32_t lost_error; /* an errno: why a file could not be made or grown; EFBIG: size limit; 0: all could */
@@ -139,13 +139,13 @@ struct xaudit_read_amounts {
 	uint64_t counted;     /* calls without time, by counters */
 	uint64_t lost;	      /* events; of a single thread record 0, since only the sum is known */
 	uint64_t lost_by[XAUDIT_READ_CAUSES]; /* by cause: xaudit_read_lost_phrase() */
-	uint64_t overwritten; /* chunks of the flight recorder */
+	uint64_t overwritten; /* buffers of rings */
 	uint64_t disk;	      /* bytes that events and counters take */
 	uint64_t crashes;
 	uint64_t first, last; /* times of the first and the last event; first is XAUDIT_READ_UNKNOWN: there are none */
 	int signal;	      /* of the last crash */
 	int estimated;	      /* events and custom ones: not all was read */
-	uint64_t chunks;      /* pieces that events are stored in */
+	uint64_t chunks;      /* buffers of a thread that events are stored in */
 	uint32_t tid;	      /* the last thread that wrote the (last) record; 0: there are no events */
 	char thread[16];      /* its name, or empty */
 };

@@ -222,7 +222,7 @@ enum xaudit_read_what {
 	XAUDIT_READ_ENTER,   /* a call begins */
 	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
 	XAUDIT_READ_LOST,    /* `count` events were lost here; tid 0: it is not known where in the process */
-	XAUDIT_READ_GONE,    /* of a flight recorder, `count` parts were overwritten here; 0: not known how many */
+	XAUDIT_READ_GONE,    /* of a ring, `count` buffers were overwritten here; 0: not known how many */
 	XAUDIT_READ_COUNTED  /* `count` calls of `function` were only counted (after all other items of a process) */
 };
 
@@ -296,7 +296,7 @@ struct xaudit_read_sums {
 	uint64_t counted;     /* calls that were only counted (if the options ask for them) */
 	uint64_t orphans;     /* ends of calls that began before the trace, or whose beginning was lost */
 	uint64_t inherited;   /* ends, in forked processes, of calls that their parents began */
-	uint64_t overwritten; /* parts of flight recorders that newer ones have overwritten */
+	uint64_t overwritten; /* buffers of rings that newer ones have overwritten */
 	uint64_t customs;     /* events of the program's own */
 	uint64_t custom_unfinished; /* ... that were begun, but not finished */
 	uint64_t crashes;

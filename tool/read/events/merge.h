@@ -36,7 +36,7 @@ enum read_merge_type {
 	/* as READ_MERGE_STACK; all but the `count` innermost open calls go there, too; own: the outermost `count` do */
 	READ_MERGE_PART,
 	READ_MERGE_OVERWRITTEN, /* count chunks of this thread (0: not known how many)
-			    * are not in the flight recorder any more; what was open may have ended in them */
+			    * are not in the ring any more; what was open may have ended in them */
 };
 
 struct read_merge_event {

@@ -16,7 +16,7 @@
  * brings it again, with more words after it. If a step brings nothing new, the chunk ends in the middle of the payload.
  *
  * A file is read as far as it reached when it was opened, so that reading the trace of a fast process comes to an end.
- * A chunk of the flight recorder may be overwritten while it is read: a block counts only if the chunk's head is still
+ * A chunk of a ring may be overwritten while it is read: a block counts only if the chunk's head is still
  * the same after the block was read. In a chunk that is not finished, words count that were there when its reading
  * began, up to the first that changed between two readings; newer chunks count if they were there by then. So the
  * result is what was there at one moment. A control word whose payload was not whole then does not count.

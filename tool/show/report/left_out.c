@@ -65,7 +65,7 @@ void left_print(const struct report *report)
 			left->customs_unfinished == 1 ? " was" : "s were",
 			left->customs_unfinished == 1 ? "it was" : "they were");
 	if (left->overwritten)
-		printf("the flight recorder holds the newest events: %" PRIu64 " chunk%s before them %s overwritten\n",
+		printf("the ring holds the newest events: %" PRIu64 " buffer%s before them %s overwritten\n",
 			left->overwritten, show_s(left->overwritten), left->overwritten == 1 ? "was" : "were");
 	if (left->crashes)
 		printf("%sthe process ended by signal %d%s\n", color->warn, left->signal, color->off);
