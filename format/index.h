@@ -141,7 +141,7 @@ enum index_function_flags {
 	/* It reads or moves its own return address, or its file does so on stacks: its return can't be intercepted. */
 	INDEX_ENTRY_ALONE = 4,
 	INDEX_DISPLACES_CALL = 8,   /* a copy of it may do so: not where a shadow stack is on */
-	INDEX_CLOSED = 16,	    /* its displaced copy does not go on behind the site */
+	INDEX_CLOSED = 16,	    /* its out-of-line copy does not go on behind the site */
 	INDEX_NEVER_INTERCEPT = 32, /* one of its names says so (audit/bind/nointercept.h): as ENTRY_ALONE */
 	INDEX_ENDS_IN_CALL = 64,    /* the last one of its displaced instructions is a call */
 	/*
@@ -163,7 +163,7 @@ enum index_function_flags {
  *	PADDING	[address - 5, address) and [site, site + 2)
  * and, where the template says so, the last ones of [site, site + length), which are a call then (enum index_call_in);
  * and what must be in memory before is original[0 ... originals), which begins at site (JUMP) or at address - 5
- * (PADDING): the padding, an endbr64, the displaced instructions. A displaced copy runs the instructions of [site,
+ * (PADDING): the padding, an endbr64, the displaced instructions. An out-of-line copy runs the instructions of [site,
  * site + length) and goes on at site + length.
  */
 struct index_function {
@@ -203,7 +203,7 @@ enum index_call_flags {
 /*
  * A call of __fentry__ or mcount, or the NOP of its length in its place. `site` is how the entry of its function is
  * seen by way of it: as if the function was another one whose first instructions are the same without that call. So the
- * displaced copy of a call of __fentry__, which is the first instruction, is a jump to what follows it; that of a
+ * out-of-line copy of a call of __fentry__, which is the first instruction, is a jump to what follows it; that of a
  * function that calls mcount later has no call, or leads to it.
  */
 struct index_call {
@@ -251,7 +251,7 @@ enum index_call_in {
 #define INDEX_TEMPLATE_MAX 80 /* bytes of a copy */
 #define INDEX_FIXUPS_MAX   8
 
-/* A displaced copy: `fixups` of struct index_fixup follow, then `size` bytes, then zeros up to a multiple of 4. */
+/* An out-of-line copy: `fixups` of struct index_fixup follow, then `size` bytes, then zeros up to a multiple of 4. */
 struct index_template {
 	uint8_t size;
 	uint8_t fixups;

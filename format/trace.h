@@ -38,7 +38,7 @@
  *				places of a run have words of this type; the run begins at the place that holds the
  *				magic number
  *
- * HANDING OVER. `xaudit record` may write full chunks to t<n> instead of the threads. After the words of the directory
+ * PUBLISHING. `xaudit record` may write full chunks to t<n> instead of the threads. After the words of the directory
  * there is a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the
  * number that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed,
  * for readers that look now and then). `record` writes the chunk there, its head last; then it tells how many bytes it
@@ -49,7 +49,7 @@
  * t<n> tells.
  *
  * GIVING BACK. `xaudit record` may give back places of chunks whose process is gone (tool/record/drain/reclaim.h): it
- * makes the words of handing over 0, then the word of the directory TRACE_PLACE(TRACE_PLACE_FREE, 0, 0), names the
+ * makes the words for publishing 0, then the word of the directory TRACE_PLACE(TRACE_PLACE_FREE, 0, 0), names the
  * place in head.free, and adds 1 to head.given. Any thread takes it by exchanging that word for 0, begins a chunk, and
  * sets the word. So the chunk may be another one's than the word told a moment ago: it names its process and thread.
  *
@@ -168,7 +168,7 @@ struct trace_chunk {
 	uint32_t thread;    /* its thread record */
 	/* number of the stack that its first events are on; 0: not known, probably the thread's own */
 	uint32_t stack;
-	/* bytes after the head, where its words are dense: `used` is as if they were not. In meta: see HANDING OVER */
+	/* bytes after the head, where its words are dense: `used` is as if they were not. In meta: see PUBLISHING */
 	uint64_t dense;
 	uint8_t reserved[16];
 };
@@ -230,7 +230,7 @@ enum trace_place {
 	((uint64_t)(what) << 60 | (uint64_t)(process) << 32 | (uint32_t)(number))
 #define TRACE_PLACE_MAX (1u << 28)
 
-/* Of a place; see HANDING OVER. */
+/* Of a place; see PUBLISHING. */
 struct trace_handover {
 	uint64_t full;	  /* by the thread */
 	uint64_t drained; /* by `xaudit record`, perhaps byte by byte: use it only to compare it with `full` */
@@ -318,7 +318,7 @@ struct trace_head {
 	uint32_t places;      /* taken up to now, by all: where they end */
 	uint32_t refused;     /* processes that had found no place for a head; what they lost is counted here */
 	uint64_t handover;    /* where the array of struct trace_handover begins, in the file; 0: there is none */
-	uint64_t handed;      /* chunks that were handed over, by all; grows */
+	uint64_t handed;      /* chunks that were published, by all; grows */
 	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at work then. It alone writes this */
 	/* Of all heads again. */
 	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost`, which lacks GIVEN */

@@ -7,7 +7,7 @@
  *	  them
  *	- in mode ring, a thread whose first event comes later has four chunks
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
- *	- of stacks that grow far, or are new, entries of calls are recorded alone
+ *	- calls on stacks that grow far, or are new, are recorded entry-only
  *
  * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/bind/nointercept.h; where it is bound to
  * nothing else, audit/bind/no_plt.h), right before the call, which is the last chance to ask for what will be needed; a

@@ -117,7 +117,7 @@ CONTRACT struct control_block control_block;
 /* Answers of the slow paths. */
 enum tramp_answer {
 	TRAMP_AGAIN, /* state is in order now: run the fast path again */
-	TRAMP_POINTED, /* can't keep this call open: record an entry alone and go to the body */
+	TRAMP_POINTED, /* can't keep this call open: record it entry-only and go to the body */
 	TRAMP_PASS,  /* nothing is recorded on this thread: go on as if untraced */
 	TRAMP_ENDED, /* the trace has an end of this call already: it returns without another one */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Displaced copies: the first instructions of a function, made to run elsewhere. A template (format/index.h) has the
+ * Out-of-line copies: the first instructions of a function, made to run elsewhere. A template (format/index.h) has the
  * bytes, and what depends on where the object lies and on where the copy will run.
  *
  * Pure functions on bytes, as sled.h's: any thread, any time. A template comes out of a file: whatever it says, nothing

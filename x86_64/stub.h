@@ -23,7 +23,7 @@
  * needs (word, gate) are in place before (release; pairs with the load by the jmp, and x86 keeps its order with the
  * loads after it).
  *
- * An entry stub is one line of the cache, with the displaced copy in it (displace.h), so that a function that is off
+ * An entry stub is one line of the cache, with the out-of-line copy in it (displace.h), so that a function that is off
  * takes no other jump than to here and back: each costs a cycle, and one by way of memory a place among the targets
  * that the processor remembers. Flags are not kept, on or off; there is no carry (tramp_pieces.h).
  *

@@ -72,7 +72,7 @@ static inline struct mirror_entry *mirror_entry(uint64_t slot)
 /* Event types of the dispatch table. */
 enum tramp_event {
 	TRAMP_INTERCEPT,  /* entry of a function whose return is intercepted */
-	TRAMP_POINT,	  /* entry alone */
+	TRAMP_POINT,	  /* entry-only */
 	TRAMP_XRAY_ENTRY,
 	TRAMP_XRAY_EXIT,
 	TRAMP_XRAY_TAIL,

@@ -391,7 +391,7 @@ tramp_return_\set:
 	je	.Lenter_alone_\set
 	cmp	$ANSWER_PASS, %eax
 	je	.Ljump_\set
-	/* No mirror to be had: an entry alone. */
+	/* There is no mirror: an entry-only event. */
 	xorl	$ENTRY_TO_POINT, 48(%rsp)
 	jmp	.Ljump_cold_\set
 .Lenter_full_\set:

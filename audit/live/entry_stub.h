@@ -34,7 +34,7 @@ bool entry_stays(const struct load *load, uint32_t function);
 size_t entry_patched(const struct load *load, uint32_t function, uint8_t out[16], int *from);
 
 /*
- * Address of the function's displaced copy in this load, 0: none. inside: as struct index_template's: where in it a
+ * Address of the function's out-of-line copy in this load, 0: none. inside: as struct index_template's: where in it a
  * thread can go on that stands between the instructions in place.
  */
 uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1]);

@@ -43,7 +43,7 @@ enum kind_stub {
 	KIND_STUB_XRAY,	   /* of the load, one per type of sled: the sled tells the function's index */
 	KIND_STUB_CELL,	   /* of the load, one per function, with a cell (x86_64/stub.h) */
 	KIND_STUB_BINDING, /* as KIND_STUB_CELL, made when the function is bound first */
-	KIND_STUB_COPY,	   /* as KIND_STUB_CELL, in blocks of their own, with displaced copies (audit/live/entry.h) */
+	KIND_STUB_COPY,	   /* as KIND_STUB_CELL, in blocks of their own with out-of-line copies (live/entry.h) */
 };
 
 /* What `xaudit list` counts as its sites. */

@@ -135,7 +135,7 @@ static void open_call(struct stack *stack, uint32_t id, uint64_t returns, uint64
 	stack->hot.top = at;
 }
 
-/* Without a chain no end could be found: an entry alone. */
+/* Without a chain no end could be found: an entry-only event. */
 static void enter_alone(struct thread *thread, uint32_t id, uint64_t slot)
 {
 	enum thread_caller caller = thread_caller(thread, slot);

@@ -32,7 +32,7 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 
 	if (!thread)
 		return TRAMP_PASS;
-	if (!stack) /* depth can't be known; the trampoline will record an entry alone */
+	if (!stack) /* depth can't be known; the trampoline will record it entry-only */
 		return filter_options.below && !filter_opens(id) ? TRAMP_PASS : without_end();
 	if (calls_is_intercepted(slot)) {
 		/* A tail call by a function that is recorded: the new call takes its place, at its depth. */

@@ -48,7 +48,7 @@ struct trace_handover *pool_handover(uint32_t place)
 void pool_handed(void)
 {
 	/*
-	 * Release: a reader that sees it sees what was handed over. Pairs with nothing but system calls of the other
+	 * Release: a reader that sees it sees what was published. Pairs with nothing but system calls of the other
 	 * side.
 	 */
 	__atomic_fetch_add(&pool_head()->handed, 1, __ATOMIC_RELEASE);

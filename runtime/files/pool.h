@@ -78,7 +78,7 @@ void pool_name(uint32_t first, uint32_t places, enum trace_place what, uint32_t 
 /* The words of the thread and of `xaudit record` about the chunk in that place. */
 struct trace_handover *pool_handover(uint32_t place);
 
-/* Counts a chunk that was handed over. */
+/* Counts a chunk that was published. */
 void pool_handed(void);
 
 /* When `xaudit record` last wrote that it takes chunks (trace_head.drain_beat); 0: it does not take them. */

@@ -21,7 +21,7 @@
  * Recursion: events that are raised while the thread is in a handler (by functions that it calls, or by a signal
  * handler that interrupts it) are recorded as usual, reach no handler, and are counted: handlers_nested().
  *
- * Removal: the entry is loaded, called and no longer used within one section of the epoch (runtime/process/epoch.h);
+ * Removal: the entry is loaded, called and no longer used within one read-side section (runtime/process/epoch.h);
  * remove unpublishes it and waits until all sections are left that were open then. The slot of a thread lies in the
  * part of the records' mappings that fork does not wipe (runtime/process/thread.h): a thread that forks in a handler is
  * still in it in the child. A section that is left by siglongjmp or an exception ends with the unwinding that the

@@ -3,10 +3,10 @@
  * Epochs: when may memory be freed that other threads may be looking at?
  *
  * A thread announces itself in its own slot before it loads a pointer that retirement can make stale, and withdraws
- * after its last use of the pointer: that is a section. Code that retires memory makes it unreachable, defers its
- * freeing, and goes on; a later call of epoch_reclaim() frees what no section can see any more. No thread waits. A
- * section costs plain loads and stores of the thread's own cache line; the retiring side pays for the order, by
- * membarrier.
+ * after its last use of the pointer: that is a read-side section (below: a section). Code that retires memory makes it
+ * unreachable, defers its freeing, and goes on; a later call of epoch_reclaim() frees what no section can see any more.
+ * No thread waits. A section costs plain loads and stores of the thread's own cache line; the retiring side pays for
+ * the order, by membarrier.
  *
  *	announcing thread					retiring thread
  *	A1 e = acquire load count				D1 unpublish: pointer = NULL (at least relaxed)

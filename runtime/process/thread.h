@@ -39,7 +39,7 @@ struct thread_place {
 	uint64_t copied; /* its number in t<n>; 0: none */
 	uint32_t mode;	 /* enum trace_mode, when it was begun */
 	uint8_t begun;	 /* a chunk was begun there, by whomever: its words may be no zeros */
-	uint8_t handed;	 /* it was handed over, and not taken back */
+	uint8_t handed;	 /* it is published, and not withdrawn */
 };
 
 struct thread {

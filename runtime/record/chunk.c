@@ -152,13 +152,13 @@ static struct trace_handover *handover_of(const struct thread *thread, uint32_t 
 	return pool_handover(known(thread, place)->number);
 }
 
-/* Is it to be in t<n>, and has not been handed over? */
+/* Is it to be in t<n>, and is not published? */
 static bool is_due(const struct thread_place *known, enum trace_mode mode)
 {
 	return known->used && !known->copied && (mode == TRACE_MODE_STREAM || known->mode == TRACE_MODE_STREAM);
 }
 
-/* Has `xaudit record` written the chunk that was handed over? */
+/* Has `xaudit record` written the published chunk? */
 static bool is_written(const struct thread *thread, uint32_t place)
 {
 	/*
@@ -169,7 +169,7 @@ static bool is_written(const struct thread *thread, uint32_t place)
 }
 
 /*
- * Must the chunk there be kept? It is in t<n> if it was not handed over, or if `xaudit record` says that it was
+ * Must the chunk there be kept? It is in t<n> if it was not published, or if `xaudit record` says that it was
  * written.
  */
 static bool is_kept(const struct thread *thread, uint32_t place, enum trace_mode mode)
@@ -199,7 +199,7 @@ static void hand_over(struct thread *thread, uint32_t place)
 }
 
 /*
- * Hands over all chunks that the ring had, the present one too: the oldest first, in the order of t<n>. Else a
+ * Publishes all chunks that the ring had, the present one too: the oldest first, in the order of t<n>. Else a
  * thread that writes none itself would never get their places back.
  */
 static void hand_over_ring(struct thread *thread)
@@ -213,7 +213,7 @@ static void hand_over_ring(struct thread *thread)
 }
 
 /*
- * Does `xaudit record` take chunks? Its beat is compared with its value when a thread looked last. So a thread needs no
+ * Does `xaudit record` drain? Its heartbeat is compared with its value when a thread looked last. So a thread needs no
  * clock of the kernel, and it does not matter whether both have the same clock.
  */
 static bool is_drained(uint64_t now)
@@ -232,20 +232,20 @@ static bool is_drained(uint64_t now)
 }
 
 /*
- * The thread writes a chunk itself that was handed over. `xaudit record` may be writing it, to the place of its number:
+ * The thread writes a published chunk itself. `xaudit record` may be writing it, to the place of its number:
  * then it gets another one. Where `record` takes no chunks it keeps it, since a number may be tried once a second.
  */
 static void take_back(struct thread *thread, uint32_t place)
 {
 	known(thread, place)->handed = 0;
-	/* Relaxed, and the fence: `record` writes its beat before it looks here, and looks again after the number. */
+	/* Relaxed, and the fence: `record` writes its heartbeat before it looks here; it looks again after the number. */
 	__atomic_store_n(&handover_of(thread, place)->full, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with system calls of the other side */
 	if (pool_drain_beat())
 		give_number(thread, place);
 }
 
-/* Writes what must be kept there, but not again and again where it can't be done; then it is handed over. */
+/* Writes what must be kept there, but not again and again where it can't be done; then it is published. */
 static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 {
 	struct thread_place *at = known(thread, place);

@@ -38,7 +38,7 @@
  * would have gone, and the words that were passed over, get another value; an entry that is about to be taken back gets
  * its second number; a custom event that is not whole is given up.
  *
- * Other processes of the family can write to a chunk, or to its words for handing over, whatever they like. So a thread
+ * Other processes of the family can write to a chunk, or to its words for publishing, whatever they like. So a thread
  * knows by itself what is in its places (struct thread_place), and how far a chunk reaches; of what is shared it reads
  * events' words, whose lengths are bounded, `drained` and `dense`: a wrong one costs events.
  *

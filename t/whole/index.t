@@ -66,10 +66,10 @@ is "$(functions forms.so)" "6 jump 0+5 ?
 6 - - helps_to_choose ($resolver)
 7 - - outer (another function begins in the bytes that would be displaced)
 5 jump 0+5 inner
-13 jump 0+6 asks_caller (entry alone: it, or its runtime, reads or moves return addresses)
-8 jump 0+6 moves_return (entry alone: it, or its runtime, reads or moves return addresses)
+13 jump 0+6 asks_caller (entry only: it, or its runtime, reads or moves return addresses)
+8 jump 0+6 moves_return (entry only: it, or its runtime, reads or moves return addresses)
 6 jump 0+5 reads_argument
-6 jump 0+5 setjmp (entry alone: by its name)
+6 jump 0+5 setjmp (entry only: by its name)
 6 jump 0+5 last" 'each form is found, and each reason to leave a function alone'
 counted='43 functions, 23 displaceable (53.4 %); of 38 with 5 bytes or more 52.6 %'
 is "$(index -n forms.so | head -n 2)" "forms.so: $counted

@@ -16,7 +16,7 @@ functions() {
 make() {
 	"$CC" "$@" 2>err || bail "$CC: $(cat err)"
 }
-alone='(entry alone: it, or its runtime, reads or moves return addresses)'
+alone='(entry only: it, or its runtime, reads or moves return addresses)'
 refused="(its language's runtime copies or reads it, or has it run on stacks with little room)"
 
 # Behind each there is `room`.

@@ -26,7 +26,7 @@ for way in bare cfi; do
 	library "$CC" lib$way.so return_reached.S -nostdlib -Wl,-Bsymbolic,--build-id $flag
 	"$CC" -o $way reach.c -L. -l$way -Wl,-rpath,"$tmp" 2>err || bail "$CC: $(cat err)"
 	is "$(./$way)" 36 "$way: untraced"
-	is "$("$XAUDIT" index -nv lib$way.so | sed -n 's/.* \([^ ]*\)  (entry alone: it, .*/\1/p' | sort)" \
+	is "$("$XAUDIT" index -nv lib$way.so | sed -n 's/.* \([^ ]*\)  (entry only: it, .*/\1/p' | sort)" \
 		"$expected" "$way: these are entry alone, no others"
 	record d -k entry -l lib$way.so ./$way
 	is "$status $out" '0 36' "$way: they run as they do untraced"

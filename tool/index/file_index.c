@@ -57,8 +57,8 @@ const char *index_remark(const struct index_function *function, unsigned number)
 		unsigned flag;
 		const char *phrase;
 	} remarks[] = {
-		{ INDEX_ENTRY_ALONE, "entry alone: it, or its runtime, reads or moves return addresses" },
-		{ INDEX_NEVER_INTERCEPT, "entry alone: by its name" },
+		{ INDEX_ENTRY_ALONE, "entry only: it, or its runtime, reads or moves return addresses" },
+		{ INDEX_NEVER_INTERCEPT, "entry only: by its name" },
 		{ INDEX_ASKS, "jumps to what asks who called it" },
 		{ INDEX_DISPLACES_CALL, "may displace a call" },
 	};

@@ -11,7 +11,7 @@
 
 #include "format/trace.h"
 
-#define DRAIN_OVER 1 /* the chunk that was handed over is not there any more: its thread writes it */
+#define DRAIN_OVER 1 /* the chunk that was published is not there any more: its thread writes it */
 
 struct drain_way {
 	int meta, to;	 /* descriptors; of t<n> */

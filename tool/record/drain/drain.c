@@ -214,7 +214,7 @@ static bool has_hole(int meta, uint64_t from, uint64_t to)
 	return hole >= 0 ? (uint64_t)hole < to : errno == ENXIO;
 }
 
-/* Is that chunk handed over? It was a moment ago. */
+/* Is that chunk published? It was a moment ago. */
 static bool is_handed(const struct family *fam, int meta, uint32_t place, uint64_t full)
 {
 	uint64_t now;
@@ -320,7 +320,7 @@ static void note_failure(struct family *fam, uint64_t now)
 	beat(fam, 0);
 }
 
-/* Copies the chunk that the place `place` handed over. Returns 0 or -errno of a file that can't be written. */
+/* Copies the chunk that is published at `place`. Returns 0 or -errno of a file that can't be written. */
 static long look_at(struct family *fam, uint32_t place, uint64_t full)
 {
 	long r = copy_chunk(fam, place, full);
@@ -337,7 +337,7 @@ static long look_at(struct family *fam, uint32_t place, uint64_t full)
 		fam->handover + place * sizeof(struct trace_handover) + offsetof(struct trace_handover, drained));
 }
 
-/* Looks for chunks that were handed over, of `places` places, from where it ended last. Returns their number. */
+/* Looks for published chunks, of `places` places, from where it ended last. Returns their number. */
 static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 {
 	const uint64_t each = sizeof(struct trace_handover);
@@ -467,7 +467,7 @@ static void visit(struct family *fam, uint64_t now)
 		return;
 	}
 	fam->failed = 0;
-	/* The head's `overflow` is set a little after the head is made, but before any chunk is handed over. */
+	/* The head's `overflow` is set a little after the head is made, but before any chunk is published. */
 	bool told = fam->overflow != head.overflow;
 	const bool before = fam->ended;
 	fam->overflow = head.overflow;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes full chunks of mode stream from meta to t<n>, in place of the threads that filled them (format/trace.h,
- * HANDING OVER). tool/record/drain_thread.c runs it; this part knows no threads, no clock and no waiting.
+ * PUBLISHING). tool/record/drain_thread.c runs it; this part knows no threads, no clock and no waiting.
  *
  * What stands in a file of the trace was written by a program that an attacker may have taken over. So each number in
  * it is checked against bounds before it is used, and nothing is mapped: a file that shrinks is a short read here, no

@@ -13,9 +13,9 @@
  *	  were marked before. Then marks.h tells which of them are gone, memory and all. So nobody stores to their
  *	  places, or to the words of these, any more, and this code is their only writer. Then the words are read once
  *	  more, for all places that those processes had in the end: else a chunk could get the number of another one.
- *	- Mode stream: t<n> must have the chunk. One that was handed over is written as ever; one that was not is handed
- *	  over here, in place of the thread: where its events end is looked for, and it gets the number after the last
- *	  one in t<n>. Chunks that have numbers come first. If t<n> can't be written the place stays used.
+ *	- Mode stream: t<n> must have the chunk. A published chunk is written as ever; any other is published here, in
+ *	  the thread's stead: its events' end is looked for, and it gets the number after the last one in t<n>.
+ *	  Chunks that have numbers come first. If t<n> can't be written the place stays used.
  *	- Mode ring: the last events of a process that is gone are what its user wants; so a place is given up only
  *	  where nothing else is left, the oldest first, a few at a time, and its events are counted as lost in the head
  *	  of its process: in a word that no other process writes. Killed right after that, they may count twice.
@@ -57,7 +57,7 @@ struct drain_reclaim_way {
 	uint64_t place_size, directory, handover;
 	void *family;
 	bool (*stops)(void); /* asked now and then: shall it return early? NULL: no */
-	/* Writes the chunk of a place, which was handed over with that word, to t<n>. False: that can't be. */
+	/* Writes the chunk of a place, which was published with that word, to t<n>. False: that can't be. */
 	bool (*write)(void *family, uint32_t place, uint64_t full);
 	/* How many chunks t<n> reaches; UINT64_MAX: it can't be opened. */
 	uint64_t (*reach)(void *family, uint32_t process, uint32_t thread);
