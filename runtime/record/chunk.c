@@ -238,7 +238,7 @@ static bool is_drained(uint64_t now)
 static void take_back(struct thread *thread, uint32_t place)
 {
 	known(thread, place)->handed = 0;
-	/* Relaxed, and the fence: `record` writes its heartbeat before it looks here; it looks again after the number. */
+	/* Relaxed, and the fence: `record` writes its heartbeat before it looks here, and looks after the number. */
 	__atomic_store_n(&handover_of(thread, place)->full, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with system calls of the other side */
 	if (pool_drain_beat())
