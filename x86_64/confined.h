@@ -9,11 +9,11 @@
  *	- threads keep the name that they had; numbers of new threads and of forked children are those that libc notes
  *	- calls on stacks that grow far, or are new, are recorded entry-only
  *
- * Learnt in stubs of prctl() and syscall() that the program is bound to (audit/bind/nointercept.h; where it is bound to
- * nothing else, audit/bind/no_plt.h), right before the call, which is the last chance to ask for what will be needed; a
- * system call by an instruction of the program's own is not seen. It holds for the whole process, whichever thread the
- * filter is for, also when the kernel refuses it, and for its forked children. A program that is executed under a
- * filter has made many system calls at its start, and lives.
+ * The program is bound to stubs of prctl() and syscall() (audit/bind/nointercept.h; where it is bound to nothing else,
+ * audit/bind/no_plt.h), which note the filter right before the call: the last chance to ask for what will be needed. A
+ * system call by an instruction of the program's own is not seen. The note holds for the whole process, whichever
+ * thread the filter is for, even if the kernel refuses the filter, and for forked children. A program that is executed
+ * under a filter has made many system calls at its start, and lives.
  *
  * A filter may answer by a trap, too: then the program's handler of SIGSYS makes the system call. So no mask of ours
  * blocks SIGSYS (runtime/process/process.h). In ld.so's callbacks, which make more system calls, this is what browsers

@@ -21,12 +21,12 @@
  * keeps its struct. When the lower part has no calls, and the upper one no new calls, mirror_join() joins them again.
  *
  * Gaps. A stack may lie in a frame of another one: an array, of a coroutine or a signal handler. Then the calls around
- * that frame and those below it are one stack, with one chain, and the memory between them is a gap in its range: that
- * of other structs, which have their own chains. mirror_carve() takes it out, mirror_fill() puts it back. A gap is a
- * struct, too, that no page leads to; it says where the gap is, whichever stacks divide it. It begins with a page, so
- * that only its upper end shares one with the stack around it. In the lists of pages, stacks in a gap come before the
- * one around it; each leads to that by `above`. hot.low and hot.size have one piece of such a stack, without a gap; a
- * thread that comes to another piece comes to C, which sets it (mirror_set_window()).
+ * that frame and those below it are one stack, with one chain. The memory between them is a gap in that stack's range:
+ * it belongs to other structs, which have their own chains. mirror_carve() takes a gap out, mirror_fill() puts it back.
+ * A gap is a struct, too, that no page leads to; it says where the gap is, whichever stacks divide it. It begins with a
+ * page, so that only its upper end shares one with the stack around it. In the lists of pages, stacks in a gap come
+ * before the one around it; each leads to that by `above`. hot.low and hot.size have one piece of such a stack, without
+ * a gap; a thread that comes to another piece comes to C, which sets it (mirror_set_window()).
  *
  * Which thread writes what:
  *	hot.top, depth,		the thread on the stack, and its handlers; each change is one instruction. In

@@ -242,8 +242,8 @@ static inline void remote_wait_again(struct user_regs_struct *r, uint64_t wait, 
 
 /* The registers in DWARF's order. */
 /*
- * A thread is about to make a system call: it makes one instead that does nothing, and that filters of system calls
- * let pass. *own becomes the registers to be set when it has been made: as if its own call had been denied.
+ * A thread is about to make a system call: has it make another one instead, which does nothing, and which filters of
+ * system calls let pass. *own becomes the registers to be set afterwards: as if its own call had been denied.
  */
 static inline void remote_deny_call(struct user_regs_struct *r, struct user_regs_struct *own)
 {

@@ -24,8 +24,8 @@
  * loads after it).
  *
  * An entry stub is one line of the cache, with the out-of-line copy in it (displace.h), so that a function that is off
- * takes no other jump than to here and back: each costs a cycle, and one by way of memory a place among the targets
- * that the processor remembers. Flags are not kept, on or off; there is no carry (tramp_pieces.h).
+ * takes only the jumps here and back: each jump costs a cycle, and an indirect one also an entry among the targets that
+ * the processor remembers. Flags are not kept, on or off; there is no carry (tramp_pieces.h).
  *
  *		cmpq	$0,cell.target(%rip)	not 0: on (then it is the address of `rest`)
  *		jne	rest

@@ -8,8 +8,8 @@
  * into, the user's before the system's:
  *	$XDG_CACHE_HOME/xaudit, else $HOME/.cache/xaudit	0700, files 0600
  *	/var/cache/xaudit					root's, 0755, files 0644: for all users and services
- * What is above those folders is not looked at: who can change that can take an index away, or put another one that we
- * believe in its place. The same holds of stamps.
+ * Folders above those two are not looked at: who can change these can remove an index, or replace it by another one
+ * that we believe. The same holds of stamps.
  *
  * An index belongs to a file if a stamp says so, and it is of the build-id that the file has in memory: to ask for both
  * costs a dozen system calls, whatever the file's size. The stamp may lie in one folder and the index in another: a

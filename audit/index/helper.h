@@ -15,9 +15,9 @@
  * it), without core files. Both die with the thread that waits for them (PR_SET_PDEATHSIG). A debugger that follows
  * children follows neither (CLONE_UNTRACED).
  *
- * What is seen all the same, while it runs: another thread that waits for any child with __WALL or __WCLONE sees that
- * there is one, and may reap it; a program that another thread of it executes inherits the manager as a child, dead.
- * Then: the children's times in times() and getrusage().
+ * While it runs, two things can be seen all the same: a thread that waits for any child with __WALL or __WCLONE sees
+ * the manager, and may reap it; and a program that another thread executes meanwhile inherits the dead manager as a
+ * child. Then: the children's times in times() and getrusage().
  *
  * Not async-signal-safe: it sleeps. No libc; the process lock is not held.
  */

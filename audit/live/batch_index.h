@@ -4,8 +4,8 @@
  * by going through the set, since most of them are in no set (audit/live/entry.h), and since a function has further
  * names there.
  *
- * A rule that names kind entry has its functions added to the set, one that names fentry or mcount all of that kind;
- * one without kinds concerns those that are in it already.
+ * Functions of a rule that names kind entry are added to the set; a rule that names fentry or mcount adds all functions
+ * of that kind; a rule without kinds concerns functions that are in the set already.
  * From inside nothing new is displaced; but what was asked for is remembered, for later loads of the object.
  *
  * All functions: process lock held. General registers only, no libc.

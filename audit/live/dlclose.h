@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dlclose from inside a handler of the program. It may unload the handler's own library, with the code that dlclose
- * would return to. So the program's calls of dlclose go to ours, which looks whether the thread is in a handler; if so,
- * it tells ld.so that the library of the handler's function, and that of its argument, stay for good (RTLD_NODELETE).
- * Then it *jumps* to the real one. Outside of handlers all this costs one load and a compare.
+ * would return to. So the program's calls of dlclose go to ours. If the thread is in a handler, ours tells ld.so that
+ * two libraries stay for good (RTLD_NODELETE): that of the handler's function, and that of the handler's argument. Then
+ * it *jumps* to the real one. Outside of handlers all this costs one load and a compare.
  *
  * The handler's library is pinned even if this dlclose would not unload it: only ld.so knows what else holds it
  * (handles, dependencies, bindings to its symbols), and ld.so tells when it is too late to stop the unload. Libraries

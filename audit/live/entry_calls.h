@@ -4,8 +4,8 @@
  * tells where (struct index_call). They are functions of the object's set as those of kind entry are (entry.h), which
  * their index_function, part of an index_call, describes as well: the call is left out of what is displaced.
  *
- * In an object whose section of the rules asks for such a kind, all its calls become NOPs when it is loaded, before
- * anything else is looked at; so the bytes that are expected in memory, and that are put back when a function is
+ * In an object whose section of the rules asks for such a kind, all calls of that kind become NOPs when the object is
+ * loaded, before anything else is looked at. So the bytes that are expected in memory, and put back when a function is
  * switched off from outside, are those with NOPs. In all other objects the calls stay; where `xaudit ctl` asks for the
  * kind, a function's own call goes while it lies among the bytes that are displaced. All functions of the kind are in
  * the set where it is asked for, selected or not, and none elsewhere: they are few, and were compiled to be traced.

@@ -46,8 +46,8 @@ bool entry_is_on(const struct load *load, uint32_t function);
 void entry_turn(struct load *load, uint32_t function, int on);
 
 /*
- * The function at this address, as it is called without an event, whether it is on or not: its copy, where it has one
- * in an open load that is of use even where no jump stands; else itself.
+ * Where to call the function at this address without an event, whether it is on or not: its copy, if it has one in an
+ * open load that can be used even where no jump stands; else itself.
  */
 uint64_t entry_past(uint64_t address);
 

@@ -5,9 +5,9 @@
  * fork wipes (MADV_WIPEONFORK) tells: a forked child finds zeros there, a child that shares the memory finds us.
  *
  * All functions: any thread, async-signal-safe, no libc, no lock. The first call in a process, or in a forked child,
- * notes the process's number; in a forked child the caller may be a child of that one, which shares its memory: then
- * the wrong number is believed until that process is gone. identity_init() notes the number for good: a child in a new
- * namespace of processes does not see its parent, and would think it gone.
+ * notes the process's number; in a forked child the caller may be a task that shares that child's memory: then the
+ * task's number is believed to be the process's until the task is gone. identity_init() notes the number for good: a
+ * child in a new namespace of processes does not see its parent, and would think it gone.
  */
 #ifndef XAUDIT_IDENTITY_H
 #define XAUDIT_IDENTITY_H

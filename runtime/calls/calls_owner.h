@@ -3,11 +3,12 @@
  * Whose a stack is (calls.h): of stacks that show to be two, or to be another thread's, who gets which part, and which
  * struct. For the files of calls.h alone; all functions: on the thread, async-signal-safe, no libc, no lock held.
  *
- * Two threads at once. A stack is one thread's: its events are there (tramp_state.stack), and it is the stack's runner.
- * A thread that comes looks whether the runner is there still. If not, it says that it is the runner, and looks once
- * more; then its events are there, and it looks whether it still is the runner. With a full barrier before each of
- * these two looks, of two threads that come at the same moment one at least sees the other. And as long as a thread is
- * there, no other one is the runner, lest a third one miss it. Whoever finds another thread there:
+ * Two threads at once. A stack is one thread's: that thread's events are there (tramp_state.stack), and it is the
+ * stack's runner. A thread that comes looks whether the runner is still there. If not, the thread makes itself the
+ * runner, and looks once more; then its events are there, and it looks whether it still is the runner. With a full
+ * barrier before each of these two looks, of two threads that come at the same moment at least one sees the other. And
+ * as long as a thread is there, no other one is the runner, lest a third one miss it. Whoever finds another thread
+ * there:
  *  - If calls are open below its own frames, these are the other one's, or a third stack's; the stack is parted above
  *    them, and the other one keeps the lower part, without notice. Its calls come and go meanwhile: no link above them
  *    changes, and a top that lies above all of a stack's slots is as good as its end. TRACE_PART_OUTER tells.
@@ -16,20 +17,22 @@
  *    stack, the two are parted in the middle between them, wherever calls are open.
  *  - If the innermost call there, which is above, has no label, the other one is just entering or leaving it: they are
  *    parted in the middle, too.
- *  - Else it runs, and may have left the stack without an event, as threads do that go on with each other's coroutines.
- *    The stack is the thread's that comes. The other one is sent away: its events are on no stack, so its next one
- *    looks for it, and comes. Should it be there still, it meets the first case as soon as calls of both are open.
+ *  - Else the other one runs, and may have left the stack without an event, as threads do that go on with each other's
+ *    coroutines. The stack becomes that of the thread that comes. The other one is sent away: its events are on no
+ *    stack, so its next event looks for its stack. If it is still on this one, the first case holds as soon as calls of
+ *    both are open.
  *
  * Between two instructions. A thread that is sent away may be in the middle of entering or leaving a call, or in a
  * handler that has interrupted that: its trampoline goes on with the struct that it has loaded, and stores a top there.
- * So that struct stays with it (thread_kept.away), and what it had goes to another one, with its number in the trace
- * (mirror_replace()). When the thread comes back to the stack, to whichever part of it, that is its own struct again,
- * with what it has stored there meanwhile. For the same reason a thread keeps its struct where a stack is parted while
- * it is there; who comes gets another one. And a barrier of all threads (epoch_fence_all()), between sending away and
- * the look at the innermost call, leaves two cases: the trampoline finds that the thread is away before it stores its
- * event, which C stores then, on the stack that the thread comes to; or it looked before the barrier: then the top is
- * seen that it has stored before that, and no label in its slot. The barrier is left out under a filter of system
- * calls; and this all, where threads took a stack from each other often, and nothing showed that it is two.
+ * So that struct stays with the thread (thread_kept.away), and the calls in it go to another struct, with the same
+ * number in the trace (mirror_replace()). When the thread comes back to any part of the stack, it gets its own struct
+ * again, with what it has stored there meanwhile. For the same reason a thread keeps its struct where a stack is parted
+ * while the thread is there; a thread that comes gets another struct. A barrier of all threads (epoch_fence_all()),
+ * between sending away and the look at the innermost call, leaves two cases. Either the trampoline finds that the
+ * thread is away before it stores its event: then C stores the event, on the stack that the thread comes to. Or the
+ * trampoline looked before the barrier: then the other thread sees the top that was stored before that look, and no
+ * label in its slot. The barrier is left out under a filter of system calls. All of this is left out where threads took
+ * a stack from each other often, and nothing showed that it is two.
  */
 #ifndef XAUDIT_RUNTIME_CALLS_CALLS_OWNER_H
 #define XAUDIT_RUNTIME_CALLS_CALLS_OWNER_H

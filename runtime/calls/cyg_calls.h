@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that the program tells of: compiled with -finstrument-functions, a function calls one function of ours where it
- * begins, and one where it ends, with its own address and the address that it returns to.
+ * Calls that the program tells of: a function that is compiled with -finstrument-functions calls one function of ours
+ * at its beginning and one at its end, with its own address and its return address.
  *
  * An open call is an entry of the mirror's chain (runtime/calls/calls.h), as an XRay function's, kept below the slot of
  * the frame's return address; that slot is looked for, as the first word above the call to us that holds the address.

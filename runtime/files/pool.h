@@ -45,8 +45,8 @@ bool pool_is_open(void);
 long pool_take(uint32_t places);
 
 /*
- * Takes one place: of those that `xaudit record` has given back, if there is one, else a new one. *used: it was
- * somebody's, so it is not zeros, and pool_reserve() with POOL_FEW is what makes sure of it. As pool_take().
+ * Takes one place: one that `xaudit record` has given back, or else a new one. *used: the place was somebody's, so it
+ * does not hold zeros, and it takes pool_reserve() with POOL_FEW to make sure of its memory. As pool_take().
  */
 long pool_take_any(int *used);
 

@@ -90,9 +90,9 @@ int handlers_set(enum handlers_type type, handlers_function *fn, void *argument,
 
 /*
  * Removes the handler. 0: no thread is in it, and none will enter it: its code may be unmapped. HANDLERS_DEFERRED: this
- * thread is in a handler; the code may be unmapped when it, and all threads that were in one, have left it. -EBUSY: no
- * thread will enter it, but some thread did not leave within HANDLERS_WAIT. -ENOENT: there was no handler. -EINVAL: no
- * such type.
+ * thread is in a handler; the handler's code may be unmapped when this thread, and all others that were in a handler,
+ * have left theirs. -EBUSY: no thread will enter it, but some thread did not leave within HANDLERS_WAIT. -ENOENT: there
+ * was no handler. -EINVAL: no such type.
  */
 int handlers_remove(enum handlers_type type);
 

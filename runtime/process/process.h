@@ -186,8 +186,8 @@ uint32_t process_pid(void);
 
 /*
  * A number that tells this process from those that it was forked from. A thread that is in the middle of something
- * notes it in memory that fork keeps: if another number is found there, that was noted by a thread which this process
- * does not have. Never 0; in a vfork child its parent's. Lock held.
+ * notes this number in memory that fork keeps: another number there was noted by a thread which this process does not
+ * have. Never 0; in a vfork child its parent's. Lock held.
  */
 uint32_t process_serial(void);
 

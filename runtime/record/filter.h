@@ -72,9 +72,10 @@ static inline uint32_t filter_return(uint64_t x)
 
 /*
  * Is the slot of a new call below a function below which calls are recorded? stack->opener is the slot of the outermost
- * one: while a call is open there, whichever it is, since the function may have ended by jumping to another one, which
- * took its slot. An XRay function's slot is free after it jumped; then the low half of its return address is noted
- * (stack->tailed): the call that it jumped to has the same one in the same place. By the thread that runs on the stack.
+ * such call. Any call that is open in that slot counts, since the function may have ended by a jump to another one,
+ * which took over the slot. An XRay function's slot is free after it jumped; then the low half of its return address is
+ * noted (stack->tailed): the call that it jumped to has the same one in the same place. By the thread that runs on the
+ * stack.
  */
 static inline bool filter_is_below(struct stack *stack, uint64_t slot)
 {

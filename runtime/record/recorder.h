@@ -17,10 +17,11 @@
  * On which stack an event is (TRACE_STACK). A word tells the reader that the events after it are on another stack than
  * the event before; tramp_state.stack is what the last such word, or the head of the chunk, said. Code that writes an
  * event loads it once more after the cursor: if it is the event's stack, and the cursor has not moved when the event is
- * stored, no handler changed to another stack in between. Code that changes it first sets it to NULL, so that a handler
- * that comes in between says its own stack; then stores the word, as an event; then the new value, if it is still NULL.
- * If a handler made events after the word, it begins again. Events of several words are stored by their first word,
- * like an event of one; the rest follows. Code that passes over the first word knows from it how long they are.
+ * stored, no handler changed to another stack in between. Code that changes the stack first sets it to NULL, so that a
+ * handler that comes in between stores a word of its own stack; then that code stores the word, as an event; then the
+ * new value, if the stack is still NULL. If a handler made events after the word, it begins again. Events of several
+ * words are stored by their first word, like an event of one; the rest follows. Code that passes over the first word
+ * knows from it how long they are.
  *
  * Lost events (no chunk could be made: disk full, no descriptor ...) are counted in trace_head, by cause, and once more
  * in the next chunk's header; a new chunk is tried for again at most once a second.

@@ -6,8 +6,8 @@
  * it or nothing, and two writers do each other no harm. An index that goes while somebody is about to open it is one
  * that is missing: the command is asked for it again.
  *
- * An index that another user had a say in is put into no folder but that of one trace: of a file that he may change, he
- * chose the symbols, and by them where functions begin, of all files with that content.
+ * An index that another user could influence is put only into the folder of one trace. A user who may change a file has
+ * chosen its symbols, and so where functions begin, for all files with the same content.
  *
  * Used is an index when it was made, and when its time of access says so. File systems set that as a rule, when a
  * process maps the index, once a day (relatime); the command does it for those that it looks for (cache_used()), so

@@ -11,8 +11,8 @@ struct index_had {
 };
 
 /*
- * Takes the index that is kept of the file, or of one with the same content, if it is whole and the module would
- * believe it (audit/index/find.h), else makes one, which is not kept. path: for debug files beside it. Returns 0, or as
+ * Takes the kept index of the file, or of a file with the same content, if that index is whole and the module would
+ * believe it (audit/index/find.h); else makes one, which is not kept. path: for debug files beside it. Returns 0, or as
  * index_make(). Nobody asks a server for debug files from then on: the environment says so.
  */
 int index_have(struct index_had *had, int fd, const char *path);

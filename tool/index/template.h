@@ -15,9 +15,9 @@
  *				original return address in place of theirs: push of it, from behind the code, and pop;
  *				then jmp to the target as above
  *	others			the same bytes
- * Of a call, the processor must see one: else its prediction of returns is off by one from there on, which costs 6 ns
- * per open call (measured: 16 calls deep 107 ns in place of 21; so 30). Where that is not the one in place it predicts
- * that return alone wrongly: 9 ns.
+ * In place of a call the processor must execute a call: else its prediction of returns is off by one from there on,
+ * which costs 6 ns per open call (measured: 16 calls deep 107 ns in place of 21; so 30). If that is not the call in
+ * place, the processor mispredicts only that return: 9 ns.
  *
  * It ends with a jmp to what follows in place, unless the last instruction does not go on there.
  *

@@ -27,9 +27,9 @@ enum read_process_state {
 enum read_process_state read_process_state(const struct read_process *process);
 
 /*
- * Of the process that `xaudit record` ran: the signal that it saw it die of, if that is one of those by which programs
- * crash, and no event of the trace tells of it; else 0. The program may have a handler of its own, which lets the
- * signal end the process later.
+ * The signal by which the process that `xaudit record` ran died, as the command saw it; 0 unless programs crash by that
+ * signal and no event of the trace tells of the crash. The program may have a handler of its own, which lets the signal
+ * end the process later.
  */
 int read_process_killed(const struct read_process *process);
 

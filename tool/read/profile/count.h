@@ -16,11 +16,12 @@
  * tool/read/events/calls.h tells what ends a call. Calls that are open when the events of their thread end, or where
  * some are missing, are unfinished: counted as calls, but without time. A call has no time either if it has no end of
  * its own (it was unwound, or a call around it ended) and functions were switched off while it was open: it may have
- * ended at any moment since. Counters add to calls alone. Custom events are counted by their types (customs.h).
+ * ended at any moment after that. Counters add to calls alone. Custom events are counted by their types (customs.h).
  *
- * If only some calls are to be counted (a thread's, those that began in some time) the others are followed all the
- * same, in row[0]: what is counted has the same times as without the choice, but for `total` where a call that is not
- * counted is around one that is. Counters tell of no call when it began, so they count if there is no such choice.
+ * If only some calls are to be counted (a thread's, or those that began in some time), the others are followed all the
+ * same, in row[0]. So counted calls have the same times as without the choice; only `total` differs, where a call that
+ * is not counted is around one that is. Counters tell of no call when it began, so they count if there is no such
+ * choice.
  *
  * The loop reads some 10^8 events per second, so it has no hashes and no divisions: an array lookup leads from an id to
  * its row, and times stay ticks until they are asked for (fast.h has the fastest part of it). Memory is taken for each

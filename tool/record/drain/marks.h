@@ -3,9 +3,9 @@
  * Which processes of a family are gone, with their memory. Each process maps the first page of its head once more, and
  * its children do not inherit that (format/trace.h, TRACE_MARKED): so as long as any task has the memory, whatever its
  * number is, and in whichever namespace, /proc/PID/maps of such a task has that mapping. A process that was marked
- * before the look, and is in none of them, is gone; nobody will store to its places again, but for what
- * runtime/record/chunk.h tells of children that stay in a handler. A number alone would not tell: it may be another
- * process's by now, and a task that was made by clone(CLONE_VM) outlives who made it.
+ * before the look, and whose mark is in none of these maps, is gone: nobody will store to its places again, except for
+ * children that stay in a handler (runtime/record/chunk.h). A number alone would not tell: it may be another process's
+ * by now, and a task that was made by clone(CLONE_VM) outlives who made it.
  *
  * What can't be looked at is no proof:
  *	- Only processes are gone that /proc would show: of this boot, and of our namespace of processes, or of one in

@@ -23,10 +23,10 @@
  *	  the word its new value leaves a place that nobody uses.
  *	- Heads, records and counters stay: readers find a process by the place of its head, for ever.
  *
- * When: as often as so many places were taken that it may be worth it, or as a member says that few are left, which
- * alone knows its limits (head.short_of); with pauses that grow while nothing can be given, to half a second while few
- * are left, and which are long compared with what a look takes. At most TRACE_FREE places are free at a time: those
- * that head.free names. Of bytes of chunks a look reads so many; the next one comes soon then.
+ * When: after so many places were taken that it may be worth it, or when a member says that few are left, since only
+ * members know their limits (head.short_of). Between two looks there are pauses, long compared with a look; they grow
+ * while nothing can be given back, to half a second while few places are left. At most TRACE_FREE places are free at a
+ * time: those that head.free names. Of bytes of chunks a look reads so many; the next one comes soon then.
  *
  * What stands in the file is believed no more than elsewhere (drain.h): a process that lies about its place, or about
  * others', spoils chunks. No page is taken away, and no hole made: stores of other processes stay safe.

@@ -78,8 +78,8 @@ void columns_default(
 
 /*
  * Leaves out columns that were not chosen, the least important ones first, until so many characters of a terminal's
- * width are left for the name at the end of each line, which says nothing if it is cut away; never that which lines are
- * sorted by. beside: what a line takes beside columns, and with each of them.
+ * width are left for the name at the end of each line, without which the line says nothing. The column that lines are
+ * sorted by stays. beside: what a line takes beside columns, and with each of them.
  */
 void columns_fit(
 	struct report_columns *columns, unsigned width, unsigned sort, unsigned beside, unsigned beside_each);

@@ -62,9 +62,9 @@ unsigned compare_runs(const struct compare_run *a, const struct compare_run *b, 
 struct compare_run compare_scaled(const struct compare_run *run, double factor);
 
 /*
- * By which factor most functions are slower: the median of `ratio` (which is sorted; each the ratio of a function's
- * medians). 1 if there are fewer than COMPARE_SHIFT_LEAST, or if it is more than COMPARE_SHIFT_MOST away from 1: then
- * it is the program that is different.
+ * By which factor most functions are slower: the median of `ratio` (sorted; each is the ratio of a function's medians).
+ * 1 if there are fewer than COMPARE_SHIFT_LEAST, or if the median is more than COMPARE_SHIFT_MOST away from 1: then the
+ * program itself is different.
  */
 double compare_shift(double *ratio, unsigned ratios);
 #define COMPARE_SHIFT_LEAST 8
