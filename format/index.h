@@ -14,7 +14,7 @@
  * one, "no name".
  *
  * Damage is found by checksums. That of the head covers the head, and by way of it the sums; what follows is divided
- * into blocks of INDEX_BLOCK bytes, from a multiple of that on, and the sums have one for each, so that a reader who
+ * into blocks of INDEX_BLOCK bytes, from a multiple of that on. There is a sum for each block, so that a reader who
  * needs little of a large index looks at little of it. Against somebody who wants to do harm they are no help:
  * templates become code, so an index is trusted as code is (audit/index/index.h says whose is).
  *

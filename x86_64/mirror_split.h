@@ -11,19 +11,19 @@
 #include "x86_64/mirror.h"
 
 /*
- * Parts the stack at `from`: open calls up to the one at `slot`, the outermost of them, are those of the lower part, or
- * none is if that is 0; calls outside that one are the upper part's. The stack's struct stays with one part, and the
- * other one gets `with`, one that was set aside, or a new one if that is NULL: the lower part if is_lower, else the
- * upper one. Returns the other part. NULL: no memory; nothing has changed. Another thread may be on the part that has
- * the struct; if that is the upper one, only where `slot` is 0.
+ * Parts the stack at `from`: open calls up to the one at `slot`, the outermost of these, go to the lower part (none if
+ * `slot` is 0); calls outside of that one go to the upper part. The stack's struct stays with one part. The other part
+ * gets `with`, a struct that was set aside, or a new one if `with` is NULL: the lower part if is_lower, else the upper
+ * one. Returns the other part. NULL: no memory; nothing has changed. Another thread may be on the part that has the
+ * struct; if that is the upper one, only where `slot` is 0.
  */
 struct stack *mirror_split(struct stack *stack, uint64_t slot, uint64_t from, int is_lower, struct stack *with);
 
 /*
- * `here`, above the open call at `slot`, of the calls that are below `here` the outermost, is not the stack's, but lies
- * on another one in a frame between that call and the one around it. Returns that stack, which has no calls if it was
- * not known; NULL: no memory, or the two are too near, and nothing has changed. Its number is a new one, and the stack
- * around it keeps its own.
+ * `slot` has the outermost of the open calls below `here`. `here` is not the stack's, but lies on another stack, in a
+ * frame between that call and the one around it. Returns that stack, which has no calls if it was not known; NULL: no
+ * memory, or the two are too near, and nothing has changed. Its number is a new one, and the stack around it keeps its
+ * own.
  */
 struct stack *mirror_carve(struct stack *stack, uint64_t slot, uint64_t here, const void *runner);
 

@@ -5,9 +5,9 @@
  * PLT or not (-fno-plt), takes ours, while dlsym() finds none in this object.
  *
  * libc defines both, and does nothing. Another object's definition, such as a profiler's of the program's own, is
- * called after ours: that of the first object of the namespace which has one, opened before, or with this one and
- * relocated with it. What the object itself defines, its calls reach without us: then it has no functions of this
- * kind.
+ * called after ours: that of the first object of the namespace which has one, if that object was opened before this
+ * one, or is opened and relocated with it. What the object itself defines, its calls reach without us: then it has no
+ * functions of this kind.
  *
  * All functions: under ld.so's lock; they take the process lock.
  */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bindings without a PLT: words that ld.so fills with the address of a function and asks no auditor about (-fno-plt,
- * functions whose address is taken). Where such a word is to hold one of libc's that must be watched
- * (audit/bind/nointercept.h), dl_iterate_phdr (audit/bind/iterate.h) or one of dladdr's (audit/live/dladdr.h), its
- * relocation is made a relative one in memory, with the address that la_symbind64 would give: in la_objopen, before the
- * object is relocated. From then on the page is a private copy; its protection is restored at once.
+ * functions whose address is taken). If such a word is to hold the address of a function of libc that must be watched
+ * (audit/bind/nointercept.h), of dl_iterate_phdr (audit/bind/iterate.h) or of dladdr() and its like
+ * (audit/live/dladdr.h), its relocation is made a relative one in memory, with the address that la_symbind64 would
+ * give: in la_objopen, before the object is relocated. From then on the page is a private copy; its protection is
+ * restored at once.
  *
  * Objects whose bindings stay their own, where no call will be open and where the process is only checked, are given
  * prctl() and syscall() alone, by which a program puts itself under a filter of system calls (x86_64/confined.h):

@@ -19,8 +19,8 @@
  * and how large the file is, as the kernel said. Of what is shared, `places` is compared with these bounds at
  * each use: what a member stored there can have others take a place that is somebody's, or none, which costs events;
  * but a place that is taken lies behind the directory, and within the file and the mapping. The same holds of places
- * that are given back: a member, or a mistake of `xaudit record`, may have two threads store to one place, each with
- * what it knows by itself of the chunk there, and in the bounds of the place. `places_end`, `given` and `drain_beat`
+ * that are given back: a member, or a mistake of `xaudit record`, may make two threads store to one place. Each of them
+ * goes by what it knows itself of the chunk there, and stays within the place. `places_end`, `given` and `drain_beat`
  * are hints: a wrong one costs a system call, or events.
  *
  * What the family's processes share lies in memory that fork keeps, and does not change once pool_open() has been

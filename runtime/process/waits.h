@@ -5,12 +5,12 @@
  * good as that thread, whose thread-local data it has. That the thread waits for something proves nothing: a thread in
  * state D may wait for its memory, while a task forks, or for another child.
  *
- * So the kernel is asked about the task. It gives a task no score as a victim for lack of memory (oom_score, from
- * Linux 5.9 on) while the parent that it has its memory from waits for it, and else a score that all who share this
- * memory have, and that depends on oom_score_adj, which the task may not have lowered. That parent is the thread if the
- * task is among its children: asked before the score, since a task whose parent is killed gets another one, and a
- * score. A child that was made for the thread's process by a task (CLONE_PARENT), waits for it in vain: in that one
- * case the thread's own state must tell that it does not wait, which it does unless it waits for something else.
+ * So the kernel is asked about the task. From Linux 5.9 on, a task has no score as a victim for lack of memory
+ * (oom_score) while the parent that shares its memory waits for it. Otherwise its score is that of all who share the
+ * memory, and depends on oom_score_adj, which the task may not have lowered. The parent is our thread if the task is
+ * among the thread's children. That is asked before the score, since a task whose parent is killed gets another parent,
+ * and a score. A child that was made for the thread's process by a task (CLONE_PARENT), waits for it in vain: in that
+ * one case the thread's own state must tell that it does not wait, which it does unless it waits for something else.
  *
  * Where /proc does not tell, the answer is no. Any context, async-signal-safe, no libc, no lock. Some twenty
  * system calls, six where the same task asks again.

@@ -9,10 +9,11 @@
  *
  * One snapshot is taken at a time, by who has a lock (runtime/process/lock.h), with all signals blocked: so no handler
  * can jump out of it, or end its thread; from a task that ends in the middle the lock is taken over. Who asks for a
- * snapshot counts that, and then takes the lock if it is free. If it is not, its holder looks at the count when it has
- * released it, and takes one more for all that came meanwhile. So each signal has a snapshot that was begun after it
- * came, and no thread waits for another's, but for one that calls exit(): what was asked for before is whole then. That
- * one takes the next itself; the holder would go on as long as signals come. The lock and the counts are wiped by fork.
+ * snapshot counts that, and then takes the lock if it is free. If the lock is taken, its holder looks at the count
+ * after releasing it, and takes one more snapshot for all signals that came meanwhile. So each signal has a snapshot
+ * that was begun after it came, and no thread waits for another's, but for one that calls exit(): what was asked for
+ * before is whole then. That one takes the next itself; the holder would go on as long as signals come. The lock and
+ * the counts are wiped by fork.
  *
  * What hinders one is said. None is taken by a process under a filter of system calls (x86_64/confined.h): that may be
  * for all threads, so process_confine() takes the lock, too, and so waits for who copies. Nor is one taken by a forked

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * May a function's entry be written to, and how? Of two ways (enum index_form) the jump of five bytes is taken, but
- * that of two where it alone is possible, or where it leaves a call in place, or what may fault, that would be
- * displaced: whoever looks at a fault then sees the function, not a copy of its instructions. One thread;
- * functions in order of their addresses, since two may want the same padding.
+ * May a function's entry be written to, and how? There are two forms (enum index_form). The jump of five bytes is
+ * taken, except where only that of two bytes is possible, or where that of five would displace a call or an instruction
+ * that may fault, and that of two leaves it in place: whoever looks at a fault then sees the function, not a copy of
+ * its instructions. One thread; functions in order of their addresses, since two may want the same padding.
  */
 #ifndef XAUDIT_TOOL_INDEX_ENTRY_H
 #define XAUDIT_TOOL_INDEX_ENTRY_H

@@ -5,8 +5,8 @@
  * for people show a name by names_print(), or by names_shown() and tool_text(): a demangled name is no more to be
  * trusted than a raw one, for its mangled form may say any character.
  *
- * A hostile name costs little: the work on one is bounded by its length, a result that is much longer than its name is
- * given up, and results are kept in a table that is emptied when it gets large. One thread.
+ * A hostile name costs little: the work on a name is bounded by the name's length, a result that is much longer than
+ * the name is given up, and the table of results is emptied when it gets large. One thread.
  */
 #ifndef XAUDIT_TOOL_SHOW_TERM_NAMES_H
 #define XAUDIT_TOOL_SHOW_TERM_NAMES_H
