@@ -6,7 +6,7 @@
  * frame on a stack; a return address. The first two are sent elsewhere, to where the same is done:
  *  - The bytes are NOPs, or those at `resume` do the same.
  *  - A jump takes the place of instructions of a function's beginning (resume 0). Between two of them the first is done
- * and the second is not yet; the same is so in the out-of-line copy, which is there already: the thread goes on in it.
+ *    and the second is not yet; in the out-of-line copy, which is there already, the same is so: it goes on there.
  * That changes nothing for the program, so it does no harm if we are killed after it. (To let a thread take single
  * steps instead would: the kernel ends the program by SIGTRAP where the tracer dies before a step's end is taken.)
  * Where the copy has no such place, and for a thread in a system call, the patch is left out.
