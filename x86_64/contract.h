@@ -2,7 +2,7 @@
 /*
  * The contract: all that the code in x86_64/ needs from the code above it. runtime/ defines each function and each
  * word; a replacement of runtime/ must do so, too, and for a port it tells what trampolines of another machine have to
- * call, and when. Nothing else of runtime/ or audit/ is named in x86_64/: t/whole/runtime-imports.t compares what its
+ * call, and when. Nothing else of runtime/ or audit/ is named in x86_64/: t/calls/runtime-imports.t compares what its
  * library lacks with the lines here that begin with CONTRACT, one name each.
  *
  * Functions: they are called on the program's thread and stack, in the middle of the program's call, by trampolines

@@ -4,7 +4,7 @@
  *
  * Nothing here touches errno, TLS, vector registers or the heap; all of it is async-signal-safe. System calls return
  * the kernel's value: -errno on failure. The C files that use it on threads' paths are compiled with
- * -mgeneral-regs-only, and a test (t/whole/runtime-imports.t) checks that their objects import no libc function.
+ * -mgeneral-regs-only, and a test (t/calls/runtime-imports.t) checks that their objects import no libc function.
  */
 #ifndef XAUDIT_X86_64_SYS_H
 #define XAUDIT_X86_64_SYS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What holds where neither a configuration nor an option says otherwise, as rules have it and as help says it. Manuals
- * are compared with the help (t/whole/help-man.t).
+ * are compared with the help (t/docs/help-man.t).
  */
 #ifndef XAUDIT_AUDIT_RULES_DEFAULTS_H
 #define XAUDIT_AUDIT_RULES_DEFAULTS_H

@@ -22,7 +22,7 @@
  * The keys: name, word, type of the value, its member of struct rules or rules_section, least and greatest number, and
  * what messages say is allowed. Code that reads values (audit/rules/keys.c) or writes them (tool/record/rules.c) uses
  * this table alone; options of `xaudit record` that are keys take their words from it (tool/record/record.c);
- * completion and manuals are compared with it (t/whole/help-man.t).
+ * completion and manuals are compared with it (t/docs/help-man.t).
  */
 #define RULES_KEYS_OF_TRACE(X)                                                                                         \
 	X(OUTPUT, "output", PATH, output, 0, 0, "the path of a folder")                                                \

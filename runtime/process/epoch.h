@@ -34,7 +34,7 @@
  * before R3. R2 reads e > item.count: A1 read what D2 or a later fetch_add stored, so D1 happens before A4. An e that
  * is too old (a handler ran long between A1 and A2) only keeps more items. R1 comes after D1 of all items in the list:
  * they were deferred under the lock that reclaim holds. The counts are 64 bits wide and never wrap.
- * t/unit/epoch_torture.c asserts the claim.
+ * t/process/epoch_torture.c asserts the claim.
  *
  * If membarrier is refused, A3 and R1 are real seq_cst fences; announcing looks at one flag, and the branch is
  * predicted. A seccomp filter may refuse it long after the start: then a slot counts as quiet only when its thread has

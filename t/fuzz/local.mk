@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Reading damaged traces: t/unit/reader_fuzz.c does so as a test, for which a build with sanitizers (--enable-asan
+# Reading damaged traces: t/read/reader_fuzz.c does so as a test, for which a build with sanitizers (--enable-asan
 # --enable-ubsan) is worth most; `make fuzz` for ten minutes, with sanitizers in any build. corpus/ has the traces.
 EXTRA_DIST += t/fuzz/packed.c t/fuzz/run.sh \
 	t/fuzz/corpus/calls.trace t/fuzz/corpus/counts.trace t/fuzz/corpus/dense.trace t/fuzz/corpus/early.trace \

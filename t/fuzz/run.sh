@@ -23,7 +23,7 @@ compile() {
 }
 
 for fuzz in reader_fuzz pack_fuzz; do
-	compile "$CC" "$folder/$fuzz" -fsanitize=address,undefined "t/unit/$fuzz.c" t/fuzz/rounds.c
+	compile "$CC" "$folder/$fuzz" -fsanitize=address,undefined "t/read/$fuzz.c" t/fuzz/rounds.c
 	"$folder/$fuzz" "$seconds" "$seed" || status=1
 done
 if [ "$CLANG" ] && compile "$CLANG" "$folder/packed" -fsanitize=fuzzer,address,undefined t/fuzz/packed.c \

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inject [OPTION]... FILE LIST COMMAND...: injects something at every instruction of a call. Runs the command, which
- * starts fixtures/inject.c under xaudit, and traces one thread there (inject.h).
+ * starts t/calls/inject.c under xaudit, and traces one thread there (inject.h).
  *
  * First it steps through one round, from marker to marker, and notes the instructions in the module and in its stubs:
  * an address at two depths of the stack counts as two. Then it makes a round for each of them: the thread runs to a

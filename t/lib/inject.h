@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Injection: what the tracer (inject.c) and the program that it steps (fixtures/inject.c) share: a file, mapped by
+ * Injection: what the tracer (inject.c) and the program that it steps (t/calls/inject.c) share: a file, mapped by
  * both. The program tells where its markers are: functions that begin with int3. One of its threads is traced; a second
  * one, the helper, serves requests while the first is stopped anywhere.
  */

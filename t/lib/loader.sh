@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of what ld.so does; sourced after t/lib/traced.sh. A scenario is an argument of $subject; fixtures/loader.h
+# For tests of what ld.so does; sourced after t/lib/traced.sh. A scenario is an argument of $subject; t/loader/loader.h
 # is common to these programs.
 ulimit -c 0 # every shell that runs tests knows it
 subject=loader

@@ -10,7 +10,7 @@ unset LD_AUDIT GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES HOME XDG_CONFIG_HOME
 cd "$tmp" || bail 'no temporary folder'
 here=$(pwd -P)
 cd "$here" || bail 'no temporary folder'
-$CC -shared -fPIC -I"$top_srcdir" -o fake.so "$top_srcdir/t/fixtures/record_fake.c" ||
+$CC -shared -fPIC -I"$top_srcdir" -o fake.so "$top_srcdir/t/record/record_fake.c" ||
 	bail 'the fake module does not compile'
 XAUDIT_MODULE=$here/fake.so
 export XAUDIT_MODULE

@@ -7,7 +7,8 @@
 #
 # and finds itself able to call the functions below. The environment is that of `make check` (t/local.mk,
 # test_environment); `prove` in the top of a build folder inside the checkout works too. $tmp is an empty folder of the
-# test's own, removed at the end. A sentence says what is true when the check passes.
+# test's own, removed at the end; $beside is the folder that the test lies in. A sentence says what is true when the
+# check passes.
 
 tap_run=0
 tap_failed=0
@@ -15,6 +16,7 @@ tap_planned=
 : "${top_srcdir:=$(pwd)}" "${top_builddir:=$(pwd)}"
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}" \
 	"${FIXTURES:=$top_builddir/t/fixtures}"
+beside=$(cd "$(dirname "$0")" && pwd -P)
 : "${CC:=gcc}" "${CXX=g++}" "${CLANG=clang}" "${XAUDIT_ASAN=}" "${XAUDIT_TSAN=}" "${XAUDIT_ALL=}" "${XAUDIT_SOAK=}"
 # clang++ of clang, clang++-19 of clang-19.
 CLANGXX=$(printf '%s' "$CLANG" | sed 's/clang\([^/]*\)$/clang++\1/')

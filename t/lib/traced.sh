@@ -9,19 +9,24 @@ tmp=$(pwd -P)
 export tmp
 sources=$top_srcdir/t/fixtures
 
+# source_of NAME: the path of a fixture. It lies beside the test, or in $sources if tests of several folders use it.
+source_of() {
+	if [ -f "$beside/$1" ]; then echo "$beside/$1"; else echo "$sources/$1"; fi
+}
+
 # library COMPILER OUT SOURCE [FLAG]...: makes a shared library; `program` likewise a program. Both find libraries in
 # their own folder.
 library() {
 	compiler=$1 out=$2 source=$3
 	shift 3
-	$compiler -O2 -g -fPIC -shared -Wl,-soname,"${out##*/}" -o "$out" "$sources/$source" \
+	$compiler -O2 -g -fPIC -shared -Wl,-soname,"${out##*/}" -o "$out" "$(source_of "$source")" \
 		"$@" -Wl,-rpath,'$ORIGIN' ||
 		bail "$out does not compile"
 }
 program() {
 	compiler=$1 out=$2 source=$3
 	shift 3
-	$compiler -O2 -g -pthread -o "$out" "$sources/$source" "$@" -ldl -Wl,-rpath,'$ORIGIN' ||
+	$compiler -O2 -g -pthread -o "$out" "$(source_of "$source")" "$@" -ldl -Wl,-rpath,'$ORIGIN' ||
 		bail "$out does not compile"
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # For tests that compare a program's behaviour with and without tracing; sourced after t/lib/traced.sh. The program is
-# that of fixtures/transparent.h. No core files: some scenarios end by a signal.
+# that of t/fixtures/transparent.h. No core files: some scenarios end by a signal.
 ulimit -c 0
 unset LD_AUDIT LD_BIND_NOW GLIBC_TUNABLES XAUDIT_CONFIG XAUDIT_RULES
 

@@ -4,7 +4,7 @@
  * module in each process speaks to it by the protocol of audit/check/check.h, and what else the command needs to know,
  * it reads out of the stopped process.
  *
- * The files, in an order in which none needs a later one (t/whole/tool-order.t):
+ * The files, in an order in which none needs a later one (t/docs/tool-order.t):
  *
  *	state		the options, and numbers
  *	tasks		threads and memory of a process

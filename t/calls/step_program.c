@@ -1,0 +1,254 @@
+#define _GNU_SOURCE
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program that t/calls/step.c steps through: calls with every register known, and a handler that makes traced
+ * calls.
+ */
+#include "t/calls/step.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime/process/thread.h"
+#include "runtime/record/chunk.h"
+#include "t/lib/core.h"
+
+struct registers {
+	uint64_t general[16];
+	uint64_t xmm[32];
+};
+
+struct registers step_before, step_inside, step_result, step_after;
+uint64_t step_target, step_tail_target, step_xray_entry, step_xray_exit, step_xray_tail;
+extern const char step_body[], step_tail[], step_xray[], step_xray_jump[], step_xray_handler[];
+
+struct shared *step_shared;
+const struct plan *step_plan;
+
+static struct traced function[10];
+
+static long handler_inner(long x)
+{
+	return x + 1;
+}
+
+static long handler_outer(long x)
+{
+	long r = CALL(long (*)(long), function[6])(x);
+
+	((void (*)(void))(uintptr_t)step_xray_handler)();
+	return r + 1;
+}
+
+static uint64_t chunks_begun(void)
+{
+	const struct thread *thread = thread_self();
+
+	return thread ? thread->next_chunk : 0;
+}
+
+static void call_as_handler(void)
+{
+	step_shared->handled++;
+	if (CALL(long (*)(long), function[5])(40) != 42)
+		step_shared->wrong++;
+}
+
+void step_on_signal(int signal)
+{
+	uint64_t chunks = chunks_begun();
+
+	(void)signal;
+	do
+		call_as_handler();
+	while (step_shared->cross && chunks_begun() == chunks);
+	if (step_shared->mark)
+		((void (*)(void))(uintptr_t)step_handled)();
+}
+
+static void fill_registers(void)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		step_before.general[i] = 0x1111111111111111ull * i + 0x80000000f0000000ull;
+		step_result.general[i] = 0x0101010101010101ull * i + 0x7000000000000000ull;
+	}
+	for (unsigned i = 0; i < 32; i++) {
+		step_before.xmm[i] = 0xa5a5000000000000ull + i;
+		step_result.xmm[i] = 0x5a5a000000000000ull + i;
+	}
+}
+
+static bool is_kept(unsigned general)
+{
+	return general == 3 || general == 5 || general >= 12; /* rbx, rbp, r12 to r15 */
+}
+
+static void check_register(uint64_t got, uint64_t expected, unsigned number)
+{
+	if (got != expected) {
+		step_shared->wrong++;
+		step_shared->wrong_register = number;
+	}
+}
+
+/* Wrong registers are reported by number: at the body 0 to 31, after the call 100 to 131; xmm from 16 on. */
+static void check_registers(enum call call)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		if (i == 4 || ((call == XRAY || call == XRAY_TAIL) && i == 10)) /* rsp; the sled's own */
+			continue;
+		check_register(step_inside.general[i], step_before.general[i], i);
+		if (!(call == XRAY && i == 10))
+			check_register(step_after.general[i],
+				is_kept(i) ? step_before.general[i] : step_result.general[i], 100 + i);
+	}
+	for (unsigned i = 0; i < 32; i++) {
+		check_register(step_inside.xmm[i], step_before.xmm[i], 16 + i / 2);
+		check_register(step_after.xmm[i], step_result.xmm[i], 116 + i / 2);
+	}
+}
+
+static void make_functions(enum call call)
+{
+	static struct stub_pages sleds;
+	uint64_t text = (uint64_t)(uintptr_t)step_code_start & ~4095ul;
+
+	if (core_stubs(&sleds, text - (1ul << 20), text, text + 8192, 7, 0))
+		_exit(99);
+	step_xray_entry = stub_xray(&sleds, 0);
+	step_xray_exit = stub_xray(&sleds, 1);
+	step_xray_tail = stub_xray(&sleds, 2);
+	function[5] = core_traced(TRAMP_INTERCEPT, 5, handler_outer);
+	function[6] = core_traced(TRAMP_POINT, 6, handler_inner);
+	function[1] = core_traced(call == POINT	   ? TRAMP_POINT
+				  : call == LANDED ? TRAMP_LANDED
+						   : TRAMP_INTERCEPT,
+		1, call == TAIL || call == TAIL_POINT || call == TAIL_CALLER ? step_tail : step_body);
+	function[2] = core_traced(call == TAIL_POINT    ? TRAMP_POINT
+				  : call == TAIL_CALLER ? TRAMP_CALLER
+							: TRAMP_INTERCEPT,
+		2, step_body);
+	step_tail_target = function[2].call;
+	step_target = function[1].call;
+	if (call == XRAY)
+		step_target = (uint64_t)(uintptr_t)step_xray;
+	if (call == XRAY_TAIL)
+		step_target = (uint64_t)(uintptr_t)step_xray_jump;
+}
+
+static void make_call(int stepped)
+{
+	memset(&step_inside, 0, sizeof(step_inside));
+	memset(&step_after, 0, sizeof(step_after));
+	step_shared->made++;
+	if (stepped)
+		((void (*)(void))(uintptr_t)step_begin)();
+	step_call();
+	if (stepped)
+		((void (*)(void))(uintptr_t)step_end)();
+		/* The first call goes through much C, and the sanitizers' runtime uses vector registers. */
+#ifdef XAUDIT_ASAN
+	if (!stepped)
+		return;
+#endif
+	check_registers(step_plan->call);
+}
+
+/* Fills the first chunk to its end and maps a page after it, where the file has none. */
+static uint8_t *fill_chunk(void)
+{
+	const struct thread *thread = thread_self();
+	uint64_t end = (uint64_t)(uintptr_t)thread->chunk + thread->chunk->size;
+
+	/* Makes calls as the handler does while another whole one has room; then marks the rest as passed over. */
+	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 7 * 8) /* 7 words: with a sync, at most */
+		call_as_handler();
+	/* Fills the rest as if it held other events that the cursor has not passed yet. */
+	for (uint64_t at = tramp_self->cursor; at < end; at += 8)
+		*(uint64_t *)(uintptr_t)at = CHUNK_CLOSED;
+	tramp_self->cursor = end;
+	void *p = mmap((void *)(uintptr_t)end, 4096, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (p != (void *)(uintptr_t)end) {
+		step_shared->unusable = 1;
+		return NULL;
+	}
+	return p;
+}
+
+/* The innermost open call of the stack that the thread used last. */
+static uint64_t top(void)
+{
+	return tramp_self && tramp_self->stack ? tramp_self->stack->top : 0;
+}
+
+static ucontext_t main_context, call_context;
+
+static void run_calls(void)
+{
+	const uint8_t *guard = NULL;
+
+	if (!step_plan->cold) {
+		make_call(0);
+		call_as_handler();
+	}
+	if (step_plan->fill)
+		guard = fill_chunk();
+	if (step_shared->unusable)
+		return;
+	step_shared->top_before = top();
+	do
+		make_call(1);
+	while (step_shared->go);
+	for (unsigned i = 0; guard && i < 4096; i++)
+		step_shared->spoilt += guard[i] != 0;
+	make_call(0);
+	call_as_handler(); /* an intercepted call, so that the recorder is on this stack again */
+	step_shared->top_after = top();
+}
+
+static uint8_t *map_stack(size_t size)
+{
+	/* With an inaccessible page below: else adjacent stacks would become one mapping. */
+	uint8_t *p = mmap(NULL, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED || mprotect(p + 4096, size, PROT_READ | PROT_WRITE))
+		_exit(98);
+	return p + 4096;
+}
+
+#define STACK_SIZE (256ul << 10)
+
+void step_program(void)
+{
+	uint8_t *first = map_stack(STACK_SIZE), *second = map_stack(STACK_SIZE);
+	uint8_t *low = first < second ? first : second, *high = first < second ? second : first;
+	uint8_t *handlers = step_plan->place == STACK_ABOVE ? high : low, *mine = handlers == low ? high : low;
+	stack_t stack = {.ss_sp = handlers, .ss_size = STACK_SIZE};
+	struct sigaction action = {.sa_handler = step_on_signal};
+
+	if (step_plan->place != SAME_STACK) {
+		sigaltstack(&stack, NULL);
+		action.sa_flags = SA_ONSTACK;
+	}
+	sigaction(SIGUSR1, &action, NULL);
+	core_coarse = step_plan->coarse;
+	core_start(core_folder(), step_plan->chunk_size, step_plan->clock);
+	make_functions(step_plan->call);
+	fill_registers();
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+		_exit(77);
+	raise(SIGSTOP);
+	getcontext(&call_context);
+	call_context.uc_stack.ss_sp = mine;
+	call_context.uc_stack.ss_size = STACK_SIZE;
+	call_context.uc_link = &main_context;
+	makecontext(&call_context, run_calls, 0);
+	swapcontext(&main_context, &call_context);
+	_exit(0);
+}
