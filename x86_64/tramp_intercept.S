@@ -6,9 +6,9 @@
 
 /*
  * Off the fast path of enter or point, stack as there, before anything is done. Calls that are only counted or left out
- * jump to their body. Otherwise the handlers are called. If none is wanted, or if clock and stack must be read anew after
- * them, this goes on at .L\name_alone, as without handlers. Else it comes out at the end of the macro, where the event is
- * still to be recorded: r9 = the whole clock that the handlers saw; the caller's r9 pushed (stack 8 bytes deeper).
+ * jump to their body. Otherwise the handlers are called. If none is wanted, or if clock and stack must be read anew
+ * after them, this goes on at .L\name_alone, as without handlers. Else it comes out at the end of the macro, where the
+ * event is still to be recorded: r9 = the whole clock that the handlers saw; the caller's r9 pushed (stack 8 deeper).
  */
 .macro	ADMIT	name, set, clock
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)

@@ -438,7 +438,7 @@ static void begin(struct thread *thread, uint32_t place, enum trace_mode mode, u
 	if (!confined())
 		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)name, 0, 0, 0, 0);
 	else if (thread->chunk)
-		sys_copy(name, thread->chunk->comm, sizeof(name)); /* a name of up to then: none is asked for under a filter */
+		sys_copy(name, thread->chunk->comm, sizeof(name)); /* the name up to now */
 	if (at->begun) {
 		/* Release: a reader that sees what follows sees the old chunk gone. Pairs with its second look. */
 		__atomic_store_n(&chunk->magic, 0, __ATOMIC_RELEASE);

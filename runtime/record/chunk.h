@@ -3,12 +3,12 @@
  * Chunks: the memory that the events of a thread are stored to, and how they get from there into its file
  * (format/trace.h).
  *
- * A thread takes places of meta (pool.h) when it needs them. It never gives them back: `xaudit record` does, when the
- * process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with empty markers before a
+ * A thread takes places of meta (pool.h) when it needs them. Only `xaudit record` gives them back, when the process is
+ * gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with empty markers before a
  * thread stores there, so a thread with few events pays for all pages of that chunk. Nothing is mapped or unmapped
  * while the thread runs. A chunk takes events until it is full. The next one then begins:
  *	- in mode ring, in the next place in turn, where it overwrites the oldest chunk;
- *	- in mode stream, while `xaudit record` drains, in a place whose chunk is written; else in a new place, up to the
+ *	- in mode stream, while `xaudit record` drains, in a place whose chunk is written; else in a new one, up to the
  *	  ring's number (4 when places are scarce, 1 when they are very scarce); else the thread writes the oldest chunk
  *	  itself and takes its place, or drops events (overflow = drop);
  *	- in mode stream, while nobody drains, in one of two places, since the thread writes each full chunk at once,
