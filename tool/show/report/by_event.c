@@ -195,7 +195,9 @@ static void take_call(struct by_event *by, const struct xaudit_read_item *item)
 	uint32_t row = nested_end(&by->nested, call, time, &total);
 
 	/* Of a call that is recorded at its entry only, the beginning is not told. */
-	tally_add(&by->rows.tally[row ? row : row_of(by, item)], call, total);
+	if (!row)
+		row = row_of(by, item); /* may move the rows */
+	tally_add(&by->rows.tally[row], call, total);
 }
 
 static void begin(void *user, uint32_t trace)
