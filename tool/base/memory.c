@@ -31,6 +31,12 @@ void *memory_resize(void *old, size_t count, size_t size)
 	return memory_need(reallocarray(old, count ? count : 1, size));
 }
 
+void *memory_grow(void *old, size_t count, size_t size)
+{
+	/* It grows when 0, 1, 3, 7 ... entries are in it. */
+	return count & (count + 1) ? old : memory_resize(old, 2 * count + 2, size);
+}
+
 char *memory_text(const char *text, size_t length)
 {
 	return memory_need(strndup(text, length));

@@ -14,6 +14,9 @@ void *memory_zeroed(size_t count, size_t size) __attribute__((malloc));
 /* realloc() to count * size bytes; new bytes are not zeroed. */
 void *memory_resize(void *old, size_t count, size_t size);
 
+/* Room for one more in a list of `count` entries that only this function made and grew. NULL: there is no list yet. */
+void *memory_grow(void *old, size_t count, size_t size);
+
 /* strndup() */
 char *memory_text(const char *text, size_t length);
 

@@ -60,15 +60,15 @@ struct own {
 	const struct show_colors *color;
 	uint64_t from, to; /* 0: not given */
 	struct life *life;
-	uint32_t lives, lives_room;
+	uint32_t lives;
 	struct place *place;
-	uint32_t places, places_room;
+	uint32_t places;
 	struct hash by_object; /* of place[]'s process and object */
 	struct loader_calls opens, closes;
 	struct work *work;
-	uint32_t works, works_room;
+	uint32_t works;
 	uint32_t *gone; /* lives that ended, and whose work of ld.so has not come yet */
-	uint32_t gones, gones_room;
+	uint32_t gones;
 };
 
 /* ---- lives ---- */
@@ -83,10 +83,7 @@ static struct place *place_of(
 
 	if (found != HASH_NONE)
 		return &own->place[found];
-	if (own->places == own->places_room) {
-		own->places_room = own->places_room ? own->places_room * 2 : 64;
-		own->place = memory_resize(own->place, own->places_room, sizeof(*own->place));
-	}
+	own->place = memory_grow(own->place, own->places, sizeof(*own->place));
 	memory_hash(&own->by_object, hash, own->places);
 	own->place[own->places] = (struct place){ process, object, NONE };
 	return &own->place[own->places++];
@@ -94,10 +91,7 @@ static struct place *place_of(
 
 static uint32_t new_life(struct own *own, const struct life *life)
 {
-	if (own->lives == own->lives_room) {
-		own->lives_room = own->lives_room ? own->lives_room * 2 : 64;
-		own->life = memory_resize(own->life, own->lives_room, sizeof(*own->life));
-	}
+	own->life = memory_grow(own->life, own->lives, sizeof(*own->life));
 	own->life[own->lives] = *life;
 	own->life[own->lives].opening = own->life[own->lives].closing = NONE;
 	return own->lives++;
@@ -138,10 +132,7 @@ static void load(struct own *own, const struct xaudit_read_event *event)
 
 static void wait_for_work(struct own *own, uint32_t life)
 {
-	if (own->gones == own->gones_room) {
-		own->gones_room = own->gones_room ? own->gones_room * 2 : 64;
-		own->gone = memory_resize(own->gone, own->gones_room, sizeof(*own->gone));
-	}
+	own->gone = memory_grow(own->gone, own->gones, sizeof(*own->gone));
 	own->gone[own->gones++] = life;
 }
 
@@ -212,10 +203,7 @@ static void take_work(struct own *own, const struct xaudit_read_event *event)
 		find_unmapped(own, &work);
 	else
 		find_mapped(own, &work);
-	if (own->works == own->works_room) {
-		own->works_room = own->works_room ? own->works_room * 2 : 64;
-		own->work = memory_resize(own->work, own->works_room, sizeof(*own->work));
-	}
+	own->work = memory_grow(own->work, own->works, sizeof(*own->work));
 	own->work[own->works++] = work;
 }
 

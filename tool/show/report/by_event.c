@@ -50,7 +50,7 @@ struct by_event {
 	uint32_t trace; /* at hand, and its times, ns; to: 0: no end */
 	uint64_t from, to;
 	struct held *held;
-	uint32_t helds, held_room;
+	uint32_t helds;
 	struct hash by_thread; /* of held[]'s process and thread */
 	struct held *recent;
 
@@ -111,10 +111,7 @@ static struct held *held_by(struct by_event *by, const struct xaudit_read_item *
 		i, &by->by_thread, hash, by->held[i].process == item->process && by->held[i].tid == item->tid);
 	if (found != HASH_NONE)
 		return by->recent = &by->held[found];
-	if (by->helds == by->held_room) {
-		by->held_room = by->held_room ? by->held_room * 2 : 64;
-		by->held = memory_resize(by->held, by->held_room, sizeof(*by->held));
-	}
+	by->held = memory_grow(by->held, by->helds, sizeof(*by->held));
 	memory_hash(&by->by_thread, hash, by->helds);
 	held = &by->held[by->helds++];
 	*held = (struct held){ .process = item->process, .tid = item->tid, .value = NONE };

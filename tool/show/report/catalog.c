@@ -31,12 +31,11 @@ uint32_t catalog_number(struct catalog *catalog, const char *name, const char *l
 
 	if (number)
 		return number;
-	if (catalog->used == catalog->room) {
-		catalog->room = catalog->room ? catalog->room * 2 : 64;
-		catalog->name = memory_resize(catalog->name, catalog->room, sizeof(*catalog->name));
-		catalog->used = catalog->used ? catalog->used : 1;
-		catalog->name[0] = (struct catalog_name){ 0 };
+	if (!catalog->used) {
+		catalog->name = memory_grow(NULL, 0, sizeof(*catalog->name));
+		catalog->name[catalog->used++] = (struct catalog_name){ 0 };
 	}
+	catalog->name = memory_grow(catalog->name, catalog->used, sizeof(*catalog->name));
 	memory_hash(&catalog->by_name, hash_name(name, library), catalog->used);
 	catalog->name[catalog->used] = (struct catalog_name){ .name = name ? memory_text(name, strlen(name)) : NULL,
 		.library = library ? memory_text(library, strlen(library)) : NULL };

@@ -18,7 +18,7 @@ struct catalog {
 		char *name;    /* or NULL */
 		char *library; /* path, or NULL */
 	} *name; /* [0] is none */
-	uint32_t used, room; /* used: with [0] */
+	uint32_t used; /* with [0] */
 	struct hash by_name; /* and by library */
 
 	/* Numbers of functions of the trace at hand, by xaudit_read_function.number; 0: not asked for yet. */

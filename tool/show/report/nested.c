@@ -30,10 +30,7 @@ static uint32_t find(struct nested *nested, const struct nested_row *key)
 
 	if (found != HASH_NONE)
 		return found;
-	if (nested->rows == nested->row_room) {
-		nested->row_room = nested->row_room ? nested->row_room * 2 : 64;
-		nested->row = memory_resize(nested->row, nested->row_room, sizeof(*nested->row));
-	}
+	nested->row = memory_grow(nested->row, nested->rows, sizeof(*nested->row));
 	memory_hash(&nested->by_stack, hash, nested->rows);
 	nested->row[nested->rows] = *key;
 	return nested->rows++;
@@ -47,10 +44,7 @@ static uint32_t take(struct nested *nested)
 		nested->spare = nested->call[call].outer;
 		return call;
 	}
-	if (nested->calls + 1 >= nested->room) {
-		nested->room = nested->room ? nested->room * 2 : 256;
-		nested->call = memory_resize(nested->call, nested->room, sizeof(*nested->call));
-	}
+	nested->call = memory_grow(nested->call, nested->calls + 1ul, sizeof(*nested->call));
 	return ++nested->calls;
 }
 

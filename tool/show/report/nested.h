@@ -16,9 +16,9 @@
 
 struct nested {
 	struct nested_call *call; /* [0] is none */
-	uint32_t calls, room, spare;
+	uint32_t calls, spare;
 	struct nested_row *row; /* of a stack */
-	uint32_t rows, row_room;
+	uint32_t rows;
 	struct hash by_stack; /* of a row's process, number and stack */
 };
 

@@ -64,12 +64,11 @@ uint32_t tallies_find(struct tallies *tallies, uint32_t a, uint32_t b, uint32_t 
 
 	if (found != HASH_NONE)
 		return found;
-	if (tallies->used == tallies->room) {
-		tallies->room = tallies->room ? tallies->room * 2 : 64;
-		tallies->tally = memory_resize(tallies->tally, tallies->room, sizeof(*tallies->tally));
-		tallies->used = tallies->used ? tallies->used : 1;
-		tallies->tally[0] = (struct tally){ 0 };
+	if (!tallies->used) {
+		tallies->tally = memory_grow(NULL, 0, sizeof(*tallies->tally));
+		tallies->tally[tallies->used++] = (struct tally){ 0 };
 	}
+	tallies->tally = memory_grow(tallies->tally, tallies->used, sizeof(*tallies->tally));
 	memory_hash(&tallies->by_key, hash, tallies->used);
 	tallies->tally[tallies->used] = (struct tally){ .key = { a, b, c } };
 	return tallies->used++;

@@ -42,7 +42,7 @@ struct tally {
 
 struct tallies {
 	struct tally *tally; /* [0] is none */
-	uint32_t used, room;
+	uint32_t used; /* with [0] */
 	struct hash by_key;
 };
 

@@ -103,7 +103,7 @@ struct name {
 
 static struct {
 	struct name *name;
-	uint32_t names, room;
+	uint32_t names;
 	struct hash by_raw;
 	size_t bytes;
 } table;
@@ -130,10 +130,7 @@ static const struct name *find(const char *raw)
 	uint32_t hash = hash_text(0, raw), found = HASH_FIND(i, &table.by_raw, hash, !strcmp(table.name[i].raw, raw));
 	if (found != HASH_NONE)
 		return &table.name[found];
-	if (table.names == table.room) {
-		table.room = table.room ? table.room * 2 : 128;
-		table.name = memory_resize(table.name, table.room, sizeof(*table.name));
-	}
+	table.name = memory_grow(table.name, table.names, sizeof(*table.name));
 	memory_hash(&table.by_raw, hash, table.names);
 	struct name *name = &table.name[table.names++];
 	name->raw = memory_text(raw, strlen(raw));

@@ -67,7 +67,7 @@ struct object {
 	size_t symbols;
 	bool has_symbols;
 	struct known *known; /* what was looked up */
-	uint32_t knowns, room;
+	uint32_t knowns;
 	struct hash by_address; /* of known[]; the hash is made of the address */
 };
 
@@ -266,10 +266,7 @@ static struct line line_at(struct object *object, uint64_t address)
 	uint32_t found = HASH_FIND(i, &object->by_address, hash, object->known[i].address == address);
 	if (found != HASH_NONE)
 		return object->known[found].line;
-	if (object->knowns == object->room) {
-		object->room = object->room ? object->room * 2 : 128;
-		object->known = memory_resize(object->known, object->room, sizeof(*object->known));
-	}
+	object->known = memory_grow(object->known, object->knowns, sizeof(*object->known));
 	memory_hash(&object->by_address, hash, object->knowns);
 	object->known[object->knowns] = (struct known){ address, look_up(object, address) };
 	return object->known[object->knowns++].line;
