@@ -139,6 +139,9 @@ enum trace_event_type {
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
 #define TRACE_CONTROL_SUBTYPE(id)     ((id) & 0xff)
 #define TRACE_CONTROL_WORDS(id)	      ((id) >> 8)
+/* Words that follow this one as its payload. They may not be there yet. */
+#define TRACE_PAYLOAD_OF(event) \
+	(TRACE_TYPE_OF(event) == TRACE_CONTROL ? TRACE_CONTROL_WORDS(TRACE_ID_OF(event)) : 0)
 
 #define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in other chunks */
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */

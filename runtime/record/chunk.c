@@ -59,7 +59,7 @@ void chunk_overflow(enum trace_overflow overflow)
 /* Bytes of the event that begins with the word. Its payload may not be there yet. */
 static uint64_t event_size(uint64_t word)
 {
-	uint64_t bytes = TRACE_TYPE_OF(word) == TRACE_CONTROL ? 8 + 8ul * TRACE_CONTROL_WORDS(TRACE_ID_OF(word)) : 8;
+	uint64_t bytes = 8 + 8ul * TRACE_PAYLOAD_OF(word);
 
 	return bytes < EVENT_MOST ? bytes : EVENT_MOST;
 }

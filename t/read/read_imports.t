@@ -15,8 +15,9 @@ library=$top_builddir/tool/read/.libs/libread.a
 [ -f "$library" ] || bail "no $library"
 nm --defined-only "$library" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-TV-Z]/ { print $3 }' | LC_ALL=C sort -u \
 	>"$tmp/defined"
-# Hash tables are the command's, too (tool/base/hash.h).
-grep -v -e '^xaudit_read_' -e '^hash_' "$tmp/defined" >"$tmp/inside"
+# What the library has of tool/base/ is the command's, too.
+nm --defined-only "$top_builddir"/tool/base/.libs/*.o | awk 'NF == 3 && $2 ~ /[A-TV-Z]/ { print $3 }' >"$tmp/shared"
+grep -v '^xaudit_read_' "$tmp/defined" | grep -vxF -f "$tmp/shared" >"$tmp/inside"
 
 # imports OBJECT: what it needs of the library's inside.
 imports() {

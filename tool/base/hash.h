@@ -59,7 +59,7 @@ static inline uint32_t hash_place(const struct hash *table, uint32_t hash)
 		uint32_t find_at = hash_place(find_table, find_hash);                                        \
 		const struct hash_slot *find_slot = find_table->slot ? &find_table->slot[find_at] : NULL;    \
 		while (find_slot && find_slot->next) {                                                       \
-			uint32_t i = find_slot->next - 1;                                                    \
+			uint32_t i __attribute__((unused)) = find_slot->next - 1;                            \
 			if (find_slot->hash == find_hash && (same)) {                                        \
 				find_row = i;                                                                \
 				break;                                                                       \

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/hash.h"
 #include "tool/base/thread.h"
 #include "tool/record/folder.h"
 #include "tool/record/outcome.h"
@@ -36,11 +37,7 @@ static struct {
 
 static struct name **bucket(const char *name)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 16777619u;
-	return &reaper.bucket[(hash ^ hash >> 16) % BUCKETS];
+	return &reaper.bucket[hash_text(0, name) % BUCKETS];
 }
 
 static struct name *find(const char *name)

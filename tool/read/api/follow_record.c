@@ -339,7 +339,7 @@ static bool read_block(struct xaudit_read_follow *f, struct read_follow_thread *
 	if (t->chunk.head.used || newer)
 		good = have;
 	while (good < have) {
-		size_t payload = read_decode_payload(words[good]);
+		size_t payload = TRACE_PAYLOAD_OF(words[good]);
 		/*
 		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
 		 * first word tells.

@@ -71,14 +71,14 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 	uint32_t id = TRACE_ID_OF(word), words = TRACE_CONTROL_WORDS(id);
 	enum read_decoded what = READ_DECODED_NOTHING;
 
-	if (read_decode_number(word) == TRACE_STACK) {
+	if (TRACE_TYPE_OF(word) == TRACE_STACK) {
 		d->time = read_decode_time(d->time, word);
 		d->now = d->time > d->now ? d->time : d->now;
 		d->stack = id;
 		d->at++;
 		return READ_DECODED_STACK;
 	}
-	if (read_decode_number(word) != TRACE_CONTROL) {
+	if (TRACE_TYPE_OF(word) != TRACE_CONTROL) {
 		if (!read_decode_is_hole(word))
 			damage(d, "an event of unknown type");
 		d->at++;

@@ -87,11 +87,6 @@ READ_INLINE uint64_t read_decode_time(uint64_t before, uint64_t event)
 	return before + (uint64_t)(int64_t)(int32_t)((uint32_t)event - (uint32_t)before);
 }
 
-READ_INLINE uint32_t read_decode_number(uint64_t word)
-{
-	return TRACE_TYPE_OF(word);
-}
-
 /* Is a number of a type that of a call or an end? */
 READ_INLINE bool read_decode_is_event(uint32_t number)
 {
@@ -104,16 +99,10 @@ READ_INLINE enum trace_type read_decode_type(uint32_t number)
 	return (enum trace_type)number;
 }
 
-/* Words that follow this one as its payload. */
-static inline size_t read_decode_payload(uint64_t word)
-{
-	return read_decode_number(word) == TRACE_CONTROL ? TRACE_CONTROL_WORDS(TRACE_ID_OF(word)) : 0;
-}
-
 /* Was nothing written to this word yet? */
 static inline bool read_decode_is_hole(uint64_t word)
 {
-	return read_decode_number(word) == TRACE_HOLE;
+	return TRACE_TYPE_OF(word) == TRACE_HOLE;
 }
 
 /*
@@ -135,7 +124,7 @@ READ_INLINE bool read_decode_block(struct read_decoder *d, read_decode_event tak
 
 	while (at < have && !stop) {
 		uint64_t event = words[at];
-		uint32_t number = read_decode_number(event);
+		uint32_t number = TRACE_TYPE_OF(event);
 
 		if (read_likely(read_decode_is_event(number))) {
 take_event:

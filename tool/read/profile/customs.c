@@ -44,7 +44,7 @@ void read_customs_count(struct read_customs *c, struct read_process *process, ui
 	if (process != c->process)
 		read_customs_process_ends(c);
 	c->process = process;
-	uint32_t row = HASH_FIND(i, &c->by_type, type, i < c->rows);
+	uint32_t row = HASH_FIND(i, &c->by_type, type, true);
 	if (row == HASH_NONE) {
 		row = find_row(c, damage, read_process_type_now(process, type), type);
 		if (row == HASH_NONE || !read_memory_hash(damage, &c->by_type, type, row))

@@ -36,7 +36,7 @@ static uint64_t moment_of(const struct run *run, size_t n)
 	for (const uint64_t *word = run->words;; word++) {
 		time = read_decode_time(time, *word);
 		now = time > now ? time : now;
-		if (read_decode_number(*word) != TRACE_ENTRY && !n--)
+		if (TRACE_TYPE_OF(*word) != TRACE_ENTRY && !n--)
 			return now;
 	}
 }
@@ -268,7 +268,7 @@ static uint64_t end_of_run(const struct read_decoder *d)
 
 	for (size_t i = 0; i < have; i++) {
 		uint64_t word = d->words[d->at + i];
-		if (!read_decode_is_event(read_decode_number(word)))
+		if (!read_decode_is_event(TRACE_TYPE_OF(word)))
 			break;
 		time = read_decode_time(time, word);
 		now = time > now ? time : now;

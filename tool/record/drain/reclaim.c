@@ -242,7 +242,7 @@ static uint64_t look_at_words(
 				skip--;
 				continue;
 			}
-			skip = type == TRACE_CONTROL ? TRACE_CONTROL_WORDS(id) : 0;
+			skip = TRACE_PAYLOAD_OF(word);
 			if (word && word != c->chunk.token)
 				*used = at + 8 * (i + 1 + skip) < end ? at + 8 * (i + 1 + skip) : end;
 			events += type == TRACE_CONTROL ? TRACE_CONTROL_SUBTYPE(id) == TRACE_CUSTOM
