@@ -71,7 +71,7 @@ static inline bool cpu_ticks_are_steady(void)
 
 	cpu_id(extended, 0, &most, &b, &c, &d);
 	if (most < power)
-		return 0;
+		return false;
 	cpu_id(power, 0, &a, &b, &c, &d);
 	return (d & 1u << 8) != 0;
 }

@@ -42,7 +42,7 @@ static inline bool libc_ticks_are_steady(uintptr_t ask)
 	const uint32_t *features = ask ? ((const uint32_t *(*)(unsigned))ask)(0) : NULL;
 
 	if (!features)
-		return 0;
+		return false;
 	const struct cpuid_feature *leaf = (const struct cpuid_feature *)(features + 5);
 	uint32_t signature = leaf[0].cpuid_array[0], family = signature >> 8 & 15;
 	family += family == 15 ? signature >> 20 & 255 : 0;
@@ -50,7 +50,7 @@ static inline bool libc_ticks_are_steady(uintptr_t ask)
 	       leaf[bit / 128].cpuid_array[bit % 128 / 32] >> bit % 32 & 1;
 #else
 	(void)ask;
-	return 0;
+	return false;
 #endif
 }
 

@@ -123,7 +123,7 @@ static bool is_there(const struct stack *stack, uint64_t low, uint64_t high)
 	for (uint64_t at = low; at < high; at += sizeof(in_memory) * PAGE) {
 		uint64_t size = high - at < sizeof(in_memory) * PAGE ? high - at : sizeof(in_memory) * PAGE;
 		if (sys_call(__NR_mincore, (long)at, (long)size, (long)in_memory, 0, 0, 0) == -ENOMEM)
-			return 0;
+			return false;
 	}
 	return low == high || stack_has_calls(stack) || mirror_is_readable(high - 8);
 }
@@ -234,13 +234,13 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 	low = (low & ~(PAGE - 1)) + PAGE;
 	high &= ~(PAGE - 1);
 	if (low >= high)
-		return 1;
+		return true;
 	if (high - low > GROWN_MAX)
-		return 0;
+		return false;
 	for (; low < high; low += PAGE)
 		if (!mirror_is_readable(low))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 /* Are all pages from the slot's up to high no stack's? */
@@ -248,8 +248,8 @@ static bool is_free(uint64_t slot, uint64_t high)
 {
 	for (uint64_t at = slot; at < high; at += PAGE)
 		if (stack_pages_owner(at))
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 /*

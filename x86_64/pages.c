@@ -44,7 +44,7 @@ bool pages_may_ask(void)
 bool pages_may_change(void)
 {
 	if (!pages_may_ask())
-		return 0;
+		return false;
 	long fd = sys_open("/proc/self/exe", O_RDONLY, 0);
 	/* Without /proc, a page without a file tells less: SELinux makes a difference. */
 	volatile char *p = sys_mmap(
@@ -54,7 +54,7 @@ bool pages_may_change(void)
 	if (fd >= 0)
 		sys_close((int)fd);
 	if (sys_is_error((const void *)p))
-		return 0;
+		return false;
 	if (sys_mprotect((void *)(uintptr_t)p, PAGE, PROT_READ | PROT_WRITE) == 0) {
 		p[0] = p[0]; /* a page of our own from here on */
 		may = sys_mprotect((void *)(uintptr_t)p, PAGE, PROT_READ | PROT_EXEC) == 0;

@@ -279,11 +279,11 @@ bool sled_is_own(enum sled_type type, uint64_t address, const uint8_t *p, size_t
 	if (row->as_is)
 		return sled_check_xray(type, address, p, size) == TRACE_REASON_TRACED;
 	if (row->displaces) /* that is for the index to say */
-		return 0;
+		return false;
 	if (!row->keeps)
 		return row->size && size >= row->size && sys_same(p, row->off, row->size);
 	if (row->before && !sled_nops(p - row->before, SLED_JUMP_SIZE))
-		return 0;
+		return false;
 	return sled_room(p, size, row->off_size) != 0;
 }
 

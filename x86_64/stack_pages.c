@@ -135,7 +135,7 @@ bool stack_pages_are_refused(uint64_t slot)
 	const struct middle *middle;
 
 	if (slot < LOWEST || slot >= USER_END)
-		return 1;
+		return true;
 	middle = table[slot >> 36];
 	return middle && middle->state[slot >> 24 & 4095].refused >> piece_of(slot) & 1;
 }

@@ -230,8 +230,8 @@ static inline bool sys_same(const void *a, const void *b, size_t size)
 	const unsigned char *p = a, *q = b;
 	for (size_t i = 0; i < size; i++)
 		if (p[i] != q[i])
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 static inline bool sys_same_text(const char *a, const char *b)

@@ -34,7 +34,7 @@ static bool moves_zmm(uint32_t mask)
 	uint32_t a, b, c, d;
 
 	if ((mask & (AVX512 | 1u << AVX)) != (AVX512 | 1u << AVX))
-		return 0;
+		return false;
 	cpu_id(7, 0, &a, &b, &c, &d);
 	return b >> 16 & b >> 30 & 1;
 }

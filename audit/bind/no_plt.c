@@ -38,8 +38,8 @@ static bool is_dladdr(const char *name)
 {
 	for (int i = 0; i < DLADDR_PAIRS; i++)
 		if (!strcmp(name, dladdr_pairs[i].name))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Most names end at their first letter. */
@@ -70,8 +70,8 @@ static bool is_defined_beside(const struct load *load, const char *name)
 {
 	for (const struct load *l = loads; l; l = l->next)
 		if (is_beside(l, load) && !symbol_is_libc(l) && defines(l, name))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* The libc of the load's namespace that has the function. Lock held. */

@@ -53,15 +53,15 @@ static bool is_watched(void)
 	long fd = sys_open("/proc/self/status", O_RDONLY, 0), n, pid = 0;
 
 	if (fd < 0)
-		return 0;
+		return false;
 	n = sys_read((int)fd, text, sizeof(text) - 1);
 	sys_close((int)fd);
 	if (n <= 0)
-		return 0;
+		return false;
 	text[n] = '\0';
 	const char *p = strstr(text, key);
 	if (!p)
-		return 0;
+		return false;
 	for (p += sizeof(key) - 1; *p >= '0' && *p <= '9'; p++)
 		pid = pid * 10 + (*p - '0');
 	return pid == tracer;

@@ -193,7 +193,7 @@ static void say(const struct helper *helper)
 static bool may_make(void)
 {
 	if (gave_up || attempted >= ATTEMPTS || (named_command && !*named_command))
-		return 0;
+		return false;
 	return helper_allowed();
 }
 

@@ -65,14 +65,14 @@ static bool is_unfiltered(void)
 	long n, fd = sys_open("/proc/thread-self/status", O_RDONLY, 0);
 
 	if (fd < 0)
-		return 0;
+		return false;
 	while (size < sizeof(text) && (n = sys_read((int)fd, text + size, sizeof(text) - size)) > 0)
 		size += (size_t)n;
 	sys_close((int)fd);
 	for (size_t i = 0; i + sizeof(wanted) <= size; i++)
 		if (sys_same(text + i, wanted, sizeof(wanted) - 1))
 			return text[i + sizeof(wanted) - 1] == '0';
-	return 0;
+	return false;
 }
 
 static bool stays_in_namespace(void)

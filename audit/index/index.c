@@ -27,11 +27,11 @@ static bool parts_fit(const struct index_head *head)
 		const struct index_part *part = &head->part[i];
 		if (part->offset % 8 || part->size % 8 || part->offset > head->file_size ||
 			part->size > head->file_size - part->offset)
-			return 0;
+			return false;
 		if (part->size && (part->offset < head->blocks || !part->entry || part->size % part->entry))
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 /* The sums lie between the head and the blocks. */

@@ -73,12 +73,12 @@ static uint32_t id_of(const struct place *p)
 static bool is_bound_on(const struct load *load, const struct bound_function *f)
 {
 	if (!load->bindings)
-		return 0;
+		return false;
 	for (const struct binding *b = load->bindings[f->hash % OBJECT_BUCKETS]; b; b = b->next)
 		/* Relaxed: a thread that switches it holds the lock, as we do. */
 		if (b->function == f && __atomic_load_n(&b->cell->target, __ATOMIC_RELAXED) == b->rest)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Lock held. */

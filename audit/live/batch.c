@@ -332,8 +332,8 @@ static bool is_loaded(const struct object *object)
 {
 	for (const struct load *load = loads; load; load = load->next)
 		if (is_open(load) && load->object == object)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*

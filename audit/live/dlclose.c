@@ -74,7 +74,7 @@ static bool is_libc(const struct object *object)
 	const char *soname = object->soname;
 
 	if (!soname)
-		return 0;
+		return false;
 	size_t length = sys_length(soname);
 	return (length == 9 && sys_same(soname, "libc.so.6", 9)) ||
 	       (length == 10 && sys_same(soname, "libdl.so.2", 10));
@@ -99,9 +99,9 @@ static bool in_segment(const struct load *load, uint32_t type, uint64_t address)
 		const Elf64_Phdr *p = &load->phdr[i];
 		if (p->p_type == type && (type != PT_LOAD || p->p_flags & PF_W) &&
 			address - (load->base + p->p_vaddr) < p->p_memsz)
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* May the word be written to now? The kernel is asked to write the value that is there. -EFAULT: it may not. */

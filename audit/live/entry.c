@@ -91,7 +91,7 @@ static bool is_covered(const struct object *object, uint64_t from, uint64_t end)
 	const struct site *site = object->sites.site;
 
 	if (i && site[object->by_address[i - 1]].address + site[object->by_address[i - 1]].length > from)
-		return 1;
+		return true;
 	return i < object->usable && site[object->by_address[i]].address -
 		sled_head((enum sled_type)site[object->by_address[i]].type) < end;
 }
@@ -416,7 +416,7 @@ bool entry_is_as_expected(const struct load *load, const struct index_function *
 	/* Code that may be executed only can't be compared. */
 	if (!bytes_of(load->object, f, &site, &from, &end) || !(load_code_segment(load, site, &site_end) & PROT_READ) ||
 		!load_code_segment(load, from, &from_end) || site_end != from_end || end > site_end)
-		return 0;
+		return false;
 	entry_calls_expect(load->object, f, from, own);
 	return sys_same((const void *)(uintptr_t)(load->base + from), own, f->originals);
 }

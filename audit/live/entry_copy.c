@@ -72,7 +72,7 @@ static bool has_room(const struct index_function *f, const struct index_template
 	size_t before = padding ? INDEX_JUMP + f->skip : 0, jump = padding ? INDEX_SHORT_JUMP : INDEX_JUMP;
 
 	if (template->meets && (padding || f->length != jump + size))
-		return 0;
+		return false;
 	return f->length >= jump + size && before + f->length <= INDEX_WRITTEN_MAX &&
 	       f->originals == before + f->length;
 }

@@ -202,7 +202,7 @@ bool load_code_is_on(const struct load *load, uint32_t function)
 		return load->cyg && load->object->marks && load->object->marks[function] & FUNCTION_ON;
 	for (uint32_t i = 0; i < f->count; i++)
 		if (load_code_look(load, f->first + i) != SLED_IS_ON)
-			return 0;
+			return false;
 	return f->count != 0 && f->reason == TRACE_REASON_TRACED;
 }
 
@@ -221,7 +221,7 @@ static bool has_calls(const struct object *object, uint32_t function)
 
 	for (uint32_t i = f->first; i < f->first + f->count; i++)
 		if (!sled_is_event(object->sites.site[i].type))
-			return 1;
+			return true;
 	return cyg_is(object, function);
 }
 
@@ -351,8 +351,8 @@ static bool is_same_page(const void *a, const void *b)
 
 	for (size_t i = 0; i < PAGE / sizeof(*p); i++)
 		if (p[i] != q[i])
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 /*
@@ -384,7 +384,7 @@ static bool is_mapped_from(uint64_t address, uint64_t offset)
 			       m->offset + (address - m->low) == offset &&
 			       sys_same(m->rights, "r-xp", sizeof(m->rights));
 	}
-	return 0;
+	return false;
 }
 
 /* File offset of the text page at a link-time address, if it is still mapped from there; else -1. */

@@ -157,16 +157,16 @@ static bool knows_unwind_tables(const struct load *load)
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
 		if (!(p->p_flags & PF_R))
-			return 1;
+			return true;
 		const uint8_t *at = (const uint8_t *)(uintptr_t)(load->base + p->p_vaddr), *end = at + p->p_filesz;
 		for (; at + sizeof(*wanted) <= end; at++) {
 			/* The program headers themselves may lie in the segment of the code. */
 			if ((get(at) == wanted[0] || get(at) == wanted[1]) &&
 				(at < headers || at >= behind))
-				return 1;
+				return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 /*
@@ -182,7 +182,7 @@ static bool is_blind(const struct load *load)
 
 	find_tables(&t, load->map->l_ld);
 	if (!t.symbols || !t.strings)
-		return 0;
+		return false;
 	/* The relative relocations come first and name nothing. */
 	for (uint64_t i = t.relative; t.rela && i < t.rela_size / sizeof(Elf64_Rela); i++) {
 		uint32_t type = ELF64_R_TYPE(t.rela[i].r_info);
@@ -215,12 +215,12 @@ static bool copies_stacks(const struct object *object)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		struct rules_pattern pattern = { .function = "*", .library = known[i] };
 		if (rules_match(&pattern, "", object->path, object->soname))
-			return 1;
+			return true;
 	}
 	for (const struct rules_pattern *p = object_rules->stack_copying; p; p = p->next)
 		if (rules_match(p, "", object->path, object->soname))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Lock held. */

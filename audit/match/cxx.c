@@ -280,8 +280,8 @@ static bool is_part_of_function(const char *symbol)
 {
 	for (; *symbol; symbol++)
 		if (symbol[0] == '.' && sys_same(symbol + 1, "cold", 4))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 int cxx_name(const char *symbol, char name[CXX_NAME_SIZE])
@@ -324,10 +324,10 @@ bool cxx_has_more(const char *pattern)
 	int has = 0;
 
 	if (!cxx_is_pattern(pattern))
-		return 0;
+		return false;
 	for (; *pattern; pattern++) {
 		if (sys_same(pattern, "operator", 8))
-			return 0;
+			return false;
 		has |= *pattern == '(' || *pattern == '<';
 	}
 	return has;

@@ -24,8 +24,8 @@ static inline bool cxx_is_pattern(const char *pattern)
 {
 	for (; *pattern; pattern++)
 		if (pattern[0] == ':' && pattern[1] == ':')
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*

@@ -59,8 +59,8 @@ bool rules_glob(const char *pattern, const char *text)
 		}
 		if (!*text) {
 			if (!*pattern)
-				return 1;
-			return 0;
+				return true;
+			return false;
 		}
 		if (*pattern == '?') {
 			same = 1;
@@ -79,7 +79,7 @@ bool rules_glob(const char *pattern, const char *text)
 			text++;
 		} else {
 			if (!star)
-				return 0;
+				return false;
 			pattern = star;
 			text = ++retry;
 		}
@@ -121,7 +121,7 @@ const struct rules_section *rules_for(const struct rules *rules, const char *pat
 bool rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname)
 {
 	if (pattern->library && !library_matches(pattern->library, path, soname))
-		return 0;
+		return false;
 	if (!name)
 		return pattern->function[0] == '*' && !pattern->function[1];
 	return cxx_match(pattern->function, name) || rules_glob(pattern->function, name);
@@ -142,7 +142,7 @@ bool rules_may_select(const struct rules_section *section, const char *path, con
 {
 	for (const struct rules_pattern *p = section->functions; p; p = p->next)
 		if (!p->library || library_matches(p->library, path, soname))
-			return 1;
+			return true;
 	return !section->functions;
 }
 
@@ -150,7 +150,7 @@ bool rules_name_functions(const struct rules_pattern *patterns)
 {
 	for (const struct rules_pattern *p = patterns; p; p = p->next)
 		if (p->function[0] == '*' && !p->function[1])
-			return 0;
+			return false;
 	return patterns != NULL;
 }
 

@@ -43,7 +43,7 @@ static bool is_file_as_mapped(const struct object *object, const struct image *i
 	long fd = sys_open(object_file(object), O_RDONLY, 0);
 
 	if (fd < 0)
-		return 0;
+		return false;
 	int is = load_code_is_mapped_file((int)fd, image->start);
 	sys_close((int)fd);
 	return is;

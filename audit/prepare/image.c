@@ -44,9 +44,9 @@ static bool is_readable(const struct image *image, uint64_t address, uint64_t si
 		uint64_t start = image->base + p->p_vaddr;
 		if (p->p_type == PT_LOAD && p->p_flags & PF_R && address >= start && size <= p->p_filesz &&
 			address - start <= p->p_filesz - size)
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /*
@@ -89,9 +89,9 @@ bool image_is_writable(const struct image *image, uint64_t address, uint64_t siz
 		uint64_t start = image->base + p->p_vaddr;
 		if (p->p_type == PT_LOAD && p->p_flags & PF_W && address >= start && size <= p->p_memsz &&
 			address - start <= p->p_memsz - size)
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 bool image_note_is(const struct image_note *note, const char *owner, uint32_t type)
@@ -120,8 +120,8 @@ static bool is_text(const struct image *image, uint64_t address)
 {
 	for (; is_readable(image, address, 1); address++)
 		if (!*(const char *)(uintptr_t)address)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static void read_dynamic(struct image *image, const Elf64_Dyn *dynamic)

@@ -89,9 +89,9 @@ static bool same_content(const struct object *known, const struct object *candid
 	struct object now = *known;
 
 	if (known->size != candidate->size || known->print != candidate->print)
-		return 0;
+		return false;
 	if (same_file(known, candidate) || !stat_file(&now) || !same_file(&now, known))
-		return 1;
+		return true;
 	long a = sys_open(known->path, O_RDONLY | O_NONBLOCK, 0),
 	     b = sys_open(candidate->path, O_RDONLY | O_NONBLOCK, 0);
 	int same = a < 0 || b < 0 || same_bytes((int)a, (int)b);
@@ -106,7 +106,7 @@ static bool same_identity(const struct object *known, const struct object *candi
 {
 	if (known->section != candidate->section || known->flags != candidate->flags ||
 		known->build_id_len != candidate->build_id_len)
-		return 0;
+		return false;
 	if (known->build_id_len)
 		return !memcmp(known->build_id, candidate->build_id, known->build_id_len) &&
 		       same_content(known, candidate);
@@ -281,8 +281,8 @@ static bool is_open_again(const struct load *load)
 {
 	for (const struct load *l = loads; l; l = l->next)
 		if (l != load && l->state == LOAD_OPEN && l->map == load->map)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*

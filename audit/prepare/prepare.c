@@ -136,8 +136,8 @@ static bool has_own_bytes(int kind)
 {
 	for (unsigned type = 0; type < SLED_TYPES; type++)
 		if (kind_rows[kind].types >> type & 1 && sled_row(type)->keeps)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Chooses functions, and lists those that can be used in order of address. Lock held. */
@@ -251,7 +251,7 @@ static bool is_as_expected(const struct load *load, uint32_t n, uint64_t segment
 	uint64_t available = segment_end - site->address;
 
 	if (!sled_is_own(site->type, site->address, p, available))
-		return 0;
+		return false;
 	if (sled_is_event(site->type)) {
 		struct sled_event event;
 		return sled_read_event(site->type, p, available, &event) &&
@@ -259,7 +259,7 @@ static bool is_as_expected(const struct load *load, uint32_t n, uint64_t segment
 	}
 	if (sled_row(site->type)->keeps)
 		sled_keep(site->type, p, load_code_original(object, n));
-	return 1;
+	return true;
 }
 
 /* The patch that a site needs at load; size 0: no patch. Returns 0 when it can't be patched. */
@@ -357,8 +357,8 @@ static bool is_wanted(const struct object *object)
 		if (kind_rows[object->sites.function[i].kind].stub != KIND_STUB_NONE &&
 			kind_rows[object->sites.function[i].kind].stub != KIND_STUB_COPY &&
 			object->marks[i] & (FUNCTION_ON | FUNCTION_READY))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 static enum trace_reason patch_load(struct load *load)

@@ -39,9 +39,9 @@ bool rules_key_is_list(enum rules_key_number key)
 	case RULES_VALUE_LIBRARIES:
 	case RULES_VALUE_SNAPSHOTS:
 	case RULES_VALUE_KINDS:
-		return 1;
+		return true;
 	default:
-		return 0;
+		return false;
 	}
 }
 

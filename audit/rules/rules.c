@@ -206,9 +206,9 @@ static bool has_sections(const char *text)
 	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (!strncmp(line, library, sizeof(library) - 1) || !strncmp(line, program, sizeof(program) - 1))
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /*

@@ -38,9 +38,9 @@ static bool in_plt(struct site_file *file, uint64_t address)
 		Elf64_Shdr section;
 		if (site_section(file, i, &section) && address - section.sh_addr < section.sh_size &&
 			section.sh_flags & SHF_EXECINSTR && site_section_named(file, &section, ".plt", 1))
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 static int gather(struct site_set *set, struct site_file *file, struct list *list)

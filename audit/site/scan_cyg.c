@@ -85,8 +85,8 @@ static bool is_jump(const struct places *jumps, uint64_t at)
 {
 	for (size_t i = 0; i < jumps->count; i++)
 		if (jumps->at[i] - at <= 5)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* The calls, by address: writes up to `room` and returns their number. */

@@ -146,11 +146,11 @@ static bool is_called(const struct link_map *map, const char *name)
 	const char *strings = strings_of(map);
 
 	if (!strcmp(base_of(map->l_name), base_of(name)))
-		return 1;
+		return true;
 	for (const Elf64_Dyn *d = map->l_ld; strings && d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_SONAME)
 			return !strcmp(strings + d->d_un.d_val, name);
-	return 0;
+	return false;
 }
 
 static bool is_same_file(const char *path, const struct stat *file)
@@ -181,10 +181,10 @@ static bool is_link(const struct link_map *first, const char *name)
 			continue;
 		for (map = first; map; map = map->l_next)
 			if (is_same_file(map->l_name, &file))
-				return 1;
-		return 0;
+				return true;
+		return false;
 	}
-	return 0;
+	return false;
 }
 
 /* Is every library mapped that any object needs? As long as one is missing, ld.so goes on to the next. */
@@ -205,10 +205,10 @@ static bool is_complete(const struct link_map *map)
 				if (!is_vdso(m) && is_called(m, name))
 					break;
 			if (!m && !is_link(first, name))
-				return 0;
+				return false;
 		}
 	}
-	return 1;
+	return true;
 }
 
 /* ---- the second start ---- */
@@ -282,7 +282,7 @@ static bool is_script(const char *path)
 	long fd = path ? sys_open(path, O_RDONLY | O_NONBLOCK, 0) : -1;
 
 	if (fd < 0)
-		return 0;
+		return false;
 	long n = sys_read((int)fd, start, sizeof(start));
 	sys_close((int)fd);
 	return n == 2 && start[0] == '#' && start[1] == '!';
@@ -362,7 +362,7 @@ static bool is_marked(const struct link_map *map)
 	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_FLAGS)
 			return (d->d_un.d_val & DF_STATIC_TLS) != 0;
-	return 0;
+	return false;
 }
 
 void static_tls_look(const struct link_map *map, const struct image *image, const struct imports *imports, int program)

@@ -133,7 +133,7 @@ bool identity_is_ours(void)
 	uint32_t pid = identity_pid(), caller = (uint32_t)sys_getpid();
 
 	if (caller == pid)
-		return 1;
+		return true;
 	/* Acquire, as in look(): wiped by now. */
 	if (!__atomic_load_n(&self->generation, __ATOMIC_ACQUIRE))
 		return identity_is_ours();
@@ -144,7 +144,7 @@ bool identity_is_ours(void)
 	if (__atomic_load_n(&self->is_sure, __ATOMIC_RELAXED) || /* relaxed: constant since there was one thread */
 		sys_call(__NR_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH ||
 		!sys_call(__NR_getppid, 0, 0, 0, 0, 0, 0))
-		return 0;
+		return false;
 	/* Relaxed, as above. */
 	return __atomic_compare_exchange_n(&self->pid, &pid, caller, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

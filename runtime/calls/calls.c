@@ -75,7 +75,7 @@ static bool is_open(const struct stack *stack, uint64_t slot)
 	while (at < slot && stack_has(stack, at)) {
 		uint64_t outer = at + 8ull * mirror_entry(at)->link;
 		if (outer == at)
-			return 0;
+			return false;
 		at = outer;
 	}
 	return at == slot;

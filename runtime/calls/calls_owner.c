@@ -234,7 +234,7 @@ static bool is_amid(const struct stack *stack, uint64_t here)
 	uint64_t top = stack->hot.top;
 
 	if (!stack_has(stack, top) || top <= here || !(top & 8) || confined())
-		return 0;
+		return false;
 	return (top ^ here) >> 12 ? !calls_holds_label(top) && mirror_is_readable(top) : !calls_is_intercepted(top);
 }
 

@@ -89,9 +89,9 @@ bool broker_may_help(long error)
 	case EROFS:
 	case ESTALE:
 	case -OUTPUT_FOREIGN:
-		return 1;
+		return true;
 	default:
-		return 0;
+		return false;
 	}
 }
 

@@ -434,7 +434,7 @@ static bool is_nearly_full(uint64_t place)
 {
 	/* Relaxed, as accessible. */
 	if (place < __atomic_load_n(&pool.end, __ATOMIC_RELAXED) / LEFT * (LEFT - 1))
-		return 0;
+		return false;
 	return place >= most_allowed() / LEFT * (LEFT - 1);
 }
 

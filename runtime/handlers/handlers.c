@@ -97,9 +97,9 @@ static bool has_left(struct thread *thread, struct epoch_slot *slot, uint64_t he
 	const struct stack *stack = frame && frame <= here ? calls_stack(thread, here) : NULL;
 
 	if (!epoch_has_left(slot) && (!stack || !stack_owns(stack, frame)))
-		return 0;
+		return false;
 	epoch_withdraw(slot, 0);
-	return 1;
+	return true;
 }
 
 void handlers_frames_gone(struct thread *thread, uint64_t low, uint64_t high)
@@ -128,9 +128,9 @@ bool handlers_may_enter(struct thread *thread, uint64_t frame)
 		enroll(thread);
 	struct epoch_slot *slot = thread_slot(thread);
 	if (!is_inside(slot) || has_left(thread, slot, frame))
-		return 1;
+		return true;
 	__atomic_fetch_add(&nested, 1, __ATOMIC_RELAXED); /* relaxed: a number that orders nothing */
-	return 0;
+	return false;
 }
 
 /* Tells an event whose clock no trampoline has read. */
@@ -329,16 +329,16 @@ bool handlers_inside(uint64_t *function, uint64_t *argument)
 
 	/* Nearly always: without the lock. */
 	if (!tramp_self || !is_inside(thread_slot((struct thread *)tramp_self)))
-		return 0;
+		return false;
 	process_lock(&held);
 	struct epoch_slot *self = own_slot();
 	process_unlock(&held);
 	const struct handlers_entry *entry = current(self, (uint64_t)(uintptr_t)__builtin_frame_address(0));
 	if (!entry || entry->type == HANDLERS_LOAD)
-		return 0;
+		return false;
 	*function = (uint64_t)(uintptr_t)entry->function;
 	*argument = (uint64_t)(uintptr_t)entry->argument;
-	return 1;
+	return true;
 }
 
 int handlers_forget(uint64_t start, uint64_t end, int wait)

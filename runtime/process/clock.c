@@ -64,7 +64,7 @@ static bool tsc_is_invariant(void)
 		sys_close((int)fd);
 	}
 	if (sys_same(name, "tsc\n", 4))
-		return 1;
+		return true;
 	return cpu_ticks_are_steady();
 }
 

@@ -80,7 +80,7 @@ static bool is_left(uint32_t holder, unsigned looks)
 bool lock_try_left(uint32_t *lock, uint32_t number)
 {
 	if (lock_try(lock, number))
-		return 1;
+		return true;
 	uint32_t holder = __atomic_load_n(lock, __ATOMIC_RELAXED); /* relaxed: swap() looks again */
 	return holder && !confined() && is_left(holder, 0) && swap(lock, holder, number);
 }
@@ -105,7 +105,7 @@ bool lock_take(uint32_t *lock, uint32_t number)
 	unsigned looks = 0;
 
 	if (lock_try(lock, number))
-		return 0;
+		return false;
 	for (;;) {
 		uint32_t seen = __atomic_load_n(lock, __ATOMIC_RELAXED); /* relaxed: swap() looks again */
 		if ((seen & ~LOCK_AWAITED) != holder) {
@@ -114,14 +114,14 @@ bool lock_take(uint32_t *lock, uint32_t number)
 		}
 		if (!seen) {
 			if (swap(lock, 0, confined() ? number : number | LOCK_AWAITED))
-				return 0;
+				return false;
 		} else if (confined()) {
 			cpu_pause();
 			if (++spins >= SPINS && swap(lock, seen, number))
-				return 1;
+				return true;
 		} else if (sleep_for(lock, seen) && is_left(holder, ++looks) &&
 			   swap(lock, holder | LOCK_AWAITED, number | LOCK_AWAITED)) {
-			return 1;
+			return true;
 		}
 	}
 }

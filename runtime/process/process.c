@@ -145,10 +145,10 @@ bool process_trylock(struct process_held *held)
 	begin_held(held);
 	if (lock_try(&process->lock, held->number)) {
 		note_held();
-		return 1;
+		return true;
 	}
 	restore_signals(held);
-	return 0;
+	return false;
 }
 
 void process_unlock(const struct process_held *held)

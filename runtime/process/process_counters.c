@@ -114,9 +114,9 @@ bool process_is_refused(void)
 bool process_lose_refused(void)
 {
 	if (!process_is_refused())
-		return 0;
+		return false;
 	process_lose((enum trace_lost)process->refused_cause);
-	return 1;
+	return true;
 }
 
 int process_refuse(long error)

@@ -46,12 +46,12 @@ bool rights_are_given_up(const uint32_t call[4])
 	struct ids now;
 
 	if (sys_call(__NR_getresuid, (long)&now.real, (long)&now.effective, (long)&now.saved, 0, 0, 0))
-		return 0;
+		return false;
 	/* Where it can't be asked there are none: the kernel knows none. */
 	sys_call(__NR_capget, (long)&version, (long)capabilities, 0, 0, 0, 0);
 	int is_capable = (capabilities[0].permitted | capabilities[1].permitted) != 0;
 	if (!is_capable && now.real == now.effective && now.effective == now.saved)
-		return 0;
+		return false;
 	switch (call[0]) {
 	case __NR_setuid:
 	case __NR_setreuid:
@@ -60,7 +60,7 @@ bool rights_are_given_up(const uint32_t call[4])
 	case __NR_unshare:
 		return (call[1] & CLONE_NEWUSER) != 0;
 	default:
-		return 1;
+		return true;
 	}
 	struct ids then = after(&now, call, (capabilities[0].effective & 1u << CAP_SETUID) != 0);
 	/* Who may have any id loses that when none of the three is root's any more. */

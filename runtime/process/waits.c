@@ -86,7 +86,7 @@ static bool is_child(uint32_t tid, uint32_t pid)
 	int fd = open_proc(tid, "children"), is = 0;
 
 	if (fd < 0)
-		return 0;
+		return false;
 	for (int parts = 0; parts < PARTS && !is; parts++) {
 		long n = sys_read(fd, part, sizeof(part));
 		if (n <= 0)
@@ -117,9 +117,9 @@ bool waits_for_caller(uint32_t tid)
 	/* In this order: see the header. The first question is that which strangers as a rule don't pass. */
 	if ((!again && !(is_waiting(tid) && is_own_proc(pid))) || !is_child(tid, pid) ||
 		number_in(0, "oom_score", -1) || (!again && !has_meaning(tid)))
-		return 0;
+		return false;
 	__atomic_store_n(&known, pid, __ATOMIC_RELAXED); /* relaxed, as said */
-	return 1;
+	return true;
 }
 
 static uint64_t hexadecimal(const char *text, long n)

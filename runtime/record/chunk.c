@@ -364,8 +364,8 @@ static bool is_being_written(const struct thread *thread, uint32_t place)
 
 	for (uint32_t i = 0; i < thread->customs; i++)
 		if (thread->custom[i].address - start < size && !is_left(thread, thread->custom[i].frame, here))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*

@@ -39,10 +39,10 @@ bool filter_count_only(uint32_t id)
 	/* Relaxed, as in filter_below(). */
 	if (id >= TRAMP_TABLE_IDS ||
 		__atomic_fetch_or(&tramp_table[id], TRAMP_ONLY_COUNTED, __ATOMIC_RELAXED) & TRAMP_ONLY_COUNTED)
-		return 0;
+		return false;
 	/* relaxed: a thread that sees it late records a call more */
 	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_COUNTED, __ATOMIC_RELAXED);
-	return 1;
+	return true;
 }
 
 void filter_count(struct stack *stack)
@@ -70,7 +70,7 @@ static bool may_take_back(const struct thread *thread, uint64_t at, uint64_t ent
 	const struct tramp_state *hot = &thread->hot;
 
 	if (entry >> 32 != word || hot->cursor != at + 8)
-		return 0;
+		return false;
 	/* The event has half the clock: the difference is right only in the event's own span or the next one. */
 	return (uint32_t)(clock_now() >> 31) - hot->span <= 1 && clock - (uint32_t)entry < time_ticks;
 }
@@ -81,7 +81,7 @@ bool filter_take_back(struct thread *thread, uint32_t word, uint32_t clock)
 	uint64_t outer = thread->taking, token = hot->token, cursor = hot->cursor, at = cursor - 8;
 
 	if (!time_ticks || !chunk_has_room(hot, at) || !chunk_has_room(hot, cursor))
-		return 0;
+		return false;
 	/*
 	 * From here on, a handler that ends the chunk changes the entry's word (chunk.h), so that an entry which is in
 	 * a file by then is not taken back.

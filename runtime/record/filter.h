@@ -82,18 +82,18 @@ static inline bool filter_is_below(struct stack *stack, uint64_t slot)
 	const uint64_t opener = stack->opener;
 
 	if (!opener)
-		return 0;
+		return false;
 	if (!stack->tailed && stack_has_calls(stack) && opener >= stack->hot.top)
-		return 1;
+		return true;
 	/* Calls of a handler lie deeper: they end nothing. */
 	if (stack->tailed && (slot | 8) < (opener | 8))
-		return 0;
+		return false;
 	/* The slots of two calls with one return address: X of an XRay call, and 8 bytes above it. */
 	if (stack->tailed && (slot | 8) == (opener | 8) && filter_return(opener) == stack->tailed)
-		return 1;
+		return true;
 	stack->tailed = 0;
 	stack->opener = 0;
-	return 0;
+	return false;
 }
 
 /* May one more call of this function be recorded on the stack, at the slot? By the thread that runs on the stack. */

@@ -95,12 +95,12 @@ static bool is_full(enum trace_mode mode)
 
 	if (mode != TRACE_MODE_STREAM || !options.size_limit ||
 		process_stream_bytes() + chunk_size() <= options.size_limit)
-		return 0;
+		return false;
 	process_lock(&held);
 	if (recording)
 		stop_full();
 	process_unlock(&held);
-	return 1;
+	return true;
 }
 
 /* Of the struct that has the stack's calls now. */
@@ -430,7 +430,7 @@ static bool is_strangers(struct thread *thread, uint64_t here)
 
 	/* Relaxed, both: this thread's own, or a handler's on it. */
 	if (__atomic_load_n(&thread->hot.known, __ATOMIC_RELAXED) == page)
-		return 0;
+		return false;
 	enum thread_caller caller = thread_caller(thread, here);
 	if (caller == THREAD_OWN)
 		__atomic_store_n(&thread->hot.known, page, __ATOMIC_RELAXED); /* relaxed, as above */

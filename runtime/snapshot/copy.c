@@ -27,8 +27,8 @@ static bool is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
 
 	for (uint64_t i = 0; i < size / 8; i++)
 		if (word[i] != wanted)
-			return 0;
-	return 1;
+			return false;
+	return true;
 }
 
 /* ---- chunks ---- */
@@ -354,8 +354,8 @@ static bool is_taken(const struct copy *c, uint64_t seq)
 {
 	for (unsigned i = 0; i < c->places; i++)
 		if (c->taken[i] && c->seq[i] == seq)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*

@@ -170,15 +170,15 @@ static void take_asked(struct process_snapshots *snapshots, uint32_t number)
 static bool may_take(int wanted, uint64_t *before)
 {
 	if (confined_strictly())
-		return 0;
+		return false;
 	/* Before the looks: a handler may fork, and the child come back to here without a head. */
 	sys_block_signals(before);
 	if (process_head() && !confined())
-		return 1;
+		return true;
 	if (process_head() && wanted)
 		complain("the program is under a filter of system calls (seccomp)", 0);
 	sys_set_signals(before, NULL);
-	return 0;
+	return false;
 }
 
 /* ---- signals ---- */
