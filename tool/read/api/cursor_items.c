@@ -281,10 +281,7 @@ static void orphan(void *user, uint32_t id, uint64_t now)
 
 	(void)id;
 	(void)now;
-	if (read_process_is_forked(c->process->read) && !read_calls_depth(&c->calls))
-		c->sums.inherited++;
-	else
-		c->sums.orphans++;
+	read_turns_orphan(c->process->read, &c->calls, &c->sums.inherited, &c->sums.orphans);
 }
 
 static const struct read_calls_hooks hooks = {
@@ -377,13 +374,8 @@ static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_st
 
 	if (!other)
 		return NULL;
-	/* Calls that the other stack has already, as it seems, are not open twice. */
-	if (other != stack) {
-		size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
-		       had = read_calls_depth(&other->calls);
-		for (size_t i = had < moved ? had : moved; i; i--)
-			finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
-	}
+	for (size_t i = read_stacks_twice(stack, other, kept); i; i--)
+		finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
 	/* The calls that it gets count by the old stack's clock; of its own ones nothing is known then. */
 	if (other != stack) {
 		other->unknown = read_calls_depth(&other->calls) ? d->now : stack->unknown;

@@ -231,13 +231,8 @@ static struct read_stack_calls *part(struct event_thread *thread, uint32_t numbe
 
 	if (!other)
 		return NULL;
-	/* Calls that the other stack has already, as it seems, are not open twice. */
-	if (other != stack) {
-		size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
-		       had = read_calls_depth(&other->calls);
-		for (size_t i = 1; i <= (had < moved ? had : moved); i++)
-			tell(thread->events, stack->calls.frame[i].user);
-	}
+	for (size_t i = 1, twice = read_stacks_twice(stack, other, kept); i <= twice; i++)
+		tell(thread->events, stack->calls.frame[i].user);
 	now = read_stacks_part(stacks, stack, number, kept, thread);
 	read_stacks_leave(stacks, other);
 	if (now && now != stack) {

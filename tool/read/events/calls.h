@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The builder of call stacks: makes calls of the events of one thread record, in their order. No other place knows
- * which end ends which call, but for tool/read/profile/fast.c, which takes the plainest ones for speed.
+ * which end ends which call. Code that takes runs of plain words by itself asks read_word_end_id() (decode.h).
  *
  * A call is open from its entry to its end: TRACE_EXIT, TRACE_TAIL or TRACE_UNWIND. An end that is not the innermost
  * call's also ends all calls inside of its own, at that time (READ_CALL_CUT). If no call of its function is open it is
@@ -86,6 +86,13 @@ static inline size_t read_calls_depth(const struct read_calls *calls)
 /* Gives up all open calls, without ends, and what frame[0] has of the calls in it. */
 void read_calls_drop(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user);
 
+/* A call begins: what of it does not belong to the caller. */
+READ_INLINE void read_calls_begin(struct read_call *call, uint32_t id, uint64_t now)
+{
+	call->start = now;
+	call->id = id;
+}
+
 /* Takes an event. */
 void read_calls_take(struct read_calls *calls, const struct read_calls_hooks *hooks, void *user, enum trace_type type,
 	uint32_t id, uint64_t now);
@@ -111,8 +118,7 @@ READ_INLINE void read_calls_event(struct read_calls *calls, struct read_call **t
 			*top = calls->top;
 		}
 		struct read_call *call = ++*top;
-		call->start = now;
-		call->id = id;
+		read_calls_begin(call, id, now);
 		hooks->enter(user, call, at);
 	} else if (read_likely(type == TRACE_EXIT && (*top)->id == id)) {
 		hooks->end(user, (*top)--, READ_CALL_RETURNED, now);

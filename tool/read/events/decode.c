@@ -72,8 +72,7 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 	enum read_decoded what = READ_DECODED_NOTHING;
 
 	if (TRACE_TYPE_OF(word) == TRACE_STACK) {
-		d->time = read_decode_time(d->time, word);
-		d->now = d->time > d->now ? d->time : d->now;
+		read_decode_moment(&d->time, &d->now, word);
 		d->stack = id;
 		d->at++;
 		return READ_DECODED_STACK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The decoder: makes events with whole times of the words of one thread record. No other place of the command knows the
- * form of a word, but for tool/read/profile/fast.c, which takes the plainest ones for speed.
+ * form of a word. Code that takes runs of the plainest words by itself asks the read_word_ functions below.
  *
  * It takes a block of words from anywhere: the code that read them sets words, at and have, and begins the next block
  * `skip` words after this block's end. Two hooks are told what the words mean:
@@ -99,6 +99,37 @@ READ_INLINE enum trace_type read_decode_type(uint32_t number)
 	return (enum trace_type)number;
 }
 
+/* The same, where both this and the latest time so far are kept. */
+READ_INLINE void read_decode_moment(uint64_t *time, uint64_t *now, uint64_t event)
+{
+	*time = read_decode_time(*time, event);
+	*now = *time > *now ? *time : *now;
+}
+
+/*
+ * Plain words, a run of which code may take without the decoder: entries (TRACE_ENTRY), and what read_word_end_id()
+ * says to be the innermost call's end (TRACE_EXIT, TRACE_TAIL). All ones for a word that is no entry, 0 for one.
+ */
+READ_INLINE uint64_t read_word_no_entry(uint64_t event)
+{
+	return -(uint64_t)(TRACE_TYPE_OF(event) != TRACE_ENTRY);
+}
+
+/* The id of an entry. */
+READ_INLINE uint32_t read_word_id(uint64_t event)
+{
+	return TRACE_ID_OF(event);
+}
+
+/*
+ * Of a plain end the id, of all other words what is no id, not even that of read_calls.frame[0]. TRACE_EXIT | 1 is
+ * TRACE_TAIL: so one subtraction leaves the id of both.
+ */
+READ_INLINE uint32_t read_word_end_id(uint64_t event)
+{
+	return ((uint32_t)(event >> 32) | 1u << TRACE_ID_BITS) - TRACE_WORD(TRACE_TAIL, 0);
+}
+
 /* Was nothing written to this word yet? */
 static inline bool read_decode_is_hole(uint64_t word)
 {
@@ -128,8 +159,7 @@ READ_INLINE bool read_decode_block(struct read_decoder *d, read_decode_event tak
 
 		if (read_likely(read_decode_is_event(number))) {
 take_event:
-			time = read_decode_time(time, event);
-			now = time > now ? time : now;
+			read_decode_moment(&time, &now, event);
 			stop = take(user, read_decode_type(number), TRACE_ID_OF(event), time, now, at);
 			at++;
 		} else if (number == TRACE_HOLE) {

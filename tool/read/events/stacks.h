@@ -48,6 +48,19 @@ static inline size_t read_stacks_kept(const struct read_stack_calls *stack, uint
 }
 
 /*
+ * How many of the calls that go to the other stack when this one is parted that one has already, as it seems: the
+ * outermost ones of this stack. They are not open twice.
+ */
+static inline size_t read_stacks_twice(
+	const struct read_stack_calls *stack, const struct read_stack_calls *other, size_t kept)
+{
+	size_t depth = read_calls_depth(&stack->calls), moved = kept < depth ? depth - kept : 0,
+	       had = read_calls_depth(&other->calls);
+
+	return other == stack ? 0 : had < moved ? had : moved;
+}
+
+/*
  * What seemed to be one stack was two (TRACE_PART): the record goes from it to the other one, which gets all of its
  * calls but the `kept` innermost.
  */

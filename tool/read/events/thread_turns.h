@@ -52,6 +52,13 @@ void read_turns_close(struct read_turns_record *record, struct read_stacks *stac
 /* The record whose next event is the earliest; NULL: all are at their end. */
 struct read_turns_record *read_turns_first(struct read_turns_record *record, unsigned records);
 
+/* An end whose entry is missing: of a call that the parent of a forked process began, or an orphan. */
+static inline void read_turns_orphan(
+	const struct read_process *process, const struct read_calls *calls, uint64_t *inherited, uint64_t *orphans)
+{
+	++*(read_process_is_forked(process) && !read_calls_depth(calls) ? inherited : orphans);
+}
+
 /* From here on `calls` holds the calls of this stack, which the record is on; after the second one, of none. */
 READ_INLINE void read_turns_take_up(
 	struct read_turns_record *record, struct read_stack_calls *stack, struct read_calls *calls, bool sched)

@@ -34,9 +34,8 @@ static uint64_t moment_of(const struct run *run, size_t n)
 	uint64_t time = run->time, now = run->now;
 
 	for (const uint64_t *word = run->words;; word++) {
-		time = read_decode_time(time, *word);
-		now = time > now ? time : now;
-		if (TRACE_TYPE_OF(*word) != TRACE_ENTRY && !n--)
+		read_decode_moment(&time, &now, *word);
+		if (read_word_no_entry(*word) && !n--)
 			return now;
 	}
 }
@@ -58,16 +57,8 @@ static void add(struct read_count *c, const struct run *run, const struct ended 
 
 	for (size_t i = 0; i < count; i++) {
 		struct read_row *row = &rows[ended[i].row];
-		uint64_t time = ended[i].time;
-
-		row->self += ended[i].self;
-		row->sum += time;
-		if (unlikely(time < row->min))
-			row->min = time;
-		if (unlikely(time > row->max))
-			add_max(c, run, ended[i].row, i, time);
-		if (unlikely(!read_histogram_add(&c->rows.pool, &row->time, time)))
-			c->damage->no_memory = true;
+		if (read_count_call(c, row, ended[i].time, ended[i].self))
+			add_max(c, run, (uint32_t)ended[i].row, i, ended[i].time);
 	}
 }
 
@@ -75,15 +66,6 @@ static void add(struct read_count *c, const struct run *run, const struct ended 
 READ_INLINE uint32_t row_of(const struct read_count *c, const uint32_t *first, uint32_t id)
 {
 	return likely(id <= PAGE_MASK) ? first[id] : c->page[id >> READ_COUNT_PAGE_BITS][id & PAGE_MASK];
-}
-
-/*
- * TRACE_EXIT | 1 is TRACE_TAIL: of the upper half of both this leaves the id, and of that of other words what is no id,
- * not even that of frame[0].
- */
-READ_INLINE uint32_t end_of(uint32_t event)
-{
-	return (event | 1u << TRACE_ID_BITS) - TRACE_WORD(TRACE_TAIL, 0);
 }
 
 /*
@@ -106,11 +88,11 @@ READ_INLINE size_t without_branch(struct read_count *c, struct read_decoder *d, 
 	struct ended ended[RUN], *last = ended;
 
 	for (; word < end; word++) {
-		uint32_t event = (uint32_t)(*word >> 32), id = event & TRACE_ID_MASK;
+		uint32_t id = read_word_id(*word);
 		uint64_t row = thread_row;
 		struct read_call *call = (struct read_call *)(void *)(frame + top), *next = call + 1;
 		/* An end is known by its number alone: where it is on the stack must not wait for what is there. */
-		uint64_t mask = -(uint64_t)(event >> TRACE_ID_BITS != TRACE_ENTRY);
+		uint64_t mask = read_word_no_entry(*word);
 
 		if (!by_thread) {
 			row = row_of(c, first, id);
@@ -120,10 +102,9 @@ READ_INLINE size_t without_branch(struct read_count *c, struct read_decoder *d, 
 		/* The call may be another thread's, or have begun before its function had a name. */
 		uint64_t high = row << 32, expected;
 		memcpy(&expected, &call->id, sizeof(expected));
-		if (unlikely(((end_of(event) | high) ^ expected) & mask))
+		if (unlikely(((read_word_end_id(*word) | high) ^ expected) & mask))
 			break;
-		time = read_decode_time(time, *word);
-		now = time > now ? time : now;
+		read_decode_moment(&time, &now, *word);
 		uint64_t took = now - call->start, outer = call->outer;
 		if (scale)
 			took = read_count_scale(c, took);
@@ -132,10 +113,8 @@ READ_INLINE size_t without_branch(struct read_count *c, struct read_decoder *d, 
 		last->row = row;
 		last = (struct ended *)(void *)((char *)last + (mask & sizeof(*last)));
 		call[-1].child += took & mask;
-		if (unlikely(outer & mask)) {
-			((struct read_call *)(void *)(frame + outer))->inner += took;
-			c->rows.row[row].recursive += took;
-		}
+		if (unlikely(outer & mask))
+			read_count_recursive(frame, &c->rows.row[row], outer, took);
 		next->start = now;
 		uint64_t both = id | high;
 		memcpy(&next->id, &both, sizeof(both));
@@ -166,24 +145,17 @@ READ_INLINE size_t with_branch(struct read_count *c, struct read_decoder *d, boo
 	struct ended ended[RUN], *last = ended;
 
 	for (; word < end; word++) {
-		uint32_t event = (uint32_t)(*word >> 32), id = event & TRACE_ID_MASK, row = thread_row;
-		bool is_entry = event >> TRACE_ID_BITS == TRACE_ENTRY;
+		uint32_t id = read_word_id(*word), row = thread_row;
+		bool is_entry = !read_word_no_entry(*word);
 
 		if (is_entry && !by_thread)
 			row = row_of(c, first, id);
-		if (unlikely(is_entry ? !row : end_of(event) != call->id))
+		if (unlikely(is_entry ? !row : read_word_end_id(*word) != call->id))
 			break;
-		time = read_decode_time(time, *word);
-		now = time > now ? time : now;
+		read_decode_moment(&time, &now, *word);
 		if (is_entry) {
-			call++;
-			call->start = now;
-			call->id = id;
-			call->row = row;
-			call->child = 0;
-			call->inner = 0;
-			call->outer = open[row];
-			open[row] = (uint32_t)((char *)call - frame);
+			read_calls_begin(++call, id, now);
+			read_count_chain(frame, open, call, row);
 			continue;
 		}
 		uint64_t took = now - call->start, outer = call->outer;
@@ -191,10 +163,8 @@ READ_INLINE size_t with_branch(struct read_count *c, struct read_decoder *d, boo
 			took = read_count_scale(c, took);
 		*last++ = (struct ended){ .time = took, .self = took - call->child, .row = call->row };
 		open[call->row] = (uint32_t)outer;
-		if (unlikely(outer)) {
-			((struct read_call *)(void *)(frame + outer))->inner += took;
-			c->rows.row[call->row].recursive += took;
-		}
+		if (unlikely(outer))
+			read_count_recursive(frame, &c->rows.row[call->row], outer, took);
 		call--;
 		call->child += took;
 	}
@@ -270,8 +240,7 @@ static uint64_t end_of_run(const struct read_decoder *d)
 		uint64_t word = d->words[d->at + i];
 		if (!read_decode_is_event(TRACE_TYPE_OF(word)))
 			break;
-		time = read_decode_time(time, word);
-		now = time > now ? time : now;
+		read_decode_moment(&time, &now, word);
 	}
 	return now;
 }
@@ -315,16 +284,13 @@ static __attribute__((noinline)) size_t follow(struct read_count *c, struct read
 	uint64_t top = (uint64_t)((char *)c->calls.top - frame);
 
 	for (; word < end; word++) {
-		uint32_t event = (uint32_t)(*word >> 32), id = event & TRACE_ID_MASK;
 		struct read_call *call = (struct read_call *)(void *)(frame + top), *next = call + 1;
-		uint64_t mask = -(uint64_t)(event >> TRACE_ID_BITS != TRACE_ENTRY);
+		uint64_t mask = read_word_no_entry(*word);
 
-		if (unlikely((end_of(event) ^ call->id) & mask))
+		if (unlikely((read_word_end_id(*word) ^ call->id) & mask))
 			break;
-		time = read_decode_time(time, *word);
-		now = time > now ? time : now;
-		next->start = now;
-		next->id = id;
+		read_decode_moment(&time, &now, *word);
+		read_calls_begin(next, read_word_id(*word), now);
 		next->row = 0;
 		next->child = 0;
 		next->inner = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast lane of the loop that counts (loop.h): runs of entries, and of ends that are the innermost call's own, where
- * all calls count that begin in them, or none. It does what decode.h, calls.h and the hooks of loop.c would do, and
- * leaves to them the first word that is anything else, and runs in which only some calls count. One thread per struct
- * read_count.
+ * all calls count that begin in them, or none. What a word says is told by decode.h, what counts of a call by loop.h;
+ * the order in which it is done differs. The first word that is anything else is left to decode.h, calls.h and the
+ * hooks of loop.c, as are runs in which only some calls count. One thread per struct read_count.
  */
 #ifndef XAUDIT_TOOL_READ_PROFILE_FAST_H
 #define XAUDIT_TOOL_READ_PROFILE_FAST_H

@@ -112,13 +112,8 @@ READ_INLINE uint32_t place_of(const struct read_count *c, const struct read_call
 READ_INLINE void enter_with(struct read_count *c, struct read_call *call, size_t at, bool on)
 {
 	uint32_t n = row_of_call(c, at, call->id, call->start); /* may move the rows */
-	uint32_t *open = &c->rows.open[n];
 
-	call->row = n;
-	call->child = 0;
-	call->inner = 0;
-	call->outer = *open;
-	*open = place_of(c, call);
+	read_count_chain((const char *)c->calls.frame, c->rows.open, call, n);
 	if (on) {
 		call->on = read_sched_stack_on(&c->record->on, call->start);
 		call->on_child = 0;
@@ -191,17 +186,10 @@ READ_INLINE void end_timed(struct read_count *c, struct read_call *call, uint64_
 		add_on(c, call, row, now);
 	call[-1].child += time;
 	c->rows.open[call->row] = (uint32_t)call->outer;
-	if (call->outer) {
-		call_at(c, call->outer)->inner += time;
-		row->recursive += time;
-	}
-	row->self += time - call->child;
-	row->sum += time;
-	row->min = time < row->min ? time : row->min;
-	if (unlikely(time > row->max))
+	if (call->outer)
+		read_count_recursive((char *)c->calls.frame, row, call->outer, time);
+	if (read_count_call(c, row, time, time - call->child))
 		read_count_max(c, call->row, time, call->start);
-	if (unlikely(!read_histogram_add(&c->rows.pool, &row->time, time)))
-		c->damage->no_memory = true;
 }
 
 /* Drops a call whose time is not known. The times of calls in it count for the calls further out. */
@@ -277,10 +265,7 @@ static void orphan(void *user, uint32_t id, uint64_t now)
 
 	(void)id;
 	(void)now;
-	if (read_process_is_forked(c->process) && !read_calls_depth(&c->calls))
-		c->sums.inherited++;
-	else
-		c->sums.orphans++;
+	read_turns_orphan(c->process, &c->calls, &c->sums.inherited, &c->sums.orphans);
 }
 
 static const struct read_calls_hooks hooks = {

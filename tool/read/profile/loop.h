@@ -29,6 +29,37 @@ READ_INLINE uint64_t read_count_scale(const struct read_count *count, uint64_t t
 	return read_clock_units(&count->process->clock, ticks);
 }
 
+/* ---- what is common to calls that are counted one by one, and in runs (fast.h) ---- */
+
+/* A call begins: it becomes the innermost of its row, in `open` of struct read_rows. frame: of struct read_calls. */
+READ_INLINE void read_count_chain(const char *frame, uint32_t *open, struct read_call *call, uint32_t row)
+{
+	call->row = row;
+	call->child = 0;
+	call->inner = 0;
+	call->outer = open[row];
+	open[row] = (uint32_t)((const char *)call - frame);
+}
+
+/* A call of that time ends in another call of its row, at `outer` from the frame. */
+READ_INLINE void read_count_recursive(char *frame, struct read_row *row, uint64_t outer, uint64_t time)
+{
+	((struct read_call *)(void *)(frame + outer))->inner += time;
+	row->recursive += time;
+}
+
+/* Adds a call to its row. Returns whether it is the longest so far: then read_count_max() is next. */
+READ_INLINE bool read_count_call(struct read_count *count, struct read_row *row, uint64_t time, uint64_t self)
+{
+	row->self += self;
+	row->sum += time;
+	if (read_unlikely(time < row->min))
+		row->min = time;
+	if (read_unlikely(!read_histogram_add(&count->rows.pool, &row->time, time)))
+		count->damage->no_memory = true;
+	return read_unlikely(time > row->max);
+}
+
 /* The row of a thread of this process; name: where the trace says how it is called, or empty. */
 uint32_t read_count_row_of_thread(struct read_count *count, uint32_t tid, const char *name, size_t room);
 
