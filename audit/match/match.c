@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "audit/match/cxx.h"
-#include "audit/site/kinds.h"
+#include "audit/match/kinds.h"
 #include "x86_64/sys.h" /* sys_same */
 
 /*

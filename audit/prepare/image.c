@@ -6,7 +6,7 @@
 #include <string.h>	/* memcmp */
 #include <sys/auxv.h>	/* getauxval */
 
-#include "audit/site/kinds.h"
+#include "audit/match/kinds.h"
 #include "runtime/api/table.h" /* API_OWNER */
 #include "x86_64/elf.h"
 #include "x86_64/mirror.h"

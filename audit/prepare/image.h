@@ -19,7 +19,7 @@ struct image {
 	uint32_t build_id_len;
 	const char *soname; /* in the object's memory, or NULL */
 	int textrel;
-	unsigned noted; /* kinds of sites that a note says it has (audit/site/kinds.h): a mask */
+	unsigned noted; /* kinds of sites that a note says it has (audit/match/kinds.h): a mask */
 };
 
 /*

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/match/kinds.h"
 #include "audit/match/match.h"
-#include "audit/site/kinds.h"
 
 #define RULES_DEFAULT_KINDS kinds_with(KIND_DEFAULT)
 

@@ -5,7 +5,7 @@
 #include <elf.h>    /* Elf64_Shdr */
 #include <string.h> /* strcmp */
 
-#include "audit/site/kinds.h"
+#include "audit/match/kinds.h"
 #include "x86_64/sys.h"
 
 #define NAMES	 8192 /* bytes of section names; a linked file has a few hundred */

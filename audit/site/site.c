@@ -4,8 +4,8 @@
 #include <errno.h>  /* ENOMEM */
 #include <string.h> /* memcpy, memcmp */
 
+#include "audit/match/kinds.h"
 #include "audit/site/elf_file.h"
-#include "audit/site/kinds.h"
 #include "audit/site/map.h"
 #include "audit/site/scan_cyg.h"
 #include "audit/site/scan_guard.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "audit/site/kinds.h" /* kind_home */
+#include "audit/match/kinds.h" /* kind_home */
 #include "format/trace.h" /* enum trace_kind, enum trace_reason */
 #include "runtime/base/arena.h"
 #include "x86_64/sled.h"   /* enum sled_type */

@@ -21,7 +21,7 @@ change format/trace.h '
 	/^#define TRACE_KIND_WORDS/ { sub(/"$/, ", test\"") }
 	{ print }'
 # Its row.
-change audit/site/kinds.h '
+change audit/match/kinds.h '
 	/^#define KINDS\(X\)/ { listing = 1 }
 	listing && !/\\$/ {
 		print $0 " \\"
@@ -41,7 +41,7 @@ cd "$top_srcdir" || bail "no source folder $top_srcdir"
 changed=$(cd "$copy" && find . -type f | LC_ALL=C sort | while read -r file; do
 	cmp -s "$file" "$OLDPWD/$file" || echo "${file#./}"
 done)
-is "$(echo $changed)" 'audit/site/kinds.h audit/site/site.c format/trace.h' 'three files of code have to be changed'
+is "$(echo $changed)" 'audit/match/kinds.h audit/site/site.c format/trace.h' 'three files of code have to be changed'
 
 # All of audit/site/, files of the copy first, and what is linked with it.
 sources=$(for file in audit/site/*.c; do

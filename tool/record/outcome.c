@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/match/kinds.h"
 #include "audit/match/match.h"
-#include "audit/site/kinds.h"
 #include "format/trace.h"
 #include "tool/base/tool.h"
 #include "tool/read/api/xaudit-read.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "audit/site/kinds.h"
+#include "audit/match/kinds.h"
 #include "audit/site/site.h"
 #include "tool/index/file_index.h"
 

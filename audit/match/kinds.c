@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/site/kinds.h"
+#include "audit/match/kinds.h"
 
 #include <stddef.h> /* NULL */
 

@@ -8,8 +8,8 @@
  *
  * Constant data: any thread, any time. Module, command and tests link it.
  */
-#ifndef XAUDIT_AUDIT_SITE_KINDS_H
-#define XAUDIT_AUDIT_SITE_KINDS_H
+#ifndef XAUDIT_AUDIT_MATCH_KINDS_H
+#define XAUDIT_AUDIT_MATCH_KINDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
