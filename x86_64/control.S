@@ -69,21 +69,9 @@ control_entry:
 	.cfi_adjust_cfa_offset -8
 	.cfi_same_value \register
 .endm
-	TAKE	%r15
-	TAKE	%r14
-	TAKE	%r13
-	TAKE	%r12
-	TAKE	%r11
-	TAKE	%r10
-	TAKE	%r9
-	TAKE	%r8
-	TAKE	%rdi
-	TAKE	%rsi
-	TAKE	%rbp
-	TAKE	%rbx
-	TAKE	%rdx
-	TAKE	%rcx
-	TAKE	%rax
+	.irp	register, r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax
+	TAKE	%\register
+	.endr
 	ret	$RED_ZONE
 	.cfi_endproc
 	.globl	control_entry_end

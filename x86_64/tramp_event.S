@@ -77,15 +77,9 @@
 	cld
 	call	tramp_\name\()_event
 	lea	-72(%rbp), %rsp
-	TAKE	%r11
-	TAKE	%r10
-	TAKE	%r9
-	TAKE	%r8
-	TAKE	%rdi
-	TAKE	%rsi
-	TAKE	%rdx
-	TAKE	%rcx
-	TAKE	%rax
+	.irp	register, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+	TAKE	%\register
+	.endr
 	pop	%rbp
 	.cfi_restore %rbp
 	.cfi_def_cfa %rsp, TO_CFA(\arguments) + 8

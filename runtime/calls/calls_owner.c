@@ -136,6 +136,13 @@ static struct stack *part_at(struct stack *stack, uint64_t slot, uint64_t from, 
 	return other;
 }
 
+/* Signals stay blocked until the caller has written to the trace what it did, which it does without the lock. */
+static void begin(struct process_held *held, uint64_t *before)
+{
+	sys_block_signals(before);
+	process_lock(held);
+}
+
 struct stack *calls_part(
 	struct thread *thread, struct stack *stack, uint64_t limit, uint64_t here, const struct thread *other)
 {
@@ -144,8 +151,7 @@ struct stack *calls_part(
 	uint32_t kept = 0, around = 0;
 	uint64_t before;
 
-	sys_block_signals(&before);
-	process_lock(&held);
+	begin(&held, &before);
 	/* A handler, or another thread, may have parted them in between. */
 	if (stack_owns(stack, here) && stack->hot.top <= limit) {
 		int is_own = !other && calls_runner(stack) == thread;
@@ -198,8 +204,7 @@ static struct stack *part_from(
 	uint32_t kept = 0, around = 0;
 	uint64_t before, last = 0;
 
-	sys_block_signals(&before);
-	process_lock(&held);
+	begin(&held, &before);
 	if (stack_owns(stack, slot) && stack_owns(stack, sp) && stack->hot.top >= slot && calls_is_on(other, stack)) {
 		/* Between the slot and sp, calls are this thread's. */
 		last = slot < sp && stack->hot.top < sp ? calls_outermost(stack, sp) : 0;
@@ -251,8 +256,7 @@ static struct stack *take(
 	uint32_t kept = 0, around = 0;
 	uint64_t before, last = 0;
 
-	sys_block_signals(&before);
-	process_lock(&held);
+	begin(&held, &before);
 	if (mirror_find(slot) == stack && calls_is_on(other, stack)) {
 		set_runner(stack, thread);
 		send_away(other, stack);
@@ -292,8 +296,7 @@ struct stack *calls_go_on(struct thread *thread, struct stack *stack, uint64_t s
 	struct process_held held;
 	uint64_t before;
 
-	sys_block_signals(&before);
-	process_lock(&held);
+	begin(&held, &before);
 	struct stack *own = own_struct(thread, stack);
 	if (own && mirror_find(slot) == stack && calls_runner(stack) == thread && mirror_replace(stack, own)) {
 		mirror_drop(stack);

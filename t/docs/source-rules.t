@@ -3,7 +3,8 @@
 #
 # Rules that every source file keeps: a licence line, at most 600 lines of 120 columns, a reason at each atomic access
 # and fence, no assembly outside of x86_64/, no include from a folder above its own; what X.c defines for others is
-# declared in X.h. Only certain folders are compiled for threads of the program; and each test has its line in t/areas.
+# declared in X.h; nothing is written twice. Only certain folders are compiled for threads of the program, none of the
+# module's is a heap; and each test has its line in t/areas.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$top_srcdir" || bail "no source folder $top_srcdir"
@@ -209,6 +210,37 @@ headers() { # FILE.c...
 	{ signature = "" }' "$@"
 }
 
+# Six lines that are equal letter by letter stand in one place; lines without a letter, and includes, are left out.
+# Prints where the second piece begins, and where the first one does.
+twins() {
+	awk '
+	FNR == 1 { count = 0 }
+	!/[A-Za-z0-9]/ || /^#include/ { next }
+	{
+		line[count % 6] = $0
+		at[count++ % 6] = FNR
+		if (count < 6)
+			next
+		piece = ""
+		for (i = count; i < count + 6; i++)
+			piece = piece line[i % 6] "\n"
+		if (piece in first)
+			print FILENAME ":" at[count % 6] ": as " first[piece]
+		else
+			first[piece] = FILENAME ":" at[count % 6]
+	}' "$@"
+}
+
+# No folder of the module is a heap.
+heaps() { # MOST FOLDER...
+	most=$1
+	shift
+	for folder in "$@"; do
+		files=$(find "$folder" -maxdepth 1 -name '*.[chS]' | wc -l)
+		[ "$files" -le "$most" ] || echo "$folder: $files files"
+	done
+}
+
 # Each of them must be able to fail.
 here=$(pwd)
 cd "$tmp" || bail 'no temporary folder'
@@ -232,11 +264,21 @@ printf 'int f(void)\n{\n}\n\nint g(void)\n{\n}\n' >runtime/f.c
 is "$(headers audit/e.c runtime/f.c)" "audit/e.c: b
 audit/e.c: c
 runtime/f.c: g" 'a function that its header does not declare is found, and one that the contract has elsewhere'
+printf 'a\n\nb\nc\nd\n}\ne\nf\n' | tee audit/twin.c >runtime/twin.c
+printf 'a\nb\nc\nd\ne\n#include <f>\ng\n' >audit/five.c
+is "$(twins audit/five.c audit/twin.c runtime/twin.c)" 'runtime/twin.c:1: as audit/twin.c:1' \
+	'six lines that stand in two places are found'
+is "$(heaps 1 runtime x86_64) $(heaps 3 runtime x86_64)" \
+	"runtime: $(ls runtime | wc -l) files
+x86_64: $(ls x86_64 | wc -l) files " 'a folder with too many files is found'
 cd "$here" || bail 'no source folder'
 set -- $(find format x86_64 runtime audit tool -name '*.[chS]' ! -name offsets.h)
 is "$(assembly "$@")" '' 'assembly stands in x86_64/ alone'
 is "$(order doc/design.md "$@")" '' 'no folder includes what stands on it in doc/design.md'
 is "$(headers $(find format x86_64 runtime audit tool -name '*.c') | LC_ALL=C sort)" '' \
 	'each function for other files is declared in the header of the file that defines it'
+is "$(twins $(printf '%s\n' "$@" | LC_ALL=C sort))" '' 'no six lines of what is built stand in two places'
+is "$(heaps 24 $(find runtime audit -type d ! -path audit/live ! -name '.*')) $(heaps 40 audit/live)" ' ' \
+	'no folder of runtime and audit has more than 24 sources, audit/live not more than 40'
 is "$(find t -name '*.t' ! -perm -u=x)" '' 'each test in shell can be executed'
 done_testing

@@ -287,7 +287,7 @@ int graph_main(int argc, char **argv)
 	graph.trace = view_open(&own.options, &syntax, argc, argv, &word, false, &status);
 	if (!graph.trace)
 		return status;
-	graph.color = show_colors(&own.options.show);
+	graph.color = own.options.color;
 	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
 	read_calls(&graph, &own.options);
 	if (word)

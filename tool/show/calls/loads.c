@@ -57,7 +57,6 @@ struct loader_calls {
 struct own {
 	struct view_options options;
 	struct xaudit_read_trace *trace;
-	const struct show_colors *color;
 	uint64_t from, to; /* 0: not given */
 	struct life *life;
 	uint32_t lives;
@@ -329,9 +328,9 @@ static void print_life(const struct own *own, const struct life *life, uint32_t 
 	printf("  %10" PRIu64, life->calls);
 	if (!is_narrow())
 		printf("  %7" PRIu32, life->tid);
-	printf("  %s", own->color->name);
+	printf("  %s", own->options.color->name);
 	term_text(stdout, life->object->path);
-	printf("%s\n", own->color->off);
+	printf("%s\n", own->options.color->off);
 }
 
 /* verb: "mapped" */
@@ -372,9 +371,9 @@ static void print_table(const struct own *own)
 
 	bool narrow = is_narrow();
 
-	printf("%s%15s  %11s%s  %10s%s  %s%s\n", own->color->head, "After start, s", "Loaded for",
+	printf("%s%15s  %11s%s  %10s%s  %s%s\n", own->options.color->head, "After start, s", "Loaded for",
 		narrow ? "" : "      Opening      Closing", "Calls", narrow ? "" : "   Thread", "Library",
-		own->color->off);
+		own->options.color->off);
 	printf("===============  ===========%s  ==========%s  ====================\n",
 		narrow ? "" : "  ===========  ===========", narrow ? "" : "  =======");
 	for (uint32_t i = 0; i < own->lives && !show_output_broken(); i++)
@@ -462,7 +461,6 @@ int loads_main(int argc, char **argv)
 	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
 	if (!own.trace)
 		return status;
-	own.color = show_colors(&own.options.show);
 	own.from = view_from(own.trace, &own.options);
 	own.to = view_to(own.trace, &own.options);
 	read_events(&own);

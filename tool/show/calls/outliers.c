@@ -22,7 +22,6 @@ struct own {
 	/* What was counted: */
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_profile *profile;
-	const struct show_colors *color;
 	struct outlier *outlier;
 	uint32_t outliers;
 };
@@ -92,7 +91,7 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 	if (!is_narrow())
 		printf("  %10" PRIu64, row->calls);
 	printf("  %5" PRIu64 ".%09u  %7" PRIu32 "  ", after / 1000000000, (unsigned)(after % 1000000000), row->max_tid);
-	view_print_name(row->name, row->library, own->color);
+	view_print_name(row->name, row->library, own->options.color);
 	putchar('\n');
 }
 
@@ -102,9 +101,9 @@ static void print_table(const struct own *own)
 
 	bool narrow = is_narrow();
 
-	printf("%s%11s  %11s%s  %8s%s  %15s  %7s  %s%s\n", own->color->head, "Max", "P99",
+	printf("%s%11s  %11s%s  %8s%s  %15s  %7s  %s%s\n", own->options.color->head, "Max", "P99",
 		narrow ? "" : "       Median", "Max/P99", narrow ? "" : "       Calls", "After start, s", "Thread",
-		"Function", own->color->off);
+		"Function", own->options.color->off);
 	printf("===========  ===========%s  ========%s  ===============  =======  ====================\n",
 		narrow ? "" : "  ===========", narrow ? "" : "  ==========");
 	for (uint32_t i = 0; i < own->outliers && i < most && !show_output_broken(); i++)
@@ -189,7 +188,6 @@ int outliers_main(int argc, char **argv)
 	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
 	if (!own.trace)
 		return status;
-	own.color = show_colors(&own.options.show);
 	count(&own);
 	if (own.options.show.json)
 		print_json(&own);

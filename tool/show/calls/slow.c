@@ -280,7 +280,6 @@ int slow_main(int argc, char **argv)
 	slow.trace = view_open(&slow.options, &syntax, argc, argv, &slow.word, true, &status);
 	if (!slow.trace)
 		return status;
-	slow.color = show_colors(&slow.options.show);
 	slow.cpu = xaudit_read_trace_info(slow.trace)->sched;
 
 	bool found = find(&slow);

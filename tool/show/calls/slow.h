@@ -42,7 +42,6 @@ struct slow {
 	const char *word;
 
 	struct xaudit_read_trace *trace;
-	const struct show_colors *color;
 	bool cpu;
 	struct view_left left;
 	const struct xaudit_read_function *function;

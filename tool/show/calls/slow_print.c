@@ -113,7 +113,7 @@ static bool is_narrow(const struct slow *slow)
 
 static void print_difference_heads(const struct slow *slow)
 {
-	const struct show_colors *color = slow->color;
+	const struct show_colors *color = slow->options.color;
 
 	printf("%s%12s", color->head, "Difference");
 	if (slow->cpu)
@@ -157,7 +157,7 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 			print_mean(d[i].typical_calls);
 		}
 		fputs("  ", stdout);
-		view_print_function(xaudit_read_function(slow->trace, d[i].function), slow->color);
+		view_print_function(xaudit_read_function(slow->trace, d[i].function), slow->options.color);
 		putchar('\n');
 	}
 	free(d);
@@ -168,7 +168,7 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 static void print_call(const struct slow *slow, uint32_t number)
 {
 	const struct slow_call *call = &slow->call[number];
-	const struct show_colors *color = slow->color;
+	const struct show_colors *color = slow->options.color;
 	uint64_t after = view_after_start(slow->trace, call->start);
 	char buf[SHOW_TIME_SIZE];
 
@@ -214,7 +214,7 @@ void slow_print(const struct slow *slow)
 	char buf[SHOW_TIME_SIZE];
 
 	term_rows(false);
-	view_print_function(slow->function, slow->color);
+	view_print_function(slow->function, slow->options.color);
 	printf(": %" PRIu64 " call%s", slow->times.count, show_s(slow->times.count));
 	if (slow->times.count)
 		printf(", half of them took at most %s; typical: the %" PRIu64 " in the middle",
@@ -224,7 +224,7 @@ void slow_print(const struct slow *slow)
 		print_call(slow, i);
 	if (view_has_left(slow->trace, &slow->left))
 		putchar('\n');
-	view_say_left(slow->trace, &slow->left, slow->color);
+	view_say_left(slow->trace, &slow->left, slow->options.color);
 }
 
 /* ---- JSON ---- */

@@ -24,7 +24,6 @@ struct own {
 	uint32_t count; /* 0: not given */
 	/* What was read: */
 	struct xaudit_read_trace *trace;
-	const struct show_colors *color;
 	struct cct cct;
 	struct view_left left;
 	bool cpu;
@@ -88,7 +87,7 @@ static const struct xaudit_read_function *function_of(const struct own *own, con
 static void print_stack(const struct own *own, uint32_t number)
 {
 	const struct cct_node *node = own->stack[number];
-	const struct show_colors *color = own->color;
+	const struct show_colors *color = own->options.color;
 	char buf[SHOW_TIME_SIZE], share[SHOW_TIME_SIZE];
 	uint32_t frame = 0, frames = node->depth;
 
@@ -131,7 +130,7 @@ static void print_text(const struct own *own)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
 		       " stacks\n",
 			own->cct.folded, own->cct.most);
-	view_say_left(own->trace, &own->left, own->color);
+	view_say_left(own->trace, &own->left, own->options.color);
 }
 
 /* ---- folded ---- */
@@ -254,7 +253,6 @@ int stacks_main(int argc, char **argv)
 	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
 	if (!own.trace)
 		return status;
-	own.color = show_colors(&own.options.show);
 	own.cpu = xaudit_read_trace_info(own.trace)->sched;
 	if (!has_switches(&own)) {
 		xaudit_read_close(own.trace);

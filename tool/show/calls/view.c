@@ -23,6 +23,7 @@ struct xaudit_read_trace *view_open(struct view_options *options, const struct o
 
 	if (!trace)
 		return NULL;
+	options->color = show_colors(&options->show);
 	if (trace_has_no_span(options->from, options->to)) {
 		tool_error(syntax->command, TRACE_HAS_NO_SPAN "; `xaudit %s --help` lists what there is",
 			syntax->command);

@@ -18,6 +18,7 @@ struct view_options {
 	struct show_options show;
 	uint32_t tid;	   /* 0: all */
 	uint64_t from, to; /* ns after the start of the trace; 0: the start, the end */
+	const struct show_colors *color; /* what show.color means, once view_open() has been called */
 };
 
 /* Their rows, and the end of the table. */
