@@ -7,7 +7,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 copy=$tmp/copy
-mkdir -p "$copy/format" "$copy/audit/site"
+mkdir -p "$copy/format" "$copy/audit/site" "$copy/audit/match"
 
 # change FILE PROGRAM: changes a file of the copy, by awk.
 change() {
@@ -49,7 +49,8 @@ sources=$(for file in audit/site/*.c; do
 done)
 build() {
 	timeout 120 $CC -std=gnu11 -O1 -I"$copy" -I. -o "$tmp/new_kind" t/sites/new_kind.c $sources \
-		audit/match/match.c audit/match/cxx.c runtime/base/arena.c x86_64/sled.c 2>"$tmp/err"
+		audit/match/kinds.c audit/match/match.c audit/match/cxx.c runtime/base/arena.c x86_64/sled.c \
+		2>"$tmp/err"
 }
 build || { diag "$(head -n 20 "$tmp/err")"; bail "$CC does not compile it"; }
 kinds=$(awk '/^#define TRACE_KINDS/ { n = 1; next } n { print; if (!/\\$/) exit }' format/trace.h | wc -l)
