@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 12		   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 13		   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 #define INDEX_STAMP   ".stamp"
 
@@ -45,7 +45,7 @@
 #define INDEX_PARTS(X)                                                                                       \
 	X(0, FUNCTIONS)	 /* struct index_function, by address, each address once */                          \
 	X(1, TEMPLATES)	 /* struct index_template with what follows it, each at a multiple of 4 */            \
-	X(2, NAMES)	 /* bytes; but for the empty one, by name as strcmp() has it, each name once */       \
+	X(2, NAMES)	 /* bytes: "", then names as strcmp() has them, each once, then lists of aliases */   \
 	X(3, CALLS)	 /* struct index_call, by function, then by address; those of no function are last */ \
 	X(4, PROBES)	 /* later: places in the middle of functions */                                      \
 	X(5, PLACES)	 /* later: branch targets, by which any place can be judged */                       \
@@ -177,7 +177,8 @@ struct index_function {
 	uint8_t skip;	   /* 0 or 4 */
 	uint8_t length;	   /* bytes of displaced instructions, whole ones */
 	uint8_t originals;
-	uint8_t zero[5];
+	uint8_t zero;
+	uint32_t aliases; /* its other names, as offset: each with its NUL, then an empty one; 0: none */
 	uint8_t original[INDEX_ORIGINAL_MAX];
 };
 
