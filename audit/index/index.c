@@ -184,6 +184,16 @@ const char *index_name(const struct index *index, const struct index_function *f
 	return function->name ? index_text(index, function->name) : NULL;
 }
 
+const char *index_alias(const struct index *index, const struct index_function *function, const char *before)
+{
+	const char *names = (const char *)index->head + index->name, *name;
+
+	if (!function->aliases)
+		return NULL;
+	name = index_text(index, before ? (uint32_t)(before - names + sys_length(before) + 1) : function->aliases);
+	return name && *name ? name : NULL;
+}
+
 /* The template at this offset; NULL: damaged. */
 static const struct index_template *template_at(const struct index *index, size_t at, size_t *size)
 {

@@ -62,6 +62,9 @@ const struct index_function *index_before(const struct index *index, uint64_t ad
 /* The best of its names; NULL: none, or damaged. */
 const char *index_name(const struct index *index, const struct index_function *function);
 
+/* The first of its other names, and the one after that; NULL: no more, or damaged. */
+const char *index_alias(const struct index *index, const struct index_function *function, const char *before);
+
 /*
  * Its template, whole; NULL: refused, or damaged. other: where it `meets`, the one that follows it; NULL: none, or
  * damaged.

@@ -69,20 +69,34 @@ void announce_load(const struct load *load)
 	process_append(&record.head, sizeof(record), NULL, 0);
 }
 
-/* Builds TRACE_REC_FUNCTIONS: an array of functions, then their names. */
+/* How many there are to be listed, and bytes of their names. */
+struct function_count {
+	uint32_t functions, aliases;
+	size_t names, alias_names;
+};
+
+/*
+ * Builds TRACE_REC_FUNCTIONS, an array of functions, then their names; and TRACE_REC_ALIASES, an array of lists, then
+ * the names in them.
+ */
 struct function_list {
 	struct arena arena;
 	struct trace_function *function;
-	char *names;
-	uint32_t count, names_size;
+	struct trace_alias *alias;
+	char *names, *alias_names;
+	uint32_t count, names_size, aliases, alias_names_size;
 };
 
-static int list_start(struct function_list *list, uint32_t count, size_t names)
+static int list_start(struct function_list *list, const struct function_count *count)
 {
 	*list = (struct function_list){ 0 };
-	list->function = arena_alloc(&list->arena, count * sizeof(*list->function) + names);
-	list->names = (char *)(list->function + count);
-	return list->function != NULL;
+	list->function = arena_alloc(&list->arena, count->functions * sizeof(*list->function) + count->names);
+	list->names = (char *)(list->function + count->functions);
+	if (!list->function || !count->aliases)
+		return list->function != NULL;
+	list->alias = arena_alloc(&list->arena, count->aliases * sizeof(*list->alias) + count->alias_names);
+	list->alias_names = (char *)(list->alias + count->aliases);
+	return list->alias != NULL;
 }
 
 static void list_add(struct function_list *list, uint32_t id, uint64_t offset, uint64_t size, const char *name)
@@ -105,6 +119,14 @@ static void list_end(struct function_list *list, const struct object *object, ui
 	if (list->count)
 		process_append(&record.head, sizeof(record), list->function,
 			list->count * sizeof(*list->function) + list->names_size);
+	/* Room was made for as many as there are, or for none. */
+	if (list->aliases) {
+		struct trace_aliases aliases = { .head = { .type = TRACE_REC_ALIASES } };
+		aliases.count = list->aliases;
+		aliases.names_size = list->alias_names_size;
+		process_append(&aliases.head, sizeof(aliases), list->alias,
+			list->aliases * sizeof(*list->alias) + list->alias_names_size);
+	}
 	arena_free(&list->arena);
 }
 
@@ -126,6 +148,38 @@ static bool is_listed(const struct object *object, uint32_t i, int fresh)
 		     : (marks & FUNCTION_NAMED) != 0;
 }
 
+/*
+ * The other names of function i of the object, as an index has them, each with its NUL, and an empty one. Returns their
+ * bytes, or 0: there are none. to: where they go; NULL: nowhere. An index may turn out to be damaged at any time.
+ */
+static size_t aliases_of(const struct object *object, uint32_t i, char *to)
+{
+	const struct index_function *f = kind_rows[object->sites.function[i].kind].stub == KIND_STUB_COPY
+						 ? entry_of(object, i)->index
+						 : NULL;
+	size_t bytes = 0;
+
+	for (const char *name = NULL; f && (name = index_alias(&object->index, f, name));) {
+		size_t length = sys_length(name) + 1;
+		if (to)
+			sys_copy(to + bytes, name, length);
+		bytes += length;
+	}
+	if (bytes && to)
+		to[bytes] = 0;
+	return bytes + (bytes > 0);
+}
+
+static void list_add_aliases(struct function_list *list, const struct object *object, uint32_t i, uint32_t id)
+{
+	size_t bytes = list->alias ? aliases_of(object, i, list->alias_names + list->alias_names_size) : 0;
+
+	if (!bytes)
+		return;
+	list->alias[list->aliases++] = (struct trace_alias){ id, list->alias_names_size };
+	list->alias_names_size += (uint32_t)bytes;
+}
+
 /* Index after the kind's functions that can be listed; none can be if the kind raises no events. */
 static uint32_t end_of_listed(const struct object *object, unsigned kind)
 {
@@ -140,15 +194,18 @@ static void list_sleds(struct object *object, int fresh)
 
 	for (uint32_t kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		struct function_list list;
-		uint32_t count = 0, end = end_of_listed(object, kind);
-		size_t names = 0;
+		struct function_count count = { 0 };
+		uint32_t end = end_of_listed(object, kind);
 		for (uint32_t i = set->of[kind_home(kind)].function; i < end; i++) {
-			if (set->function[i].kind == kind && is_listed(object, i, fresh)) {
-				count++;
-				names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
-			}
+			if (set->function[i].kind != kind || !is_listed(object, i, fresh))
+				continue;
+			size_t aliases = aliases_of(object, i, NULL);
+			count.functions++;
+			count.names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
+			count.aliases += aliases > 0;
+			count.alias_names += aliases;
 		}
-		if (!count || !list_start(&list, count, names))
+		if (!count.functions || !list_start(&list, &count))
 			continue;
 		for (uint32_t i = set->of[kind_home(kind)].function; i < end; i++) {
 			const struct site_function *f = &set->function[i];
@@ -156,6 +213,7 @@ static void list_sleds(struct object *object, int fresh)
 			if (f->kind != kind || !is_listed(object, i, fresh))
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
+			list_add_aliases(&list, object, i, id);
 			if (fresh && object->marks[i] & FUNCTION_BELOW)
 				filter_below(id);
 			object->marks[i] |= FUNCTION_NAMED;
@@ -217,15 +275,14 @@ void announce_bound(const struct object *object, const struct bound_function *on
 {
 	for (uint32_t kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		struct function_list list;
-		uint32_t count = 0;
-		size_t names = 0;
+		struct function_count count = { 0 };
 		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all) {
 			if (f->id && f->kind == kind) {
-				count++;
-				names += sys_length(f->name) + 1;
+				count.functions++;
+				count.names += sys_length(f->name) + 1;
 			}
 		}
-		if (!count || !list_start(&list, count, names))
+		if (!count.functions || !list_start(&list, &count))
 			continue;
 		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all)
 			if (f->id && f->kind == kind)

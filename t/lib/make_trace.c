@@ -21,6 +21,7 @@
  *	sites OBJECT KIND:REASON:COUNT...
  *	change WHAT CLOCK TID VALUE [TEXT]	WHAT: number or word of enum trace_change_what, such as throttled
  *	pages OBJECT TEXT SITES PATCHED
+ *	aliases ID [NAME]...		other names of a function
  *	unknown TYPE BYTES		a record of another type
  *	thread TID [COMM]		begin a thread file
  *	kept ID TIME			an entry by its second number

@@ -213,6 +213,25 @@ struct trace_pair pair_after(const struct trace_pair *first, uint64_t ticks)
 	return (struct trace_pair){ first->ticks + ticks, first->mono + ticks, first->real + ticks };
 }
 
+static void put_aliases(char **word, int words)
+{
+	struct trace_aliases a = { .count = 1 };
+	struct {
+		struct trace_alias list;
+		char names[1024];
+	} body = { .list.id = (uint32_t)number(word[1]) };
+
+	for (int i = 2; i < words; i++) {
+		size_t size = strlen(word[i]) + 1;
+		if (a.names_size + size >= sizeof(body.names))
+			errx(1, "aliases: too many");
+		memcpy(body.names + a.names_size, word[i], size);
+		a.names_size += (uint32_t)size;
+	}
+	a.names_size++;
+	put_record(TRACE_REC_ALIASES, &a, sizeof(a), &body, sizeof(body.list) + a.names_size);
+}
+
 /* ---- commands ---- */
 
 bool meta_command(char **word, int words, const char *rest)
@@ -225,6 +244,8 @@ bool meta_command(char **word, int words, const char *rest)
 		put_object(word, words);
 	} else if (!strcmp(word[0], "function") && words > 4) {
 		put_function(word, words);
+	} else if (!strcmp(word[0], "aliases") && words > 1) {
+		put_aliases(word, words);
 	} else if (!strcmp(word[0], "load") && words == 6) {
 		uint64_t base = number(word[4]);
 		struct trace_load l = { .load = (uint32_t)number(word[1]), .object = (uint32_t)number(word[2]),

@@ -291,7 +291,7 @@ void image_slots(const struct image *image, image_slot *slot, void *arg)
 	read_slots(image, image->file.dynamic.jmprel, image->file.dynamic.jmprel_size, slot, arg);
 }
 
-/* By address; of one address the best name first. Those that know a size come before those that don't. */
+/* By address; of one address the best name first, of equal ones the shorter. Nameless ones come last. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct image_function *x = a, *y = b;
@@ -300,7 +300,10 @@ static int by_rank(const void *a, const void *b)
 		return x->address > y->address ? 1 : -1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
-	return !x->name || !y->name ? !x->name - !y->name : strcmp(x->name, y->name);
+	if (!x->name || !y->name)
+		return !x->name - !y->name;
+	size_t length = strlen(x->name), other = strlen(y->name);
+	return length != other ? (length > other) - (length < other) : strcmp(x->name, y->name);
 }
 
 /* Is this the name of a part that a compiler moved away? */

@@ -15,7 +15,8 @@
 #include "tool/index/image.h"
 #include "tool/index/runtimes.h"
 
-#define NAMES_PER_BYTE 16 /* of the file */
+#define NAMES_PER_BYTE 16     /* of the file */
+#define VERSION_HIDDEN 0x8000 /* in a table of versions: programs are not linked with this one */
 
 static int grow(size_t count)
 {
@@ -52,16 +53,25 @@ static void add_label(struct image *image, uint64_t address)
 	image->label[image->labels++] = address;
 }
 
-/* Of several names of one function: global before weak before local; without a version. */
-static int rank_of(const Elf64_Sym *symbol)
+/* Names of compilers for other languages than C begin so, too, whatever people call the function. */
+static bool is_internal(const char *name)
 {
-	int bind = ELF64_ST_BIND(symbol->st_info);
-
-	return bind == STB_GLOBAL || bind == STB_GNU_UNIQUE ? 2 : bind == STB_WEAK ? 1 : 0;
+	return name[0] == '_' && strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0;
 }
 
-/* name may bear a version: "memcpy@@GLIBC_2.14". */
-static void add_symbol(struct image *image, const Elf64_Sym *symbol, uint64_t address, const char *name, bool exported)
+/*
+ * Of several names of one function the best is what people type: an exported one, without a leading '_', of the default
+ * version; what is no local one; then the shortest (image.c).
+ */
+static int rank_of(const Elf64_Sym *symbol, const char *name, bool exported, bool old)
+{
+	return (exported ? 8 : 0) | (!is_internal(name) ? 4 : 0) | (!old ? 2 : 0) |
+	       (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL ? 1 : 0);
+}
+
+/* name may bear a version: "memcpy@@GLIBC_2.14". old: it has one that is not what programs are linked with today. */
+static void add_symbol(
+	struct image *image, const Elf64_Sym *symbol, uint64_t address, const char *name, bool exported, bool old)
 {
 	int type = ELF64_ST_TYPE(symbol->st_info);
 	char plain[4096];
@@ -80,15 +90,28 @@ static void add_symbol(struct image *image, const Elf64_Sym *symbol, uint64_t ad
 		memcpy(plain, name, (size_t)(at - name));
 		plain[at - name] = '\0';
 		name = plain;
+		old |= at[1] != '@';
 	}
-	image_add(image, address, symbol->st_size, name, rank_of(symbol));
+	image_add(image, address, symbol->st_size, name, name ? rank_of(symbol, name, exported, old) : 0);
 	image->function[image->functions - 1].exported = exported;
 	image->function[image->functions - 1].resolver = type == STT_GNU_IFUNC;
+}
+
+/* The versions of the dynamic symbols, as many as there are; NULL: they have none, or nobody says which. */
+static const uint8_t *versions(const struct site_file *file, size_t count)
+{
+	Elf64_Shdr section;
+
+	for (size_t i = 1; i < file->sections; i++)
+		if (site_section(file, i, &section) && section.sh_type == SHT_GNU_versym)
+			return section.sh_size / 2 < count ? NULL : site_section_bytes(file, &section);
+	return NULL;
 }
 
 static void exported_names(struct image *image)
 {
 	struct site_symtab table = site_dynsym(&image->file);
+	const uint8_t *version = versions(&image->file, table.count);
 
 	for (size_t i = 1; i < table.count; i++) {
 		Elf64_Sym symbol;
@@ -96,8 +119,11 @@ static void exported_names(struct image *image)
 		if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= table.text_size)
 			continue;
 		const char *name = (const char *)table.text + symbol.st_name;
+		Elf64_Versym number = 0;
+		if (version)
+			site_read(&number, version + i * sizeof(number));
 		if (memchr(name, 0, table.text_size - symbol.st_name))
-			add_symbol(image, &symbol, symbol.st_value, name, true);
+			add_symbol(image, &symbol, symbol.st_value, name, true, number & VERSION_HIDDEN);
 	}
 }
 
@@ -131,7 +157,7 @@ static void all_names(struct image *image, int fd, const char *path)
 		if (!name)
 			continue;
 		size_t before = image->functions;
-		add_symbol(image, &symbol, address - bias, name, false);
+		add_symbol(image, &symbol, address - bias, name, false, false);
 		if (before < image->functions && ELF64_ST_BIND(symbol.st_info) == STB_LOCAL)
 			image->symbols = true;
 	}

@@ -139,6 +139,42 @@ static int by_name(const void *a, const void *b)
 	return names ? names : (x->function > y->function) - (x->function < y->function);
 }
 
+static int by_function(const void *a, const void *b)
+{
+	const struct index_order *x = a, *y = b;
+
+	return x->function != y->function ? (x->function > y->function) - (x->function < y->function)
+					  : (x->name > y->name) - (x->name < y->name);
+}
+
+/* Of each function that has more than one name, the list of those that are not the best one. */
+static void put_aliases(struct parts *to)
+{
+	size_t count = to->order.size / sizeof(struct index_order);
+	struct index_order *order = memory_zeroed(count + 1, sizeof(*order));
+	struct index_function *functions = (void *)to->functions.at;
+
+	if (count)
+		memcpy(order, to->order.at, to->order.size);
+	qsort(order, count, sizeof(*order), by_function);
+	for (size_t i = 0; i < count; i++) {
+		struct index_function *function = &functions[order[i].function];
+		bool last = i + 1 == count || order[i + 1].function != order[i].function;
+		if (order[i].name != function->name) {
+			/* What is appended may move what is copied. */
+			char *name = memory_text((char *)to->names.at + order[i].name,
+				strlen((char *)to->names.at + order[i].name));
+			size_t at = append(&to->names, name, strlen(name) + 1, 1);
+			if (!function->aliases)
+				function->aliases = (uint32_t)at;
+			free(name);
+		}
+		if (last && function->aliases)
+			append(&to->names, "", 1, 1);
+	}
+	free(order);
+}
+
 /* Names, each once, and by them the functions that have them. */
 static void put_names(const struct image *image, const uint32_t *number, struct parts *to)
 {
@@ -166,11 +202,14 @@ static void put_names(const struct image *image, const uint32_t *number, struct 
 			append(&to->order, &order, sizeof(order), 8);
 	}
 	free(named);
+	put_aliases(to);
 	const struct index_function *functions = (void *)to->functions.at;
 	struct index_call *calls = (void *)to->calls.at;
 	for (size_t i = 0; i < to->calls.size / sizeof(*calls); i++)
-		if (calls[i].function != INDEX_NO_FUNCTION)
+		if (calls[i].function != INDEX_NO_FUNCTION) {
 			calls[i].site.name = functions[calls[i].function].name;
+			calls[i].site.aliases = functions[calls[i].function].aliases;
+		}
 }
 
 /* Room for the head and a sum of each block of so many bytes. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/search.h"
+#include "tool/base/text_list.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/meta.h"
 
@@ -121,26 +122,39 @@ static bool grow_functions(struct read_process *process, uint32_t more)
 	return true;
 }
 
+/*
+ * Keeps the names of a record that begins with an array of `count` entries of that size; beyond them an empty name
+ * follows, and one more. NULL: the record contradicts itself, or there is no memory.
+ */
+static char *take_names(struct read_process *process, uint64_t room, const void *array, uint64_t count, size_t size,
+	uint32_t names_size)
+{
+	struct read_damage *damage = damage_of(process);
+	char *blob;
+
+	if (count * size > room || names_size > room - count * size ||
+		!read_memory_resize(damage, &process->names, process->blobs + 1, sizeof(*process->names)))
+		return NULL;
+	blob = read_memory_zeroed(damage, (size_t)names_size + 2, 1);
+	if (!blob)
+		return NULL;
+	memcpy(blob, (const char *)array + count * size, names_size);
+	return process->names[process->blobs++] = blob;
+}
+
 static bool take_functions(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_functions *from = (const void *)record;
-	uint64_t room = record->size - sizeof(*from);
-
-	if (record->size < sizeof(*from) || (uint64_t)from->count * sizeof(from->function[0]) > room ||
-		from->names_size > room - (uint64_t)from->count * sizeof(from->function[0]))
-		return false;
-	const char *names = (const char *)&from->function[from->count];
-	/* If the last name ends, all do; an offset after the names gives an empty name. */
 	struct read_damage *damage = damage_of(process);
-	if (!read_memory_resize(damage, &process->names, process->blobs + 1, sizeof(*process->names)))
-		return false;
-	char *blob = read_memory_zeroed(damage, (size_t)from->names_size + 1, 1);
-	if (!blob)
-		return false;
-	memcpy(blob, names, from->names_size);
-	process->names[process->blobs++] = blob;
+	char *blob;
 
-	bool good = !from->names_size || !names[from->names_size - 1];
+	if (record->size < sizeof(*from) ||
+		!(blob = take_names(process, record->size - sizeof(*from), from->function, from->count,
+			  sizeof(from->function[0]), from->names_size)))
+		return false;
+
+	/* If the last name ends, all do; an offset after the names gives an empty name. */
+	bool good = !from->names_size || !blob[from->names_size - 1];
 	if (!grow_functions(process, from->count))
 		return false;
 	for (uint32_t i = 0; i < from->count; i++) {
@@ -162,7 +176,27 @@ static bool take_functions(struct read_process *process, const struct trace_reco
 			.kind = from->kind,
 			.name = blob + f->name,
 			.offset = f->offset,
+			.aliases = "",
 		};
+	}
+	return good;
+}
+
+static bool take_aliases(struct read_process *process, const struct trace_record *record)
+{
+	const struct trace_aliases *from = (const void *)record;
+	const char *blob;
+	bool good = true;
+
+	if (record->size < sizeof(*from) || !(blob = take_names(process, record->size - sizeof(*from), from->alias,
+						       from->count, sizeof(from->alias[0]), from->names_size)))
+		return false;
+	for (uint32_t i = 0; i < from->count; i++) {
+		uint32_t index = find_function(process, from->alias[i].id);
+		if (index == HASH_NONE || from->alias[i].names > from->names_size)
+			good = false;
+		else
+			process->function[index].aliases = blob + from->alias[i].names;
 	}
 	return good;
 }
@@ -349,6 +383,8 @@ static bool take(struct read_process *process, const struct trace_record *record
 		return take_object(process, record);
 	case TRACE_REC_FUNCTIONS:
 		return take_functions(process, record);
+	case TRACE_REC_ALIASES:
+		return take_aliases(process, record);
 	case TRACE_REC_SITES:
 		return take_sites(process, record);
 	case TRACE_REC_CHANGE:
@@ -415,6 +451,16 @@ void read_names_free(struct read_process *process)
 	process->objects = process->functions = process->functions_room = process->blobs = process->notes = 0;
 	process->loads = process->unloads = process->parsed = 0;
 	process->loaded = false;
+}
+
+char *read_names_copy(struct read_damage *damage, const char *names)
+{
+	size_t size = text_list_size(names);
+	char *copy = read_memory_zeroed(damage, size, 1);
+
+	if (copy)
+		memcpy(copy, names, size);
+	return copy;
 }
 
 /* ---- looking up ---- */

@@ -17,6 +17,9 @@ void read_names_take(struct read_process *process, struct read_meta *meta);
 /* Frees what was taken. */
 void read_names_free(struct read_process *process);
 
+/* A copy of a list of names, each with its NUL, then an empty one; NULL: no memory, which is noted. */
+char *read_names_copy(struct read_damage *damage, const char *names);
+
 /* How many functions are known; their numbers begin at 0, and functions that become known later have higher ones. */
 uint32_t read_process_functions(const struct read_process *process);
 uint32_t read_process_function_index(const struct read_process *process, const struct read_function *function);

@@ -22,6 +22,7 @@ struct read_function {
 	uint32_t kind;	 /* enum trace_kind, or any number in a damaged trace */
 	const char *name; /* empty: unknown */
 	uint64_t offset;  /* link-time address */
+	const char *aliases; /* its other names, each with its NUL, then an empty one */
 };
 
 /* A mapping of an object that is in force at the time that a merge has come to. */

@@ -82,9 +82,12 @@ static void look_at_function(const struct read_process *read, const struct read_
 
 	for (size_t i = 0; i < named.count; i++) {
 		struct pattern *pattern = &named.pattern[i];
-		if (pattern->letter != 'l' && !pattern->named && object)
-			note(pattern, rules_match(&pattern->is, *function->name ? function->name : NULL, object->path,
-					      object->soname));
+		if (pattern->letter == 'l' || pattern->named || !object)
+			continue;
+		note(pattern, rules_match(&pattern->is, *function->name ? function->name : NULL, object->path,
+				      object->soname));
+		for (const char *name = function->aliases; *name && !pattern->named; name += strlen(name) + 1)
+			note(pattern, rules_match(&pattern->is, name, object->path, object->soname));
 	}
 }
 

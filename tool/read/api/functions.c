@@ -6,6 +6,7 @@
 
 #include "tool/read/api/api.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/names.h"
 #include "tool/read/shown_names.h"
 
 /* ---- objects ---- */
@@ -60,6 +61,25 @@ const struct xaudit_read_object *read_api_object(struct xaudit_read_trace *trace
 
 /* ---- functions ---- */
 
+static void free_function(struct xaudit_read_function *function)
+{
+	if (*function->aliases)
+		free((char *)function->aliases);
+	free((char *)function->name);
+	free(function);
+}
+
+/* Returns false if there is no memory. */
+static bool take_aliases(
+	struct xaudit_read_function *function, const struct read_function *from, struct read_damage *damage)
+{
+	char *aliases = *from->aliases ? read_names_copy(damage, from->aliases) : "";
+
+	if (aliases)
+		function->aliases = aliases;
+	return aliases != NULL;
+}
+
 const struct xaudit_read_function *read_api_function(
 	struct xaudit_read_process *process, const struct read_function *from)
 {
@@ -76,8 +96,12 @@ const struct xaudit_read_function *read_api_function(
 	uint32_t hash = hash_text((uint32_t)((uintptr_t)object >> 4), name);
 	uint32_t found = HASH_FIND(i, &trace->by_name, hash,
 		trace->function[i]->object == object && !strcmp(trace->function[i]->name, name));
-	if (found != HASH_NONE)
+	if (found != HASH_NONE) {
+		/* It may have been met as another kind, or in another process, whose index was none. */
+		if (from && !*trace->function[found]->aliases && !take_aliases(trace->function[found], from, damage))
+			return NULL;
 		return trace->function[found];
+	}
 	if (!read_memory_grow(damage, &trace->function, trace->functions, sizeof(*trace->function)))
 		return NULL;
 	function = read_memory_zeroed(damage, 1, sizeof(*function));
@@ -89,10 +113,11 @@ const struct xaudit_read_function *read_api_function(
 		.offset = from ? from->offset : 0,
 		.number = trace->functions,
 		.kind = from ? from->kind : 0,
+		.aliases = "",
 	};
-	if (!function->name || !read_memory_hash(damage, &trace->by_name, hash, function->number)) {
-		free((char *)function->name);
-		free(function);
+	if (!function->name || (from && !take_aliases(function, from, damage)) ||
+		!read_memory_hash(damage, &trace->by_name, hash, function->number)) {
+		free_function(function);
 		return NULL;
 	}
 	trace->function[trace->functions++] = function;
@@ -111,10 +136,8 @@ const struct xaudit_read_function *xaudit_read_function(const struct xaudit_read
 
 void read_api_free_functions(struct xaudit_read_trace *trace)
 {
-	for (uint32_t i = 0; i < trace->functions; i++) {
-		free((char *)trace->function[i]->name);
-		free(trace->function[i]);
-	}
+	for (uint32_t i = 0; i < trace->functions; i++)
+		free_function(trace->function[i]);
 	for (uint32_t i = 0; i < trace->objects; i++)
 		free_object(trace->object[i]);
 	free(trace->function);

@@ -157,6 +157,7 @@ struct xaudit_read_function {
 	uint64_t offset;  /* link-time address in the object, as one of the processes has it */
 	uint32_t number;  /* 0, 1, ... in this trace, in the order in which they were met */
 	uint32_t kind;	  /* how it was traced: the number of a kind in xaudit.conf(5) */
+	const char *aliases; /* its other names, as far as its index has them: each with its NUL, then an empty one */
 };
 
 /* How many functions were met so far, and one of them by number. */
@@ -356,6 +357,7 @@ struct xaudit_read_row {
 	/* On processors, of `total` and of `self`; XAUDIT_READ_UNKNOWN: not recorded, or not known of some call. */
 	uint64_t cpu, cpu_self;
 	uint64_t cpu_unknown; /* how many of the timed calls these are */
+	const char *aliases;  /* of a function: its other names, each with its NUL, then an empty one; else empty */
 };
 
 /* What the rows leave out, or can't tell, over all. */

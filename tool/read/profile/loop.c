@@ -32,6 +32,8 @@ uint32_t read_count_row_of_function(struct read_count *c, const struct read_func
 	row = read_rows_find(&c->rows, c->damage, &key);
 	if (!function)
 		return row;
+	if (row && *function->aliases && key.name && !c->rows.row[row].aliases)
+		c->rows.row[row].aliases = read_names_copy(c->damage, function->aliases);
 	if (*page == c->no_page) {
 		*page = read_memory_zeroed(c->damage, 1u << READ_COUNT_PAGE_BITS, sizeof(**page));
 		if (!*page) {

@@ -69,6 +69,7 @@ static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uin
 		.cpu = XAUDIT_READ_UNKNOWN,
 		.cpu_self = XAUDIT_READ_UNKNOWN,
 		.cpu_unknown = from->on_unknown,
+		.aliases = from->aliases ? from->aliases : "",
 	};
 	if (profile->info.sched && !from->on_unknown) {
 		to->cpu = read_clock_span(unit, from->on);

@@ -71,6 +71,7 @@ void read_rows_close(struct read_rows *rows)
 		struct read_row *row = &rows->row[i];
 		free((char *)row->key.name);
 		free((char *)row->key.library);
+		free(row->aliases);
 		free(row->thread);
 	}
 	free(rows->row);
@@ -127,6 +128,10 @@ static void add(struct read_row *to, struct read_row *from)
 		to->max_pid = from->max_pid;
 		to->max_tid = from->max_tid;
 		to->max_start = from->max_start;
+	}
+	if (from->aliases && !to->aliases) {
+		to->aliases = from->aliases;
+		from->aliases = NULL;
 	}
 	if (from->throttled && (!to->throttled || from->throttled_task < to->throttled_task)) {
 		to->throttled = from->throttled;

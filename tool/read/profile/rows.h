@@ -37,6 +37,7 @@ struct read_row {
 	uint64_t counted;   /* of these, those that were only counted */
 	struct read_histogram time;
 	struct read_row_key key; /* its texts are the row's */
+	char *aliases;		 /* as read_function.aliases; NULL: none, so far */
 	char *thread;		 /* name of the thread, or NULL; from this task: */
 	uint32_t thread_task;
 	/*

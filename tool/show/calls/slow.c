@@ -12,15 +12,17 @@
 
 /* ---- which functions the word names ---- */
 
-enum named { NAMED_UNKNOWN, NAMED_NO, NAMED_YES };
+/* If a function has the name as its own, those that have it as an alias are not meant (view_find()). */
+enum named { NAMED_UNKNOWN, NAMED_NO, NAMED_ALIAS, NAMED_YES };
 
 struct named_set {
 	const char *word;
 	uint8_t *named; /* enum named, by number */
 	uint32_t room;
+	bool own; /* some function is named by its own name */
 };
 
-static bool is_named(struct named_set *set, const struct xaudit_read_function *function)
+static enum named is_named(struct named_set *set, const struct xaudit_read_function *function)
 {
 	if (function->number >= set->room) {
 		uint32_t room = (function->number + 64) * 2;
@@ -31,8 +33,10 @@ static bool is_named(struct named_set *set, const struct xaudit_read_function *f
 	}
 	uint8_t *named = &set->named[function->number];
 	if (*named == NAMED_UNKNOWN)
-		*named = view_names(set->word, function) ? NAMED_YES : NAMED_NO;
-	return *named == NAMED_YES;
+		*named = view_names(set->word, function, false)	 ? NAMED_YES
+			 : view_names(set->word, function, true) ? NAMED_ALIAS
+								 : NAMED_NO;
+	return (enum named) *named;
 }
 
 /* ---- the first pass ---- */
@@ -54,6 +58,15 @@ static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_
 	};
 }
 
+/* What was found so far is not meant. */
+static void forget(struct slow *slow)
+{
+	sample_free(&slow->times);
+	slow->times = (struct sample){ 0 };
+	slow->left = (struct view_left){ 0 };
+	slow->calls = 0;
+}
+
 static bool find(struct slow *slow)
 {
 	struct named_set set = { .word = slow->word };
@@ -64,7 +77,12 @@ static bool find(struct slow *slow)
 	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
 		const struct xaudit_read_call *call = item.call;
 
-		if (!is_named(&set, call->function))
+		enum named named = is_named(&set, call->function);
+		if (named == NAMED_YES && !set.own) {
+			set.own = true;
+			forget(slow);
+		}
+		if (named == NAMED_NO || (named == NAMED_ALIAS && set.own))
 			continue;
 		view_count_left(&slow->left, call);
 		if (call->recursion || call->end == XAUDIT_READ_UNKNOWN || call->how == XAUDIT_READ_POINT)

@@ -141,21 +141,36 @@ static bool is_like(const char *pattern, const char *path)
 	return !strcmp(pattern, path) || rules_glob(pattern, path);
 }
 
-bool view_names(const char *word, const struct xaudit_read_function *function)
+/* By its name, or as the patterns of the configuration with @LIBRARY behind. */
+static bool is_named(const char *word, const char *name, const char *path)
 {
-	const char *path = function->object->path, *at = strrchr(word, '@');
+	const char *at = strrchr(word, '@');
 
-	if (names_match(word, function->name))
+	if (names_match(word, name))
 		return true;
 	if (!at || (!is_like(at + 1, tool_base(path)) && !is_like(at + 1, path)))
 		return false;
-	char *name = memory_text(word, (size_t)(at - word));
-	bool same = names_match(name, function->name);
-	free(name);
+	char *pattern = memory_text(word, (size_t)(at - word));
+	bool same = names_match(pattern, name);
+	free(pattern);
 	return same;
 }
 
-static void say_found(const char *command, const char *word, const struct xaudit_read_trace *trace, uint32_t count)
+static bool is_alias(const char *word, const struct xaudit_read_function *function)
+{
+	for (const char *name = function->aliases; *name; name += strlen(name) + 1)
+		if (is_named(word, name, function->object->path))
+			return true;
+	return false;
+}
+
+bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias)
+{
+	return by_alias ? is_alias(word, function) : is_named(word, function->name, function->object->path);
+}
+
+static void say_found(const char *command, const char *word, const struct xaudit_read_trace *trace, uint32_t count,
+	bool by_alias)
 {
 	char *text = NULL;
 	size_t size;
@@ -163,7 +178,7 @@ static void say_found(const char *command, const char *word, const struct xaudit
 
 	for (uint32_t i = 0, told = 0; i < xaudit_read_functions(trace) && told < 4; i++) {
 		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
-		if (view_names(word, function))
+		if (view_names(word, function, by_alias))
 			fprintf(to, "%s %s@%s", told++ ? "," : "", names_shown(function->name),
 				tool_base(function->object->path));
 	}
@@ -179,18 +194,22 @@ const struct xaudit_read_function *view_find(
 {
 	const struct xaudit_read_function *found = NULL;
 	uint32_t count = 0;
+	bool by_alias = false;
 
-	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++) {
-		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
-		if (!view_names(word, function))
-			continue;
-		found = function;
-		count++;
-	}
+	/* An alias of one function may be the name of another: the latter is meant. */
+	do {
+		for (uint32_t i = 0; i < xaudit_read_functions(trace); i++) {
+			const struct xaudit_read_function *function = xaudit_read_function(trace, i);
+			if (!view_names(word, function, by_alias))
+				continue;
+			found = function;
+			count++;
+		}
+	} while (!count && (by_alias = !by_alias));
 	if (!count)
 		tool_error(command, "no call of a function '%s' is in what was read; `xaudit report` lists them", word);
 	if (count > 1)
-		say_found(command, word, trace, count);
+		say_found(command, word, trace, count, by_alias);
 	return count == 1 ? found : NULL;
 }
 

@@ -85,14 +85,15 @@ void view_json_left(struct xaudit_read_trace *trace, const struct view_left *lef
 
 /*
  * The function that a word names: NAME or NAME@LIBRARY, where LIBRARY is the last part of its object's path, or all of
- * it; both may be patterns, and NAME the demangled one (names_match()). All calls of the trace must have been read, as
- * functions are known when they are met. NULL: it names none, or several: after one line on stderr, for `command`.
+ * it; both may be patterns, and NAME the demangled one (names_match()). Only if no function has such a name, aliases
+ * count. All calls of the trace must have been read, as functions are known when they are met. NULL: it names none, or
+ * several: after one line on stderr, for `command`.
  */
 const struct xaudit_read_function *view_find(
 	const char *command, const struct xaudit_read_trace *trace, const char *word);
 
-/* Does the word name this function? */
-bool view_names(const char *word, const struct xaudit_read_function *function);
+/* Does the word name this function, by its own name, or by an alias? */
+bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias);
 
 /* "name [library]" */
 void view_print_name(const char *name, const char *library, const struct show_colors *color);

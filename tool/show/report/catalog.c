@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/base/text_list.h"
 
 static uint32_t hash_name(const char *name, const char *library)
 {
@@ -54,9 +55,20 @@ uint32_t catalog_function(struct catalog *catalog, const struct xaudit_read_func
 		catalog->of_trace_room = room;
 	}
 	uint32_t *number = &catalog->of_trace[function->number];
-	if (!*number)
+	if (!*number) {
 		*number = catalog_number(catalog, function->name, function->object->path);
+		catalog_alias(catalog, *number, function->aliases);
+	}
 	return *number;
+}
+
+void catalog_alias(struct catalog *catalog, uint32_t number, const char *aliases)
+{
+	if (!aliases || !*aliases || catalog->name[number].aliases)
+		return;
+	size_t size = text_list_size(aliases);
+	catalog->name[number].aliases = memory_zeroed(size, 1);
+	memcpy(catalog->name[number].aliases, aliases, size);
 }
 
 void catalog_next_trace(struct catalog *catalog)
@@ -82,6 +94,7 @@ void catalog_free(struct catalog *catalog)
 	for (uint32_t i = 1; i < catalog->used; i++) {
 		free(catalog->name[i].name);
 		free(catalog->name[i].library);
+		free(catalog->name[i].aliases);
 	}
 	free(catalog->name);
 	hash_free(&catalog->by_name);

@@ -17,6 +17,7 @@ struct catalog {
 	struct catalog_name {
 		char *name;    /* or NULL */
 		char *library; /* path, or NULL */
+		char *aliases; /* xaudit_read_function.aliases of a function; NULL: none */
 	} *name; /* [0] is none */
 	uint32_t used; /* with [0] */
 	struct hash by_name; /* and by library */
@@ -34,6 +35,9 @@ uint32_t catalog_find(const struct catalog *catalog, const char *name, const cha
 
 /* The number of a function of the trace at hand, found without a hash when it was asked for before. */
 uint32_t catalog_function(struct catalog *catalog, const struct xaudit_read_function *function);
+
+/* Gives the name aliases, if it has none. */
+void catalog_alias(struct catalog *catalog, uint32_t number, const char *aliases);
 
 /* Another trace is at hand. */
 void catalog_next_trace(struct catalog *catalog);

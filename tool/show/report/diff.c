@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
@@ -64,17 +65,73 @@ static void take(void *user, const struct xaudit_read_item *item)
 		spread_add(&tally->own, item->call->self);
 }
 
-/* Moves the rows of a side to those of both. */
+/* The number in `names` of the function that one of these names is a name of; 0: of none. */
+static uint32_t find_alias(const struct catalog *names, const char *aliases, const char *library)
+{
+	uint32_t number = 0;
+
+	for (const char *name = aliases ? aliases : ""; *name && !number; name += strlen(name) + 1)
+		number = catalog_find(names, name, library);
+	return number;
+}
+
+/*
+ * The number of a new run's function: of an old one of that name, or else of one that has the name as an alias, or has
+ * a name that is an alias here; but not of an old one that the new run has by its own name, or by another alias.
+ * `others`: the aliases of old functions, with numbers that lead to theirs by `of`.
+ */
+static uint32_t number_of(struct diff *diff, const struct side *new, const struct catalog_name *name,
+	const struct catalog *others, const uint32_t *of)
+{
+	uint32_t number = catalog_find(&diff->names, name->name, name->library);
+
+	if (number)
+		return number;
+	number = of[catalog_find(others, name->name, name->library)];
+	if (!number)
+		number = find_alias(&diff->names, name->aliases, name->library);
+	if (number && !catalog_find(&new->names, diff->names.name[number].name, name->library) &&
+		!diff->rows.tally[tallies_find(&diff->rows, number, NEW, 0)].calls)
+		return number;
+	return catalog_number(&diff->names, name->name, name->library);
+}
+
+/* Makes `others` of number_of(); the caller frees them. */
+static uint32_t *list_others(const struct catalog *names, struct catalog *others)
+{
+	uint32_t *of = memory_zeroed(1, sizeof(*of));
+
+	for (uint32_t i = 1; i < names->used; i++) {
+		const char *alias = names->name[i].aliases ? names->name[i].aliases : "";
+		for (; *alias; alias += strlen(alias) + 1) {
+			uint32_t before = others->used, n = catalog_number(others, alias, names->name[i].library);
+			if (others->used == before)
+				continue;
+			of = memory_resize(of, others->used, sizeof(*of));
+			of[n] = i;
+		}
+	}
+	return of;
+}
+
+/* Moves the rows of a side to those of both: first the old ones. */
 static void take_side(struct diff *diff, struct side *side, uint32_t which)
 {
+	struct catalog others = { 0 };
+	uint32_t *of = list_others(&diff->names, &others);
+
 	for (uint32_t i = 1; i < side->rows.used; i++) {
 		struct tally *from = &side->rows.tally[i];
 		const struct catalog_name *name = &side->names.name[from->key[0]];
-		uint32_t number = catalog_number(&diff->names, name->name, name->library);
+		uint32_t number = which == OLD ? catalog_number(&diff->names, name->name, name->library)
+					       : number_of(diff, side, name, &others, of);
 		uint32_t row = tallies_find(&diff->rows, number, which, 0); /* may move the rows */
 
+		catalog_alias(&diff->names, number, name->aliases);
 		tally_move(&diff->rows.tally[row], from);
 	}
+	free(of);
+	catalog_free(&others);
 	tallies_free(&side->rows);
 	catalog_free(&side->names);
 }

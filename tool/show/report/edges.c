@@ -39,8 +39,8 @@ static bool is_chosen(struct edges *edges, const struct xaudit_read_function *fu
 		edges->chosen_room = room;
 	}
 	if (!edges->chosen[number])
-		edges->chosen[number] =
-			report_names(edges->pattern, function->name, function->object->path) ? 2 : 1;
+		edges->chosen[number] = 1 + report_names(edges->pattern, function->name, function->aliases,
+						    function->object->path);
 	return edges->chosen[number] == 2;
 }
 

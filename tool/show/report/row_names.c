@@ -65,15 +65,16 @@ void report_json_process(const struct report *report, const char *folder, uint32
 	}
 }
 
-bool report_names(const char *pattern, const char *name, const char *library)
+bool report_names(const char *pattern, const char *name, const char *aliases, const char *library)
 {
 	const char *at = strchr(pattern, '@');
 
 	if (!at)
-		return names_match(pattern, name);
+		return names_match_any(pattern, name, aliases);
 
 	char *function = memory_text(pattern, (size_t)(at - pattern));
-	bool is = names_match(function, name) && rules_glob(at + 1, strchr(at, '/') ? library : tool_base(library));
+	bool is = rules_glob(at + 1, strchr(at, '/') ? library : tool_base(library)) &&
+		  names_match_any(function, name, aliases);
 	free(function);
 	return is;
 }

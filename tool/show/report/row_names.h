@@ -12,7 +12,7 @@
  * Does a FUNC of the command line, a pattern as `xaudit record -F` takes it, name this function? Behind an @ stands the
  * library: the last part of its path, or all of it if there is a slash.
  */
-bool report_names(const char *pattern, const char *name, const char *library);
+bool report_names(const char *pattern, const char *name, const char *aliases, const char *library);
 
 /* "name [library]", without colours where there are none; NULL: "(none)". */
 void report_print_function(const struct report *report, const char *name, const char *library);

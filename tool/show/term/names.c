@@ -194,3 +194,13 @@ bool names_match(const char *pattern, const char *raw)
 	free(bare);
 	return match;
 }
+
+bool names_match_any(const char *pattern, const char *raw, const char *aliases)
+{
+	if (names_match(pattern, raw))
+		return true;
+	for (const char *name = aliases; *name; name += strlen(name) + 1)
+		if (names_match(pattern, name))
+			return true;
+	return false;
+}

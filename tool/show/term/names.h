@@ -38,8 +38,10 @@ void names_json(FILE *file, const char *raw);
 
 /*
  * Does a FUNC of a command line, a pattern as `xaudit record -F` takes it, without library, name this function: by its
- * raw name, by the demangled one, or by that without parameters? --no-demangle does not matter.
+ * raw name, by the demangled one, or by that without parameters? --no-demangle does not matter. The second one: by that
+ * or by one of its aliases (xaudit_read_function.aliases)?
  */
 bool names_match(const char *pattern, const char *raw);
+bool names_match_any(const char *pattern, const char *raw, const char *aliases);
 
 #endif
