@@ -33,6 +33,7 @@
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
 #include "audit/model/object.h"
+#include "audit/prepare/got_calls.h"
 #include "audit/prepare/image.h"
 #include "audit/prepare/lifetime.h"
 #include "audit/prepare/prepare.h"
@@ -227,6 +228,14 @@ struct opening {
 };
 
 /* Most of la_objopen. */
+/* May the rules select a function that the object calls? */
+static bool may_bind(const struct load *load)
+{
+	const struct rules_section *section = load->object->section;
+
+	return kinds & 1u << TRACE_KIND_PLT || (section && section->kinds & 1u << TRACE_KIND_CALLS);
+}
+
 static void open_object(void *argument)
 {
 	struct opening *opening = argument;
@@ -256,10 +265,12 @@ static void open_object(void *argument)
 		prepare_for_interface();
 	load->unbound = !binds();
 	load->object->unbound |= (uint8_t)load->unbound;
+	got_calls_open(load, &image, !check_mode() && may_bind(load));
 	no_plt_open(load, &imports, !load->unbound);
 	if (kinds & BINDING_KINDS)
 		unwinder_look();
 	prepare(load, &image);
+	got_calls_write(load);
 	cyg_bind_open(load, &imports);
 	gmon_open(load, &imports);
 	opening->load = load;
@@ -409,9 +420,16 @@ EXPORT uintptr_t la_symbind64(
 		return watched(symbol->st_value, *flags);
 	if (check_mode())
 		return check_bind(symbol, from, to, *flags, name);
-	uintptr_t address = watched(bind(symbol, from, to, *flags, name), *flags);
+	uint32_t word;
+	bool is_word = got_calls_take(from, name, *flags, &word);
+	uintptr_t address = bind(symbol, from, to, *flags, name);
 	if (address == symbol->st_value && kinds & BINDING_KINDS)
 		address = dladdr_through(to, name, address);
+	address = watched(address, *flags);
+	if (is_word) {
+		got_calls_set(from, word, address);
+		address = watched(symbol->st_value, *flags);
+	}
 	/* This may be the first selected function, and perhaps no LA_ACT_CONSISTENT follows. */
 	if (started && object_selected) {
 		watch_program();

@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 13		   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 14		   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 #define INDEX_STAMP   ".stamp"
 
@@ -50,7 +50,9 @@
 	X(4, PROBES)	 /* later: places in the middle of functions */                                      \
 	X(5, PLACES)	 /* later: branch targets, by which any place can be judged */                       \
 	X(6, FRAMES)	 /* later: how to go up from an address to its caller */                             \
-	X(7, ORDER)	 /* struct index_order: each name of each function, by name, then by address */
+	X(7, ORDER)	 /* struct index_order: each name of each function, by name, then by address */       \
+	X(8, WORDS)	 /* struct index_word, by address */                                                   \
+	X(9, WORD_CALLS) /* uint64_t: where a call's displacement is; by word, then by address */
 
 enum index_part_number {
 #define X(number, NAME) INDEX_##NAME = number,
@@ -216,6 +218,22 @@ struct index_call {
 	uint8_t flags;	   /* enum index_call_flags */
 	uint8_t zero;
 	uint8_t bytes[8]; /* which stand there, `length` of them */
+};
+
+/*
+ * A word that ld.so fills with the address of a function, which no PLT slot is. Code calls that by `call *word(%rip)`,
+ * or jumps there; or it loads the word, as data does that holds it (R_X86_64_64).
+ */
+struct index_word {
+	uint64_t address;
+	uint32_t first, calls; /* its calls, in INDEX_WORD_CALLS: of 6 bytes or more, the last 4 of them displacement */
+	uint32_t loads;	       /* instructions that read it otherwise */
+	uint32_t flags;	       /* enum index_word_flags */
+};
+
+enum index_word_flags {
+	INDEX_WORD_DATA = 1, /* a word of data, not of the GOT */
+	INDEX_WORD_WEAK = 2, /* there may be no such function, which is what some of the code asks */
 };
 
 /* A function has an entry for each of its names (aliases): it is found by any of them. */

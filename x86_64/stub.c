@@ -20,6 +20,7 @@
 /* Of an event sled: up to 36 bytes of code, and at EVENT_RESUME the address after the sled. */
 #define EVENT_SIZE   48
 #define EVENT_RESUME 40
+#define WORD_JUMP_SIZE 8
 #define REACH	     0x7fff0000ul /* of a rel32, less a margin for the instruction's own length */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -319,6 +320,38 @@ int stub_map_near(struct stub_pages *pages, uint64_t at, uint64_t text_low, uint
 	pages->reserved = count;
 	sys_fill(p, 0xcc, size);
 	return 1;
+}
+
+int stub_map_words(struct stub_pages *pages, uint64_t low, uint64_t high, uint32_t count)
+{
+	size_t code = round_up((uint64_t)count * WORD_JUMP_SIZE, PAGE);
+	size_t size = code + round_up((uint64_t)count * sizeof(uint64_t), PAGE);
+	uint8_t *p = map_near(low, high, size, PROT_READ | PROT_WRITE);
+
+	*pages = (struct stub_pages){ 0 };
+	if (!p)
+		return -ENOMEM;
+	pages->start = p;
+	pages->size = size;
+	pages->code_size = code;
+	sys_fill(p, 0xcc, code);
+	return 0;
+}
+
+uint64_t stub_word(const struct stub_pages *pages, uint32_t n)
+{
+	return (uint64_t)(uintptr_t)pages->start + pages->code_size + n * sizeof(uint64_t);
+}
+
+void stub_write_word(const struct stub_pages *pages, uint32_t n, uint64_t own)
+{
+	uint8_t *p = pages->start + (size_t)n * WORD_JUMP_SIZE;
+
+	/* jmp *own(%rip) */
+	p[0] = 0xff;
+	p[1] = 0x25;
+	sys_put32(p + 2, (uint32_t)(own - (uint64_t)(uintptr_t)(p + 6)));
+	*(uint64_t *)(uintptr_t)stub_word(pages, n) = (uint64_t)(uintptr_t)p;
 }
 
 int stub_finish_copies(struct stub_pages *pages)

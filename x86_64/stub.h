@@ -35,6 +35,9 @@
  * It is switched by one store as a binding is, while threads come through (release; pairs with the load by cmpq, and
  * x86 keeps its order with the loads at `rest`).
  *
+ * Words of calls without a PLT: code reads them in place of the object's own words, which lie within reach, too. Each
+ * has a jump of 8 bytes by that own word, where it leads until it is known what it shall lead to.
+ *
  * An event sled jumps to its stub, in the middle of a function, which goes on after the sled with everything as it was:
  *
  *		lea	-128(%rsp),%rsp		the red zone			stack at the trampoline:	 0
@@ -209,6 +212,17 @@ static inline uint64_t stub_cell_of(uint64_t start, size_t code_size, uint64_t s
 {
 	return stub_cell_at(start, code_size, (stub - start) / STUB_SIZE);
 }
+
+/*
+ * Maps `count` words within reach of low..high, which an object's code shall read in place of its own, each with a jump
+ * by one of those: stub_write_word() says by which, and has our word lead to the jump. Then comes stub_finish_copies().
+ * Returns 0 or -ENOMEM.
+ */
+int stub_map_words(struct stub_pages *pages, uint64_t low, uint64_t high, uint32_t count);
+void stub_write_word(const struct stub_pages *pages, uint32_t n, uint64_t own);
+
+/* Address of our word n. */
+uint64_t stub_word(const struct stub_pages *pages, uint32_t n);
 
 /* Gives the mapping back. No thread may be able to reach a stub any more (see above). */
 void stub_unmap(struct stub_pages *pages);

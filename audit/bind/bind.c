@@ -52,7 +52,9 @@ static struct choice choose(const struct load *from, const struct load *to, cons
 {
 	struct choice callee = { .kind = -1 }, caller = { .kind = -1 };
 
-	ask(&callee, to->object, to->object, TRACE_KIND_PLT, name);
+	/* What an object calls of its own, by its own PLT, nobody calls from outside. */
+	if (from != to)
+		ask(&callee, to->object, to->object, TRACE_KIND_PLT, name);
 	if (callee.on || callee.selected)
 		return callee;
 	ask(&caller, from->object, to->object, TRACE_KIND_CALLS, name);
@@ -327,15 +329,16 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	/* dlsym finds data too. Functions in assembly may lack a type; the linker makes PLT slots only for calls. */
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && !(flags & LA_SYMB_DLSYM)))
 		return body;
-	if (from == to || to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ||
-		from->object->flags & TRACE_OBJECT_LOADER)
+	if (to->object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) || from->object->flags & TRACE_OBJECT_LOADER)
 		return body;
-	enum nointercept_watch what = nointercept_watch(name);
+	bool own = from == to;
+	enum nointercept_watch what = own ? WATCH_NONE : nointercept_watch(name);
 	/* Rules that were added live count, too; they change under the lock. */
-	if (!(to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
+	if (!(!own && to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)
 		return body;
-	struct binding *ready = what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(to, name, body) : NULL;
+	struct binding *ready =
+		!own && what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(to, name, body) : NULL;
 	/* If a sled of the same function is on instead, the stub is off. */
 	if (ready && ready->cell->target == ready->rest) {
 		const struct bound_function *f = ready->function;

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "audit/bind/no_plt.h"
 
-#include <stdbool.h>
 #include <string.h> /* strcmp */
 
 #include "audit/bind/bind.h"
@@ -43,7 +42,7 @@ static bool is_dladdr(const char *name)
 }
 
 /* Most names end at their first letter. */
-static bool concerns(const char *name)
+bool no_plt_concerns(const char *name)
 {
 	return strchr("bcdlmpsu_", name[0]) &&
 	       (is_iterate(name) || is_dladdr(name) || nointercept_watch(name) != WATCH_NONE);
@@ -188,7 +187,7 @@ static const char *wanted(const struct symbol_tables *t, const Elf64_Rela *reloc
 		symbol->st_value)
 		return NULL;
 	const char *name = symbol_name(t, symbol);
-	return concerns(name) ? name : NULL;
+	return no_plt_concerns(name) ? name : NULL;
 }
 
 /* prctl() or syscall(), if the object imports it as most do: with no address that others take for the function's. */

@@ -22,6 +22,8 @@
 #ifndef XAUDIT_AUDIT_BIND_NO_PLT_H
 #define XAUDIT_AUDIT_BIND_NO_PLT_H
 
+#include <stdbool.h>
+
 #include "audit/bind/imports.h"
 #include "audit/model/object.h"
 
@@ -30,6 +32,9 @@
  * and syscall() are.
  */
 void no_plt_open(struct load *load, const struct imports *imports, int watch);
+
+/* Is it a function that words are bound for here, if it is libc's? */
+bool no_plt_concerns(const char *name);
 
 /* LA_ACT_CONSISTENT: the opened objects are relocated now, or before any other object is opened. */
 void no_plt_settled(void);

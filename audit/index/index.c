@@ -119,6 +119,8 @@ int index_attach(struct index *index, const void *bytes, size_t size, uint64_t *
 	to.name = part_of(head, INDEX_NAMES, 1, &to.names_size);
 	to.call = part_of(head, INDEX_CALLS, sizeof(struct index_call), &to.calls);
 	to.order = part_of(head, INDEX_ORDER, sizeof(struct index_order), &to.ordered);
+	to.word = part_of(head, INDEX_WORDS, sizeof(struct index_word), &to.words);
+	to.word_call = part_of(head, INDEX_WORD_CALLS, sizeof(uint64_t), &to.word_calls);
 	*index = to;
 	return 0;
 }
@@ -192,6 +194,20 @@ const char *index_alias(const struct index *index, const struct index_function *
 		return NULL;
 	name = index_text(index, before ? (uint32_t)(before - names + sys_length(before) + 1) : function->aliases);
 	return name && *name ? name : NULL;
+}
+
+const struct index_word *index_word(const struct index *index, size_t number)
+{
+	if (number >= index->words)
+		return NULL;
+	return index_bytes(index, index->word + number * sizeof(struct index_word), sizeof(struct index_word));
+}
+
+const uint64_t *index_word_calls(const struct index *index, const struct index_word *word)
+{
+	if (!word->calls || word->first > index->word_calls || word->calls > index->word_calls - word->first)
+		return NULL;
+	return index_bytes(index, index->word_call + word->first * sizeof(uint64_t), word->calls * sizeof(uint64_t));
 }
 
 /* The template at this offset; NULL: damaged. */

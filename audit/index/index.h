@@ -29,6 +29,7 @@ struct index {
 	/* Parts: offset and size; those of functions and of names in order are in entries of their size. */
 	size_t function, template, templates_size, name, names_size, order, ordered, call;
 	size_t calls; /* by number, as functions */
+	size_t word, words, word_call, word_calls;
 };
 
 /* Is it the same file, and has nobody changed it in between? */
@@ -85,6 +86,13 @@ int index_site(const struct index *index, const struct index_function *function,
  */
 const struct index_call *index_call(const struct index *index, size_t number);
 const struct index_call *index_call_of(const struct index *index, size_t function, size_t *number);
+
+/*
+ * A word that holds the address of a function, by number; and where its calls have their displacements, `calls` link-
+ * time addresses. NULL: none, or damaged.
+ */
+const struct index_word *index_word(const struct index *index, size_t number);
+const uint64_t *index_word_calls(const struct index *index, const struct index_word *word);
 
 /* What a reason means, for people. */
 const char *index_reason_phrase(unsigned reason);

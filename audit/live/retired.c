@@ -17,10 +17,13 @@ void retired_free(struct epoch_item *item)
 		stub_unmap(&block->pages);
 	entry_free(load);
 	stub_unmap(&load->stubs);
+	stub_unmap(&load->words);
 	arena_free(&load->arena);
 	load->blocks = NULL;
 	load->bindings = NULL;
 	load->touched = NULL;
+	load->got = NULL;
+	load->got_words = 0;
 	xray_free(load);
 	load->state = LOAD_FREE;
 }

@@ -36,8 +36,14 @@ static int protection(const struct load *load, uint64_t address)
 int object_write(const struct load *load, const void *at, const void *bytes, size_t size)
 {
 	struct patch patch = { .address = (uint64_t)(uintptr_t)at, .size = (uint8_t)size };
-	size_t done;
 
 	sys_copy(patch.bytes, bytes, size);
-	return patch_at_load(&patch, 1, protection(load, patch.address), &done);
+	return object_write_all(load, &patch, 1);
+}
+
+int object_write_all(const struct load *load, const struct patch *patch, size_t count)
+{
+	size_t done;
+
+	return patch_at_load(patch, count, protection(load, patch->address), &done);
 }

@@ -14,6 +14,7 @@
 #define XAUDIT_OBJECT_H
 
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "audit/index/index.h"
@@ -57,6 +58,8 @@ struct entry_function {
 	uint32_t id;			    /* 0: none yet */
 };
 
+struct patch;
+
 struct object {
 	struct object *next;
 	uint32_t number;
@@ -91,6 +94,9 @@ struct object {
 		int whole;
 	} then;
 	uint32_t room_functions, room_sites; /* what all these arrays have room for; 0: for what they hold */
+	/* The index by which calls without a PLT are found (audit/prepare/got_calls.h). ld.so's lock. */
+	struct index words;
+	bool words_asked;
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
@@ -128,6 +134,16 @@ struct entry_block {
 	/* Stubs of those that need them nearer (audit/live/entry_copy.h), near[0 ... near_count) from `first` on. */
 	struct stub_pages near_pages;
 	uint32_t *near, near_count;
+};
+
+/* A word by which the object calls a function of another one. */
+struct got_word {
+	uint32_t hash; /* object_hash() of the function's name */
+	bool left;     /* ld.so has not asked for it yet */
+	const char *name;
+	/* In la_objopen alone. */
+	const struct index_word *word;
+	const Elf64_Rela *relocation;
 };
 
 struct load {
@@ -169,6 +185,10 @@ struct load {
 	struct entry_block *entries; /* newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
 	int known; /* stubs were made for what bindings into earlier loads called */
+	/* Its calls without a PLT (audit/prepare/got_calls.h), by hash, and our words of the same numbers. */
+	struct got_word *got;
+	uint32_t got_words;
+	struct stub_pages words;
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };
@@ -189,6 +209,9 @@ extern int object_selected;
  * restored. Returns 0 or -errno.
  */
 int object_write(const struct load *load, const void *at, const void *bytes, size_t size);
+
+/* The same for several places of one segment, in ascending order. */
+int object_write_all(const struct load *load, const struct patch *patch, size_t count);
 
 /* What object_open() was told; NULL before. */
 extern const struct rules *object_rules;

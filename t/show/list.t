@@ -32,7 +32,8 @@ build five.so gcc -fpatchable-function-entry=5 -Wl,--build-id=0x0011223344556677
 	bail "gcc: $(cat "$tmp/build.err")"
 list --format=json "$tmp/five.so" >"$tmp/five"
 is "$? $(cat "$tmp/err")" '0 ' 'a library is listed as JSON'
-is "$(query "$tmp/five" '[sort keys %$j]')" '["build_id","coverage","event_sleds","file","functions","sites"]' \
+is "$(query "$tmp/five" '[sort keys %$j]')" \
+	'["build_id","coverage","event_sleds","file","functions","sites","without_plt"]' \
 	'the object has the documented members'
 is "$(query "$tmp/five" '$j->{file}')" "$tmp/five.so" 'the file is named as it was given'
 is "$(query "$tmp/five" '$j->{build_id}')" 00112233445566778899 'the build-id is in hexadecimal'

@@ -2,10 +2,12 @@
 #
 # Sites: which the rules choose, how they are found in a file, and how they are switched.
 dist_check_SCRIPTS += t/sites/config.t t/sites/cow.t t/sites/cxx_names.t t/sites/cyg.t t/sites/entry.t \
-	t/sites/entry_record.t t/sites/files.t t/sites/new_kind.t t/sites/pg.t t/sites/wx.t
+	t/sites/entry_record.t t/sites/files.t t/sites/new_kind.t t/sites/no_plt.t \
+	t/sites/no_plt_programs.t t/sites/pg.t t/sites/wx.t
 EXTRA_DIST += t/sites/app.c t/sites/conditional.c t/sites/cow.c t/sites/cxx_host.c t/sites/cxx_names.cc t/sites/cyg.cc \
 	t/sites/cyg_edge.c t/sites/cyg_log.c t/sites/cyg_part.c t/sites/entry.c t/sites/entry_carry.S \
-	t/sites/entry_carry.c t/sites/entry_placed.S t/sites/entry_placed.c t/sites/new_kind.c t/sites/pages.c \
+	t/sites/entry_carry.c t/sites/entry_placed.S t/sites/entry_placed.c t/sites/new_kind.c t/sites/no_plt.c \
+	t/sites/no_plt_callers.py t/sites/no_plt_others.c t/sites/no_plt_part.c t/sites/no_plt_put.c t/sites/pages.c \
 	t/sites/stay.c t/sites/swap.c t/sites/swap_library.c
 check_PROGRAMS += t/sites/cxx.u t/sites/glob.u t/sites/live.u t/sites/live_entry.u t/sites/live_soak.u t/sites/patch.u \
 	t/sites/patch_live.u t/sites/rules.u t/sites/rules_fallback.u t/sites/rules_lines.u t/sites/site.u \

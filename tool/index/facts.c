@@ -124,6 +124,7 @@ static void see(struct reading *reading, uint32_t i, const struct insn *insn)
 
 	if (insn->flow == INSN_CALL || insn->flow == INSN_CALL_INDIRECT)
 		calls_see(&facts->calls, reading->image, i, insn);
+	words_see(&facts->words, insn);
 	if (insn->relative) {
 		mark(facts, insn->flow == INSN_CALL ? facts->called : facts->jumped, insn->target);
 		if (!function || insn->flow == INSN_CALL)
@@ -538,6 +539,7 @@ void facts_read(struct facts *facts, struct image *image)
 		reading->told_end = section.sh_addr + section.sh_size;
 	}
 	calls_begin(&facts->calls, image);
+	words_begin(&facts->words, image);
 	decode_all(reading);
 	follow_asking(reading);
 	for (size_t i = 0; i < image->frames->count; i++)
@@ -553,6 +555,7 @@ void facts_read(struct facts *facts, struct image *image)
 	read_tables(reading);
 	follow_resolvers(image);
 	calls_end(&facts->calls, image);
+	words_end(&facts->words);
 	free(reading->table);
 	free(reading->words);
 	free(reading->base);
@@ -569,5 +572,6 @@ void facts_free(struct facts *facts)
 	free(facts->called);
 	free(facts->pointed);
 	calls_free(&facts->calls);
+	words_free(&facts->words);
 	*facts = (struct facts){ 0 };
 }

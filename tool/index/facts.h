@@ -21,6 +21,7 @@
 
 #include "tool/index/calls.h"
 #include "tool/index/image.h"
+#include "tool/index/words.h"
 
 struct facts {
 	uint64_t low, size; /* of code */
@@ -28,6 +29,7 @@ struct facts {
 	size_t instructions;
 	uint64_t decoded; /* bytes */
 	struct calls calls;
+	struct words words;
 };
 
 void facts_read(struct facts *facts, struct image *image);

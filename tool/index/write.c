@@ -71,7 +71,7 @@ static void put_part(struct bytes *file, struct index_head *head, unsigned numbe
 
 /* The parts while they are made. */
 struct parts {
-	struct bytes functions, templates, names, order, calls;
+	struct bytes functions, templates, names, order, calls, words, word_calls;
 };
 
 /* Calls from *c on that belong to function i of the image, which has this number in the index. */
@@ -212,6 +212,14 @@ static void put_names(const struct image *image, const uint32_t *number, struct 
 		}
 }
 
+static void put_words(const struct words *words, struct parts *to)
+{
+	if (words->count)
+		append(&to->words, words->word, words->count * sizeof(*words->word), 8);
+	for (size_t i = 0; i < words->calls; i++)
+		append(&to->word_calls, &words->call[i].address, sizeof(words->call[i].address), 8);
+}
+
 /* Room for the head and a sum of each block of so many bytes. */
 static size_t blocks_from(size_t bytes)
 {
@@ -224,7 +232,7 @@ static void put_all(struct bytes *file, struct index_head *head, struct parts *f
 {
 	/* The ends of parts are filled up. */
 	size_t bytes = from->functions.size + from->templates.size + from->names.size + from->order.size +
-		       from->calls.size + INDEX_PART_COUNT * 8;
+		       from->calls.size + from->words.size + from->word_calls.size + INDEX_PART_COUNT * 8;
 
 	head->blocks = blocks_from(bytes);
 	append(file, NULL, head->blocks, 8);
@@ -233,6 +241,8 @@ static void put_all(struct bytes *file, struct index_head *head, struct parts *f
 	put_part(file, head, INDEX_CALLS, &from->calls, sizeof(struct index_call));
 	put_part(file, head, INDEX_TEMPLATES, &from->templates, 1);
 	put_part(file, head, INDEX_NAMES, &from->names, 1);
+	put_part(file, head, INDEX_WORDS, &from->words, sizeof(struct index_word));
+	put_part(file, head, INDEX_WORD_CALLS, &from->word_calls, sizeof(uint64_t));
 	head->file_size = file->size;
 	uint64_t *sums = (void *)(file->at + sizeof(*head));
 	for (uint64_t block = 0; block < index_blocks(head); block++) {
@@ -270,6 +280,7 @@ int index_make(struct index_made *made, int fd, const char *path, const struct i
 	facts_read(&facts, &image);
 	uint32_t *number = judge(&image, &facts, &parts);
 	put_names(&image, number, &parts);
+	put_words(&facts.words, &parts);
 	free(number);
 	head.identity = image.identity;
 	memcpy(head.content, image.content, sizeof(head.content));

@@ -19,6 +19,7 @@
 #include "tool/index/own_file.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/list_symbol.h"
+#include "tool/show/show.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
@@ -101,6 +102,24 @@ static void add_indexed(struct list *list)
 	}
 }
 
+/*
+ * Calls by words that are no PLT slots are sites of `calls`, too, if there are more of these than slots
+ * (audit/prepare/got_calls.h).
+ */
+static void add_words(struct list *list, size_t slots)
+{
+	const struct index_word *word;
+
+	for (size_t i = 0; (word = index_word(&list->had.index, i)); i++) {
+		list->words.words += word->calls > 0;
+		list->words.calls += word->calls;
+		list->words.loads += word->flags & INDEX_WORD_WEAK ? 0 : word->loads;
+		list->words.data += word->flags & INDEX_WORD_DATA;
+	}
+	if (list->words.words <= slots)
+		list->words.words = list->words.calls = 0;
+}
+
 static void add_symbols(struct list *list, const struct site_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->count; i++) {
@@ -145,15 +164,17 @@ static int gather(struct list *list, int fd, int own)
 	bool indexed = !index_have(&list->had, fd, list->file);
 	size_t rows = (indexed ? list->had.index.functions : symbols.count) + list->set.functions;
 	list->row = memory_zeroed(rows + 1, sizeof(*list->row));
-	if (indexed)
+	if (indexed) {
 		add_indexed(list);
-	else
+		add_words(list, symbols.calls);
+	} else {
 		add_symbols(list, &symbols);
+	}
 	add_sites(list);
 	merge(list);
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (kind_rows[kind].listed == KIND_LISTS_IMPORTS)
-			list->sites[kind] = symbols.calls;
+			list->sites[kind] = symbols.calls + list->words.words;
 		else if (kind_rows[kind].listed == KIND_LISTS_EXPORTS || kind_has((unsigned)kind, KIND_BY_INDEX) ||
 			kind == TRACE_KIND_CYG)
 			list->sites[kind] = list->functions[kind];
@@ -196,6 +217,8 @@ static void print_json(const struct list *list)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (has_coverage(kind))
 			printf("%s\"%s\":%.2f", kind ? "," : "", kind_rows[kind].word, percent(list, kind));
+	printf("},\"without_plt\":{\"words\":%zu,\"calls\":%zu,\"loads\":%zu,\"data\":%zu", list->words.words,
+		list->words.calls, list->words.loads, list->words.data);
 	printf("},\"event_sleds\":{\"usable\":%" PRIu32 ",\"left_alone\":%" PRIu32 "}", list->set.events,
 		list->set.events_left);
 	fputs(",\"functions\":[", stdout);
@@ -222,6 +245,19 @@ static void print_json(const struct list *list)
 		fputs("}}", stdout);
 	}
 	fputs("]}\n", stdout);
+}
+
+/* How it calls without a PLT, and what is seen by the entry of the function alone. */
+static void print_words(const struct list *list)
+{
+	const struct list_words *words = &list->words;
+
+	if (words->words)
+		printf("           without a PLT %zu: %zu call%s in the code\n", words->words, words->calls,
+			show_s(words->calls));
+	if (words->loads || words->data)
+		printf("           refused: %zu load%s and %zu word%s of data with a function's address: entry\n",
+			words->loads, show_s(words->loads), words->data, show_s(words->data));
 }
 
 static void print_refused(const struct list *list, int kind)
@@ -312,6 +348,8 @@ static void print_table(const struct list *list)
 			printf("  %s", xaudit_read_reason_phrase(list->set.kind_reason[kind]));
 		putchar('\n');
 		print_refused(list, kind);
+		if (kind_rows[kind].listed == KIND_LISTS_IMPORTS)
+			print_words(list);
 		if (!(kind_rows[kind].types & 1u << SLED_XRAY_CUSTOM))
 			continue;
 		if (list->set.events)

@@ -29,6 +29,10 @@ struct list {
 	size_t rows;
 	size_t sites[TRACE_KIND_COUNT];	    /* that can be used */
 	size_t functions[TRACE_KIND_COUNT]; /* that they trace */
+	/* Calls without a PLT, by these words; and what reads such words otherwise, or is one in the data. */
+	struct list_words {
+		size_t words, calls, loads, data;
+	} words;
 };
 
 /* The words of its kinds, separated by commas; to has LIST_KINDS_ROOM bytes. */

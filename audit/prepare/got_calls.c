@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "audit/prepare/got_calls.h"
+
+#include <string.h> /* strcmp */
+
+#include "audit/bind/no_plt.h"
+#include "audit/bind/symbol.h"
+#include "audit/live/load_code.h"
+#include "audit/prepare/entry.h"
+#include "runtime/process/process.h"
+#include "x86_64/elf.h"
+#include "x86_64/patch.h"
+#include "x86_64/sys.h"
+
+/* What an object is looked through for, while it is. */
+struct search {
+	struct load *load;
+	struct symbol_tables tables;
+	struct arena memory; /* of this struct alone */
+	struct patch *patch;
+};
+
+static bool is_function(const Elf64_Sym *symbol)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+/* The symbol of another object's function whose address the word is to hold; NULL: none. */
+static const Elf64_Sym *symbol_of(const struct symbol_tables *t, const Elf64_Rela *relocation)
+{
+	const Elf64_Sym *symbol = t->symbols + ELF64_R_SYM(relocation->r_info);
+
+	if (ELF64_R_TYPE(relocation->r_info) != MACHINE_RELOCATION_DATA || relocation->r_addend ||
+		!symbol_is_inside(t->load, symbol, sizeof(*symbol)) || symbol->st_shndx != SHN_UNDEF ||
+		symbol->st_value || !is_function(symbol))
+		return NULL;
+	return symbol;
+}
+
+/* Has the program a PLT stub that is the function's address for all? Lock held. */
+static bool is_canonical(const struct load *load, const char *name)
+{
+	for (const struct load *l = loads; l; l = l->next) {
+		struct symbol_tables t;
+		const Elf64_Sym *symbol;
+
+		if (l->state != LOAD_OPEN || l->namespace != load->namespace || l->base ||
+			!(l->object->flags & TRACE_OBJECT_PROGRAM) || !symbol_tables(&t, l))
+			continue;
+		symbol = symbol_look(&t, name);
+		return symbol && symbol->st_shndx == SHN_UNDEF && symbol->st_value;
+	}
+	return false;
+}
+
+/* The word of the index at this link-time address; NULL: none, or damaged. */
+static const struct index_word *word_at(const struct index *index, uint64_t address)
+{
+	size_t low = 0, high = index->words;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct index_word *word = index_word(index, middle);
+		if (!word || word->address == address)
+			return word;
+		if (word->address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* The calls of the relocation's word; NULL: it has none, or must stay as it is. Lock held. */
+static const struct index_word *called(struct search *search, const Elf64_Rela *relocation)
+{
+	const Elf64_Sym *symbol = symbol_of(&search->tables, relocation);
+	const struct index_word *word = symbol ? word_at(&search->load->object->words, relocation->r_offset) : NULL;
+	const char *name = word ? symbol_name(&search->tables, symbol) : "";
+
+	if (!word || word->flags & INDEX_WORD_DATA || !index_word_calls(&search->load->object->words, word) ||
+		!strcmp(name, "dlclose") || is_canonical(search->load, name))
+		return NULL;
+	/* What is only called goes by way of our word. */
+	return word->loads && no_plt_concerns(name) ? NULL : word;
+}
+
+/* By hash. */
+static void insert(struct load *load, const char *name, const struct index_word *word, const Elf64_Rela *relocation)
+{
+	uint32_t hash = object_hash(name), at = load->got_words++;
+
+	for (; at && load->got[at - 1].hash > hash; at--)
+		load->got[at] = load->got[at - 1];
+	load->got[at] = (struct got_word){
+		.hash = hash, .left = true, .name = name, .word = word, .relocation = relocation
+	};
+}
+
+/* Lists the words. Returns false: there are none, or no memory. Lock held. */
+static bool list_words(struct search *search)
+{
+	struct load *load = search->load;
+	const struct symbol_tables *t = &search->tables;
+	uint32_t words = 0;
+
+	for (uint64_t i = t->relative; i < t->rela_count; i++)
+		words += called(search, &t->rela[i]) != NULL;
+	load->got = words ? arena_alloc(&load->arena, words * sizeof(*load->got)) : NULL;
+	if (!load->got)
+		return false;
+	for (uint64_t i = t->relative; i < t->rela_count && load->got_words < words; i++) {
+		const struct index_word *word = called(search, &t->rela[i]);
+		if (word)
+			insert(load, symbol_name(t, symbol_of(t, &t->rela[i])), word, &t->rela[i]);
+	}
+	return true;
+}
+
+/* Our words, which lead to where the object's own ones do. Lock held. */
+static bool make_words(struct load *load)
+{
+	if (stub_map_words(&load->words, load->start, load->end, load->got_words))
+		return false;
+	for (uint32_t n = 0; n < load->got_words; n++)
+		stub_write_word(&load->words, n, load->base + load->got[n].word->address);
+	return stub_finish_copies(&load->words) == 0;
+}
+
+static void sort(struct patch *patch, size_t count)
+{
+	for (size_t step = count / 2; step; step /= 2)
+		for (size_t i = step; i < count; i++) {
+			struct patch one = patch[i];
+			size_t at = i;
+			for (; at >= step && patch[at - step].address > one.address; at -= step)
+				patch[at] = patch[at - step];
+			patch[at] = one;
+		}
+}
+
+/* Has ld.so tell of the words. Returns false: it can't be. */
+static bool change_relocations(struct search *search)
+{
+	struct load *load = search->load;
+
+	for (uint32_t n = 0; n < load->got_words; n++) {
+		const Elf64_Rela *relocation = load->got[n].relocation;
+		struct patch *patch = &search->patch[n];
+		uint64_t info = ELF64_R_INFO(ELF64_R_SYM(relocation->r_info), MACHINE_RELOCATION_SLOT);
+
+		*patch = (struct patch){ .address = (uint64_t)(uintptr_t)&relocation->r_info, .size = sizeof(info) };
+		sys_copy(patch->bytes, &info, sizeof(info));
+	}
+	sort(search->patch, load->got_words);
+	return object_write_all(load, search->patch, load->got_words) == 0;
+}
+
+/* Has the instructions read our words. Those that can't be changed go on as they are. */
+static void change_calls(struct search *search)
+{
+	struct load *load = search->load;
+	size_t count = 0, done;
+
+	for (uint32_t n = 0; n < load->got_words; n++) {
+		const uint64_t *call = index_word_calls(&load->object->words, load->got[n].word);
+		for (uint32_t i = 0; call && i < load->got[n].word->calls; i++) {
+			uint64_t at = load->base + call[i], end;
+			uint32_t before = (uint32_t)(load->got[n].word->address - call[i] - 4), now;
+			uint8_t opcode[2];
+			struct patch *patch = &search->patch[count];
+
+			/* What is in memory must be what the index has; an entry may have been displaced there. */
+			if (!load_code_segment(load, call[i] - sizeof(opcode), &end) || end - call[i] < sizeof(now))
+				continue;
+			sys_copy(opcode, (const void *)(uintptr_t)(at - sizeof(opcode)), sizeof(opcode));
+			sys_copy(&now, (const void *)(uintptr_t)at, sizeof(now));
+			if (now != before || opcode[0] != 0xff || (opcode[1] != 0x15 && opcode[1] != 0x25))
+				continue;
+			now = (uint32_t)(stub_word(&load->words, n) - at - 4);
+			*patch = (struct patch){ .address = at, .size = sizeof(now) };
+			sys_copy(patch->bytes, &now, sizeof(now));
+			count++;
+		}
+	}
+	sort(search->patch, count);
+	for (size_t first = 0, n; first < count; first += n) {
+		uint64_t end = 0;
+		int prot = load_code_segment(load, search->patch[first].address - load->base, &end);
+		for (n = 1; first + n < count && search->patch[first + n].address - load->base < end; n++)
+			;
+		if (patch_at_load(&search->patch[first], n, prot, &done))
+			return;
+		for (size_t i = first; i < first + n; i++)
+			load_code_touch(load, search->patch[i].address, search->patch[i].size);
+	}
+}
+
+/* How many there are. */
+static size_t calls(const struct load *load)
+{
+	size_t count = 0;
+
+	for (uint32_t n = 0; n < load->got_words; n++)
+		count += load->got[n].word->calls;
+	return count;
+}
+
+/* Does it call more functions of others so than by its PLT? Weak ones, as __cxa_finalize(), all have. */
+static bool is_without_plt(const struct symbol_tables *t)
+{
+	uint64_t words = 0, slots = 0;
+
+	for (uint64_t i = t->relative; i < t->rela_count; i++) {
+		const Elf64_Sym *symbol = symbol_of(t, &t->rela[i]);
+		words += symbol && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
+	}
+	for (uint64_t i = 0; i < t->plt_count && slots < words; i++) {
+		const Elf64_Sym *symbol = t->symbols + ELF64_R_SYM(t->plt[i].r_info);
+		slots += symbol_is_inside(t->load, symbol, sizeof(*symbol)) && symbol->st_shndx == SHN_UNDEF;
+	}
+	return words > slots;
+}
+
+/* Words that are read otherwise: once per object. Lock held. */
+static void count_others(struct object *object)
+{
+	const struct index_word *word;
+
+	for (size_t n = 0; (word = index_word(&object->words, n)); n++)
+		if (word->flags & INDEX_WORD_DATA || (word->loads && !(word->flags & INDEX_WORD_WEAK)))
+			object->counts[TRACE_KIND_CALLS][TRACE_REASON_ADDRESS_TAKEN]++;
+}
+
+/* Finds the object's index, once. ld.so's lock. */
+static void find_index(struct object *object, const struct image *image)
+{
+	struct process_held held;
+
+	object->words_asked = true;
+	enum trace_reason reason = entry_find(&object->words, object, image);
+	process_lock(&held);
+	if (reason == TRACE_REASON_TRACED)
+		count_others(object);
+	else
+		object->counts[TRACE_KIND_CALLS][reason]++;
+	process_unlock(&held);
+}
+
+void got_calls_open(struct load *load, const struct image *image, bool wanted)
+{
+	struct search search = { .load = load };
+	struct object *object = load->object;
+	struct process_held held;
+
+	if (!wanted || load->textrel || object->refused || object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO) ||
+		!symbol_tables(&search.tables, load) || !search.tables.rela)
+		return;
+	if (!object->words_asked && ((object->section && object->section->kinds & kinds_with(KIND_BY_INDEX)) ||
+					    is_without_plt(&search.tables)))
+		find_index(object, image);
+	if (!object->words.head)
+		return;
+	process_lock(&held);
+	if (list_words(&search)) {
+		search.patch = arena_alloc(&search.memory, load->got_words * sizeof(*search.patch));
+		if (!search.patch || !make_words(load) || !change_relocations(&search))
+			load->got_words = 0;
+	}
+	process_unlock(&held);
+	arena_free(&search.memory);
+}
+
+void got_calls_write(struct load *load)
+{
+	struct search search = { .load = load };
+	struct process_held held;
+
+	if (!load->got_words)
+		return;
+	process_lock(&held);
+	search.patch = arena_alloc(&search.memory, calls(load) * sizeof(*search.patch));
+	if (search.patch)
+		change_calls(&search);
+	load_code_count_pages(load);
+	process_unlock(&held);
+	arena_free(&search.memory);
+}
+
+bool got_calls_take(struct load *load, const char *name, unsigned flags, uint32_t *number)
+{
+	uint32_t low = 0, high = load->got_words;
+
+	/* When relocations are done at once, not for a PLT slot that is bound at its first call. */
+	if (!high || !(flags & LA_SYMB_NOPLTENTER))
+		return false;
+	uint32_t hash = object_hash(name);
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (load->got[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* A PLT slot of the same function comes after it. */
+	for (; low < load->got_words && load->got[low].hash == hash; low++) {
+		if (!load->got[low].left || strcmp(load->got[low].name, name) != 0)
+			continue;
+		load->got[low].left = false;
+		*number = low;
+		return true;
+	}
+	return false;
+}
+
+void got_calls_set(const struct load *load, uint32_t number, uint64_t address)
+{
+	/* Release; pairs with the load by the object's own call, when it runs: the stub's cell is filled before. */
+	__atomic_store_n((uint64_t *)(uintptr_t)stub_word(&load->words, number), address, __ATOMIC_RELEASE);
+}
