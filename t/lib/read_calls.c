@@ -4,6 +4,7 @@
  * `xaudit report --format=json` does: a line per function, as there (its first five members), and one line of sums.
  * Status 1, and a line on standard error, where the trace is damaged.
  */
+#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,10 @@ int main(int argc, char **argv)
 		to->ended += item.call->end != XAUDIT_READ_UNKNOWN;
 		to->total += item.call->total;
 		to->self += item.call->self;
+		if (item.call->children && !item.call->user[0])
+			errx(1, "a call without calls in it has %" PRIu64 " ns of them", item.call->children);
+		if (item.call->parent)
+			item.call->parent->user[0]++;
 	}
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct xaudit_read_function *function = xaudit_read_function(trace, i);

@@ -13,7 +13,7 @@ static const struct xaudit_read_function function[] = {
 static struct xaudit_read_call begin(struct xaudit_read_call *parent, unsigned number)
 {
 	return (struct xaudit_read_call){ .parent = parent, .function = &function[number], .end = UNKNOWN,
-		.cpu = UNKNOWN };
+		.ticks = { .cpu = UNKNOWN } };
 }
 
 /* The call is over: it has this total, self and processor time. */
@@ -21,11 +21,11 @@ static uint32_t end(struct cct *cct, struct xaudit_read_call *call, uint64_t tot
 {
 	call->how = XAUDIT_READ_RETURNED;
 	call->end = 0;
-	call->total = total;
-	call->self = self;
-	call->cpu = cpu;
+	call->ticks.total = total;
+	call->ticks.self = self;
+	call->ticks.cpu = cpu;
 	if (call->parent)
-		call->parent->children += self + call->children;
+		call->parent->ticks.children += self + call->ticks.children;
 	return cct_take(cct, call);
 }
 
@@ -33,9 +33,9 @@ static uint32_t end(struct cct *cct, struct xaudit_read_call *call, uint64_t tot
 static uint32_t give_up(struct cct *cct, struct xaudit_read_call *call, uint64_t total)
 {
 	call->how = XAUDIT_READ_NO_END;
-	call->total = total;
+	call->ticks.total = total;
 	if (call->parent)
-		call->parent->children += call->children;
+		call->parent->ticks.children += call->ticks.children;
 	return cct_take(cct, call);
 }
 
@@ -196,8 +196,8 @@ static void check_from(void)
 	b.start = 110;
 	c = begin(&b, 2);
 	c.start = 111;
-	c.self = 5;
-	b.children = 5; /* c is not given, but b's time is whole */
+	c.ticks.self = 5;
+	b.ticks.children = 5; /* c is not given, but b's time is whole */
 	end(&cct, &b, 30, 25, UNKNOWN);
 	cct_sum(&cct);
 	check_node("a, of which no call is given,", PATH(&cct, 0), 0, 0, 0, 37);

@@ -57,7 +57,7 @@ is "$(asked graph tree --format=json | tr -d '\n')" "$(tr -d '\n' <<'END'
 "time_cpu_ns":null,"time_waiting_ns":null,"self_ns":40,"self_cpu_ns":null,"self_waiting_ns":null},
 {"depth":1,"function":"inner","library":"/usr/lib/libfoo.so","calls":2,"total_ns":70,"time_ns":70,
 "time_cpu_ns":null,"time_waiting_ns":null,"self_ns":70,"self_cpu_ns":null,"self_waiting_ns":null}
-],"folded":0,"lost":0,"no_end":0,"points":0}
+],"folded":0,"lost":0,"no_end":0,"points":0,"counted":0}
 END
 )" 'JSON has the same'
 
@@ -89,7 +89,7 @@ is "$(asked graph tree bar --format=json | tr -d '\n')" "$(tr -d '\n' <<'END'
 "time_cpu_ns":null,"time_waiting_ns":null,"self_ns":60,"self_cpu_ns":null,"self_waiting_ns":null},
 {"depth":1,"function":"inner","library":"/usr/lib/libfoo.so","calls":1,"total_ns":40,"time_ns":40,
 "time_cpu_ns":null,"time_waiting_ns":null,"self_ns":40,"self_cpu_ns":null,"self_waiting_ns":null}
-],"folded":0,"lost":0,"no_end":0,"points":0}
+],"folded":0,"lost":0,"no_end":0,"points":0,"counted":0}
 END
 )" 'JSON has both'
 
@@ -281,7 +281,7 @@ is "$(asked graph lost)" "$(cat <<'END'
 of 6 calls it is not known how long they were on processors: see xaudit info
 END
 )" 'what is known of some calls only does not pass for all of it'
-like "$(asked graph lost --format=json)" '"points":0,"cpu_unknown":6}' 'nor in JSON'
+like "$(asked graph lost --format=json)" '"points":0,"counted":0,"cpu_unknown":6}' 'nor in JSON'
 
 # ---- wrong usage, and traces that can't be read ----
 
@@ -295,4 +295,19 @@ unlike "$(asked graph tree)" "$(printf '\033')" 'there are no colours in a pipe'
 like "$(asked graph tree --color=always)" "$(printf '\033')" '--color=always asks for colours'
 bounded 60 sh -c '"$0" graph "$1" | head -n 1' "$XAUDIT" "$tmp/tree" >"$tmp/out" 2>"$tmp/err"
 is "$(cat "$tmp/err")" '' 'a reader that ends early is no error'
+
+# ---- functions that were only counted ----
+
+write_trace counted <<END
+$head
+thread 100 main
+entry 1 1000
+exit 1 1300
+counts 1 100 main 1:5 4:117
+END
+bounded 60 "$XAUDIT" graph bar "$tmp/counted" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/out" "$tmp/err")" "1 xaudit graph: calls of bar were only counted: nothing is known of a single \
+one; \`xaudit report\` has their number" 'of a function that was only counted that is said'
+bounded 60 "$XAUDIT" graph outer "$tmp/counted" >"$tmp/out" 2>&1
+is "$? $(tail -1 "$tmp/out")" '0 122 calls were only counted: they have no time' 'so it is of calls that were'
 done_testing

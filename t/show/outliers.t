@@ -52,11 +52,20 @@ is "$(asked outliers planted -n 1 --format=json | tr -d '\n')" "$(tr -d '\n' <<'
 {"factor":10,"outliers":[
 {"function":"outer","library":"/usr/lib/libfoo.so","calls":200,"p50_ns":100,"p99_ns":100,"max_ns":5000,
 "start_ns":1501000,"after_start_ns":1500000,"pid":100,"tid":100}
-]}
+],"counted":0}
 END
 )" 'JSON has the same, and the time as dump shows it'
 bounded 60 "$XAUDIT" dump --format=json "$tmp/planted" >"$tmp/dump"
 ok 'where the event is' grep -q '^{"time_ns":1501000,"tid":100,"event":"entry","function":"outer"' "$tmp/dump"
+
+write_trace counted <<END
+$head
+thread 100 main
+counts 1 100 main 1:5 4:117
+END
+is "$(asked outliers counted | tail -1)" '122 calls were only counted: they have no time' \
+	'calls that were only counted are told'
+like "$(asked outliers counted --format=json)" '"counted":122}$' 'in JSON, too'
 
 for wrong in --count=0 --factor=0 --factor=x --format=text; do
 	bounded 60 "$XAUDIT" outliers "$wrong" "$tmp/planted" >"$tmp/out" 2>"$tmp/err"

@@ -73,7 +73,7 @@ is "$(asked slow planted -n 1 --min=5 outer --format=json | tr -d '\n')" "$(tr -
 {"depth":1,"function":"bar","library":"/opt/bar/libbar.so","calls":1,"total_ns":5200,"time_ns":5200,
 "time_cpu_ns":null,"time_waiting_ns":null,"self_ns":5200,"self_cpu_ns":null,"self_waiting_ns":null}
 ],"folded":0}
-],"lost":0,"no_end":0,"points":0}
+],"lost":0,"no_end":0,"points":0,"counted":0}
 END
 )" 'JSON has the same'
 found() {
@@ -226,6 +226,21 @@ for format in text json; do
 	ok "$format: there is output" test -s "$tmp/out"
 	is "$(steering "$tmp/out" && echo steers)" '' "$format: nothing in a name steers a terminal"
 done
+
+# ---- functions that were only counted ----
+
+write_trace counted <<END
+$head
+thread 100 main
+entry 1 1000
+exit 1 1300
+counts 1 100 main 1:5 4:117
+END
+bounded 60 "$XAUDIT" slow bar "$tmp/counted" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/out" "$tmp/err")" "1 xaudit slow: calls of bar were only counted: nothing is known of a single \
+one; \`xaudit report\` has their number" 'of a function that was only counted that is said'
+bounded 60 "$XAUDIT" slow outer "$tmp/counted" >"$tmp/out" 2>&1
+is "$? $(tail -1 "$tmp/out")" '0 5 calls were only counted: they have no time' 'so it is of calls that were'
 
 # ---- wrong usage ----
 

@@ -50,7 +50,7 @@ is "$(asked stacks tree --format=json -n 2 | tr -d '\n')" "$(tr -d '\n' <<'END'
 "library":"/usr/lib/libfoo.so"}]},
 {"calls":2,"self_ns":70,"self_cpu_ns":null,"self_waiting_ns":null,"frames":[{"function":"inner",
 "library":"/usr/lib/libfoo.so"},{"function":"outer","library":"/usr/lib/libfoo.so"}]}
-],"stacks_in_all":4,"folded":0,"lost":0,"no_end":0,"points":0}
+],"stacks_in_all":4,"stacks_without":0,"folded":0,"lost":0,"no_end":0,"points":0,"counted":0}
 END
 )" 'JSON has the same'
 
@@ -114,8 +114,60 @@ $head
 thread 100 main
 point 1 1000
 END
-is "$(asked stacks points)" "no call with a time is in the trace; \`xaudit report\` lists all
-1 call was traced at the entry only: it has no time" 'where there are no times, that is told'
+is "$(asked stacks points)" "$(cat <<'END'
+1. -, 1 call, self -
+    #0   outer [libfoo.so]
+
+1 stack has no self time: it comes last
+1 call was traced at the entry only: it has no time
+END
+)" 'where there are no times, that is told'
+
+# Calls that are shorter than the clock tells: of three stacks two have no time.
+write_trace short <<END
+$head
+thread 100 main
+entry 1 1000
+entry 2 1100
+exit 2 1100
+entry 4 1200
+exit 4 1200
+entry 4 1250
+exit 4 1250
+exit 1 1300
+END
+is "$(asked stacks short)" "$(cat <<'END'
+1. 100.0 %, 1 call, self 0.300 us
+    #0   outer [libfoo.so]
+
+2. 0.0 %, 2 calls, self -
+    #0   bar [libbar.so]
+    #1   outer [libfoo.so]
+
+3. 0.0 %, 1 call, self -
+    #0   inner [libfoo.so]
+    #1   outer [libfoo.so]
+
+2 stacks have no self time: they come last
+END
+)" 'stacks without a time of their own are shown last, those with most calls first'
+like "$(asked stacks short --format=json)" '"stacks_in_all":3,"stacks_without":2,' 'JSON counts them'
+like "$(asked stacks short --format=json)" '"calls":2,"self_ns":0' 'and has them'
+is "$(asked stacks short --format=folded)" 'outer 300' 'folded, what has no width is left out'
+
+# ---- calls that were only counted ----
+
+write_trace counted <<END
+$head
+thread 100 main
+entry 1 1000
+exit 1 1300
+counts 1 100 main 1:5 4:117
+END
+like "$(asked stacks counted)" '^122 calls were only counted: they have no time$' \
+	'calls that were only counted are told'
+like "$(asked stacks counted --format=json)" '"counted":122}$' 'in JSON, too'
+is "$(asked stacks counted --tid=100 | tail -1)" '' 'whose they are is not known'
 
 # ---- switches ----
 

@@ -91,6 +91,13 @@ void show_points(uint64_t calls)
 			calls == 1 ? " was" : "s were", calls == 1 ? "it has" : "they have");
 }
 
+void show_counted(uint64_t calls)
+{
+	if (calls)
+		printf("%" PRIu64 " call%s only counted: %s no time\n", calls, calls == 1 ? " was" : "s were",
+			calls == 1 ? "it has" : "they have");
+}
+
 void show_cpu_unknown(uint64_t calls)
 {
 	if (calls)

@@ -73,6 +73,7 @@ static inline bool show_output_broken(void)
 
 /* Lines about calls that have no time, or none on processors, if there are any. */
 void show_points(uint64_t calls);
+void show_counted(uint64_t calls);
 void show_cpu_unknown(uint64_t calls);
 
 /* The end of a noun: "1 call", "2 calls". */

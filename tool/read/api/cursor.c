@@ -321,6 +321,11 @@ const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_c
 	return &c->sums;
 }
 
+uint64_t xaudit_read_calls_ns(const struct xaudit_read_calls *c, uint64_t ticks)
+{
+	return read_clock_span(&c->unit, ticks);
+}
+
 void xaudit_read_calls_done(struct xaudit_read_calls *c, uint64_t *done, uint64_t *all)
 {
 	if (!c->all)

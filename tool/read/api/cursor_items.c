@@ -83,6 +83,8 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 	public->how = public->reserved = 0;
 	public->self = public->children = public->total = 0;
 	public->cpu = public->cpu_self = XAUDIT_READ_UNKNOWN;
+	public->ticks.self = public->ticks.children = public->ticks.total = 0;
+	public->ticks.cpu = public->ticks.cpu_self = XAUDIT_READ_UNKNOWN;
 	public->user[0] = public->user[1] = 0;
 	public->id = c->ids++;
 	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
@@ -170,8 +172,14 @@ static void point(void *user, uint32_t id, uint64_t now, size_t at)
 	tell_alone(c, id, at, XAUDIT_READ_POINT, now);
 }
 
-/* How long the call was on processors. */
-static __attribute__((noinline)) void take_cpu(struct xaudit_read_calls *c, struct read_call *frame, uint64_t now)
+READ_INLINE uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How long the call was on processors; time: of all its time, in units. */
+static __attribute__((noinline)) void take_cpu(
+	struct xaudit_read_calls *c, struct read_call *frame, uint64_t now, uint64_t time)
 {
 	struct api_call *call = frame->user, *parent = call_of(&c->calls, frame - 1);
 	struct xaudit_read_call *public = &call->public;
@@ -183,10 +191,11 @@ static __attribute__((noinline)) void take_cpu(struct xaudit_read_calls *c, stru
 		return;
 	if (parent)
 		parent->on_child += on;
-	public->cpu = read_clock_span(clock, on);
-	public->cpu = public->cpu < ns ? public->cpu : ns;
-	public->cpu_self = read_clock_span(clock, on > call->on_child ? on - call->on_child : 0);
-	public->cpu_self = public->cpu_self < public->cpu ? public->cpu_self : public->cpu;
+	uint64_t own = on > call->on_child ? on - call->on_child : 0;
+	public->cpu = least(read_clock_span(clock, on), ns);
+	public->cpu_self = least(read_clock_span(clock, own), public->cpu);
+	public->ticks.cpu = least(c->scale ? read_clock_units(clock, on) : on, time);
+	public->ticks.cpu_self = least(c->scale ? read_clock_units(clock, own) : own, public->ticks.cpu);
 }
 
 READ_INLINE void end_timed(
@@ -204,18 +213,22 @@ READ_INLINE void end_timed(
 	slot->open = call->outer;
 	public->end = read_clock_time(clock, now);
 	if (unlikely(c->sched))
-		take_cpu(c, frame, now);
+		take_cpu(c, frame, now, time);
 	if (likely(!call->left_out)) {
 		uint64_t ns = public->end - public->start;
+		public->ticks.self = time - frame->child;
+		public->ticks.children = frame->child;
 		public->self = add(&c->unit, &slot->self, &slot->self_ns, time - frame->child);
 		/* Pairs of clocks that can't be true may say that it began before the clock did: that is told as 0. */
 		if (unlikely(public->self > ns + 1))
 			public->self = ns;
-		public->children = ns > public->self ? ns - public->self : 0;
-		if (call->around)
+		public->children = frame->child && ns > public->self ? ns - public->self : 0;
+		if (call->around) {
 			call->around->inner += time;
-		else
+		} else {
+			public->ticks.total = time;
 			public->total = add(&c->unit, &slot->total, &slot->total_ns, time);
+		}
 	}
 	finish(c, call, how, now);
 }
@@ -231,10 +244,13 @@ static void end_untimed(struct xaudit_read_calls *c, struct read_call *frame, en
 		call_of(&c->calls, frame - 1)->on_child += call->on_child;
 	slot->open = call->outer;
 	call->public.children = read_clock_span(&c->unit, frame->child);
-	if (call->around)
+	call->public.ticks.children = frame->child;
+	if (call->around) {
 		call->around->inner += call->inner;
-	else
+	} else {
+		call->public.ticks.total = call->inner;
 		call->public.total = add(&c->unit, &slot->total, &slot->total_ns, call->inner);
+	}
 	finish(c, call, how, now);
 }
 

@@ -15,7 +15,7 @@
  * open calls, of one process; it does not grow with the number of events.
  *
  * Times are rounded so that their sums are right: `self` of all calls of a function adds up to what `xaudit report`
- * says, and so does `total`; of a single call either may be 1 ns off.
+ * says, and so does `total`; of a single call either may be 1 ns off. For sums over other calls there are `ticks`.
  *
  * Errors are values: no function prints, changes signals or ends the process. A trace, and all that was made of it, is
  * used by one thread at a time; different traces by different threads, also if both are of one folder. Nothing here is
@@ -203,7 +203,7 @@ struct xaudit_read_call {
 	uint32_t how;	    /* enum xaudit_read_end; 0: it is open */
 	uint32_t reserved;
 	uint64_t self;	    /* its time less that of the calls that it made; 0 if its end is not known */
-	uint64_t children;  /* the time of these */
+	uint64_t children;  /* the time of these; 0 if it made none */
 	/*
 	 * What it adds to the `total` of its function: its time, or 0 for a recursive call; if its time is not known,
 	 * that of the calls of its function in it. The sum over all calls counts no moment of a stack twice. Calls that
@@ -215,6 +215,14 @@ struct xaudit_read_call {
 	/* The caller's, first 0: of the parent too, so what is known of a call may be kept in the calls around it. */
 	uint64_t user[2];
 	uint64_t id; /* its number among those that this cursor came to: 0, 1, ... in the order in which they began */
+	/*
+	 * Times that are not rounded, for sums over any choice of the cursor's calls: xaudit_read_calls_ns() makes ns
+	 * of a sum. Of calls that xaudit_read_events() tells of: 0.
+	 */
+	struct xaudit_read_ticks {
+		uint64_t self, children, total; /* as above */
+		uint64_t cpu, cpu_self;		/* as above; XAUDIT_READ_UNKNOWN, too */
+	} ticks;
 };
 
 enum xaudit_read_what {
@@ -306,6 +314,9 @@ struct xaudit_read_sums {
 };
 
 const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *calls);
+
+/* A time, or a sum of times, of this cursor's calls (struct xaudit_read_ticks) in ns, rounded. */
+uint64_t xaudit_read_calls_ns(const struct xaudit_read_calls *calls, uint64_t ticks);
 
 /* How far it came: bytes of events that were read, and of all. For a progress bar. */
 void xaudit_read_calls_done(struct xaudit_read_calls *calls, uint64_t *done, uint64_t *all);

@@ -162,7 +162,8 @@ void cct_add(struct cct_time *to, const struct cct_time *from)
 static uint64_t take_cpu(struct xaudit_read_call *call)
 {
 	uint64_t inside = call->user[1];
-	uint64_t cpu = call->end == XAUDIT_READ_UNKNOWN ? inside : call->cpu; /* UNKNOWN is CPU_UNKNOWN */
+	/* UNKNOWN is CPU_UNKNOWN */
+	uint64_t cpu = call->end == XAUDIT_READ_UNKNOWN ? inside : call->ticks.cpu;
 
 	if (call->how == XAUDIT_READ_POINT)
 		return CPU_UNKNOWN;
@@ -179,7 +180,8 @@ uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
 	uint64_t inside = call->user[1], cpu = take_cpu(call), own_cpu = CPU_UNKNOWN;
 	if (cpu != CPU_UNKNOWN && inside != CPU_UNKNOWN)
 		own_cpu = cpu > inside ? cpu - inside : 0;
-	struct cct_time own = time_of(call->self, own_cpu), all = time_of(call->self + call->children, cpu);
+	struct cct_time own = time_of(call->ticks.self, own_cpu);
+	struct cct_time all = time_of(call->ticks.self + call->ticks.children, cpu);
 	uint32_t number = ((uint32_t)call->user[0] & USER_NODE) - 1;
 	struct cct_node *node = &cct->node[number];
 	bool folded = call->user[0] & USER_FOLDED, loose = !call->parent || call->parent->start < cct->from;
@@ -187,7 +189,7 @@ uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
 	if (!cct->nodes_only) {
 		struct cct_function *function = function_of(cct, call->function->number);
 		function->calls++;
-		function->total += call->total;
+		function->total += call->ticks.total;
 		cct_add(&function->own, &own);
 	}
 	cct_add(&node->own, &own);
@@ -201,7 +203,7 @@ uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
 		return number;
 	}
 	node->calls++;
-	node->total += call->total;
+	node->total += call->ticks.total;
 	cct_add(&node->all, &all);
 	if (loose)
 		cct_add(&node->loose, &all);
@@ -218,6 +220,29 @@ void cct_sum(struct cct *cct)
 
 		cct_add(&parent->all, &cct->node[i].loose);
 		cct_add(&parent->loose, &cct->node[i].loose);
+	}
+}
+
+void cct_to_ns(const struct xaudit_read_calls *calls, struct cct_time *time)
+{
+	time->time = xaudit_read_calls_ns(calls, time->time);
+	time->timed = xaudit_read_calls_ns(calls, time->timed);
+	time->cpu = xaudit_read_calls_ns(calls, time->cpu);
+}
+
+void cct_convert(struct cct *cct, const struct xaudit_read_calls *calls)
+{
+	for (uint32_t i = 0; i < cct->nodes; i++) {
+		struct cct_node *node = &cct->node[i];
+
+		node->total = xaudit_read_calls_ns(calls, node->total);
+		cct_to_ns(calls, &node->own);
+		cct_to_ns(calls, &node->all);
+		cct_to_ns(calls, &node->loose);
+	}
+	for (uint32_t i = 0; i < cct->functions; i++) {
+		cct->function[i].total = xaudit_read_calls_ns(calls, cct->function[i].total);
+		cct_to_ns(calls, &cct->function[i].own);
 	}
 }
 

@@ -6,13 +6,14 @@
  *
  * Numbers of a node
  *	calls	its calls, whether they have a time or not.
- *	total	the sum of xaudit_read_call.total: of all nodes of a function together this is what `xaudit report`
+ *	total	the sum of the calls' totals: of all nodes of a function together this is what `xaudit report`
  *		shows as total. Of a recursive path it is 0: its time is in that of the path around it.
- *	own	the time of its calls without those in them (xaudit_read_call.self).
+ *	own	the time of its calls without those in them.
  *	all	the time of its calls. Of a call whose time is not known: that of the calls in it. After cct_sum() also
  *		those times of calls below whose callers were not given to it: these began before --from.
  * Of a time, `timed` is as much as is known to have been spent on a processor or not (0: no switches were recorded),
  * and `cpu` as much of that as was spent on a processor. timed - cpu is waiting.
+ * All times are those of xaudit_read_call.ticks, so that sums are exact; cct_convert() makes ns of them at the end.
  *
  * While a call is open, the low half of its user[0] is its node, and user[1] the processor time of the calls in it. The
  * high half of user[0] is the caller's own.
@@ -97,6 +98,10 @@ void cct_add(struct cct_time *to, const struct cct_time *from);
 
 /* Completes `all` of each node, when all calls are there. */
 void cct_sum(struct cct *cct);
+
+/* Makes ns of all times, of nodes and functions. calls: the cursor that gave them. Nothing can be added after that. */
+void cct_convert(struct cct *cct, const struct xaudit_read_calls *calls);
+void cct_to_ns(const struct xaudit_read_calls *calls, struct cct_time *time);
 
 /* Sorts the children of each node: by `all`, or by total; falling, then by calls, then by function. */
 void cct_sort(struct cct *cct, bool by_total);

@@ -71,7 +71,6 @@ static void make_function(struct graph *graph, bool outermost)
 	make_below(graph, in);
 	make_above(graph, outermost ? in : NULL);
 	free(in);
-	graph->whole = graph->below.node[graph->below_top].all.time;
 }
 
 /* ---- text ---- */
@@ -243,18 +242,27 @@ static const struct options_syntax syntax = {
 
 static void read_calls(struct graph *graph, const struct view_options *options)
 {
-	struct xaudit_read_calls *calls = view_begin(graph->trace, options, false);
 	struct xaudit_read_item item;
 
+	graph->calls = view_begin(graph->trace, options, false);
 	cct_open(&graph->all, CCT_MOST);
 	graph->all.from = view_from(graph->trace, options);
-	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
+	while (view_next(graph->calls, &item, &graph->left) == XAUDIT_READ_CALL) {
 		view_count_left(&graph->left, item.call);
 		cct_take(&graph->all, item.call);
 	}
-	xaudit_read_calls_close(calls);
 	cct_sum(&graph->all);
-	graph->whole = graph->all.node[CCT_ROOT].all.time;
+}
+
+/* All sums are there. */
+static void convert(struct graph *graph)
+{
+	cct_convert(&graph->all, graph->calls);
+	cct_convert(&graph->edges, graph->calls);
+	cct_convert(&graph->below, graph->calls);
+	cct_convert(&graph->above, graph->calls);
+	graph->whole = graph->function ? graph->below.node[graph->below_top].all.time :
+					 graph->all.node[CCT_ROOT].all.time;
 }
 
 static void print(struct graph *graph, enum graph_format format)
@@ -263,6 +271,9 @@ static void print(struct graph *graph, enum graph_format format)
 		make_function(graph, format == GRAPH_DOT || format == GRAPH_MERMAID);
 	else
 		cct_sort(&graph->all, false);
+	if (format == GRAPH_DOT || format == GRAPH_MERMAID)
+		graph_make_edges(graph);
+	convert(graph);
 	if (format == GRAPH_JSON)
 		print_json(graph);
 	else if (format != GRAPH_TEXT)
@@ -271,10 +282,20 @@ static void print(struct graph *graph, enum graph_format format)
 		print_function(graph);
 	else
 		print_program(graph);
-	if (graph->function) {
-		cct_close(&graph->below);
-		cct_close(&graph->above);
-	}
+	cct_close(&graph->edges);
+	cct_close(&graph->below);
+	cct_close(&graph->above);
+}
+
+/* NULL: there is nothing to show of such a function, and one line on stderr says why. */
+static const struct xaudit_read_function *find(const struct graph *graph, const char *word)
+{
+	const struct xaudit_read_function *function = view_find("graph", graph->trace, word);
+
+	if (!function)
+		return NULL;
+	uint64_t calls = cct_function(&graph->all, function->number)->calls;
+	return view_only_counted("graph", &graph->left, function, calls) ? NULL : function;
 }
 
 int graph_main(int argc, char **argv)
@@ -291,9 +312,11 @@ int graph_main(int argc, char **argv)
 	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
 	read_calls(&graph, &own.options);
 	if (word)
-		graph.function = view_find("graph", graph.trace, word);
+		graph.function = find(&graph, word);
 	if (!word || graph.function)
 		print(&graph, (enum graph_format)own.options.show.json);
+	view_left_free(&graph.left);
+	xaudit_read_calls_close(graph.calls);
 	cct_close(&graph.all);
 	status = show_end_trace(graph.trace);
 	return word && !graph.function ? TOOL_FAILED : status;

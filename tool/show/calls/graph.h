@@ -13,7 +13,9 @@ struct graph {
 	struct xaudit_read_trace *trace;
 	const struct show_colors *color;
 	const struct tree_options *tree;
+	struct xaudit_read_calls *calls; /* the cursor that read them */
 	struct cct all; /* paths of the program, summed */
+	struct cct edges; /* for languages of graphs: see graph_edges.h */
 	struct view_left left;
 	bool cpu;
 	/* With a function: */

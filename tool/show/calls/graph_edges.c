@@ -10,28 +10,24 @@
 #include "tool/base/tool.h"
 #include "tool/show/calls/graph.h"
 
-/*
- * Edges, as a tree: below the root the callers, below each of them its callees, with calls and total of the edge. Of
- * callers of the one function that is asked for, both are those of that function.
- */
+/* What is printed: graph->edges, as they shall look. */
 struct edges {
 	const struct graph *graph;
 	enum graph_format format;
-	struct cct cct;
 	bool *node; /* by number of the function: it has an edge that is shown */
 };
 
-static void add_edge(struct edges *edges, uint32_t from, uint32_t to, const struct cct_node *sums)
+static void add_edge(struct cct *edges, uint32_t from, uint32_t to, const struct cct_node *sums)
 {
-	uint32_t caller = cct_child(&edges->cct, CCT_ROOT, from);
-	struct cct_node *edge = &edges->cct.node[cct_child(&edges->cct, caller, to)];
+	uint32_t caller = cct_child(edges, CCT_ROOT, from);
+	struct cct_node *edge = &edges->node[cct_child(edges, caller, to)];
 
 	edge->calls += sums->calls;
 	edge->total += sums->total;
 }
 
 /* Of a tree of calls. */
-static void add_tree(struct edges *edges, const struct cct *cct)
+static void add_tree(struct cct *edges, const struct cct *cct)
 {
 	for (uint32_t i = 1; i < cct->nodes; i++)
 		if (cct->node[i].parent)
@@ -50,7 +46,7 @@ static bool is_again(const struct cct *above, uint32_t node)
 }
 
 /* Of the callers. */
-static void add_callers(struct edges *edges, const struct cct *above)
+static void add_callers(struct cct *edges, const struct cct *above)
 {
 	for (uint32_t i = 1; i < above->nodes; i++) {
 		const struct cct_node *node = &above->node[i];
@@ -60,10 +56,21 @@ static void add_callers(struct edges *edges, const struct cct *above)
 	}
 }
 
+void graph_make_edges(struct graph *graph)
+{
+	cct_open(&graph->edges, UINT32_MAX);
+	if (graph->function) {
+		add_callers(&graph->edges, &graph->above);
+		add_tree(&graph->edges, &graph->below);
+	} else {
+		add_tree(&graph->edges, &graph->all);
+	}
+}
+
 static bool is_shown(const struct edges *edges, const struct cct_node *edge)
 {
 	const struct graph *graph = edges->graph;
-	uint64_t from = cct_function(&graph->all, edges->cct.node[edge->parent].function)->total;
+	uint64_t from = cct_function(&graph->all, graph->edges.node[edge->parent].function)->total;
 	uint64_t to = cct_function(&graph->all, edge->function)->total;
 
 	/* Calls that have no time of their own, as recursive ones, are between functions that are shown. */
@@ -111,7 +118,7 @@ static void print_function(const struct edges *edges, uint32_t number)
 
 static void print_edge(const struct edges *edges, const struct cct_node *edge)
 {
-	uint32_t from = edges->cct.node[edge->parent].function;
+	uint32_t from = edges->graph->edges.node[edge->parent].function;
 	char buf[SHOW_TIME_SIZE];
 
 	show_time(buf, edge->total);
@@ -126,7 +133,7 @@ static void print_edge(const struct edges *edges, const struct cct_node *edge)
 static void print(struct edges *edges)
 {
 	const struct graph *graph = edges->graph;
-	const struct cct *cct = &edges->cct;
+	const struct cct *cct = &graph->edges;
 	uint32_t functions = xaudit_read_functions(graph->trace);
 
 	edges->node = memory_zeroed(functions + 1, sizeof(*edges->node));
@@ -157,13 +164,5 @@ void graph_print_edges(const struct graph *graph, enum graph_format format)
 {
 	struct edges edges = { .graph = graph, .format = format };
 
-	cct_open(&edges.cct, UINT32_MAX);
-	if (graph->function) {
-		add_callers(&edges, &graph->above);
-		add_tree(&edges, &graph->below);
-	} else {
-		add_tree(&edges, &graph->all);
-	}
 	print(&edges);
-	cct_close(&edges.cct);
 }

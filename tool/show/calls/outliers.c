@@ -115,6 +115,7 @@ static void print_table(const struct own *own)
 	if (!own->outliers)
 		printf("\nNo function has a call that took %" PRIu32 " times as long as 99 of 100 others.\n",
 			own->factor);
+	show_counted(xaudit_read_profile_info(own->profile)->counted);
 	show_say_coarse_trace(own->trace, "");
 }
 
@@ -135,7 +136,7 @@ static void print_json(const struct own *own)
 			row->calls, outlier->median, outlier->p99, row->max, row->max_start,
 			view_after_start(own->trace, row->max_start), row->max_pid, row->max_tid);
 	}
-	puts("\n]}");
+	printf("\n],\"counted\":%" PRIu64 "}\n", xaudit_read_profile_info(own->profile)->counted);
 }
 
 /* ---- the command ---- */

@@ -72,9 +72,10 @@ static bool find(struct slow *slow)
 	struct named_set set = { .word = slow->word };
 	struct xaudit_read_calls *calls = view_begin(slow->trace, &slow->options, false);
 	struct xaudit_read_item item;
+	uint64_t recorded = 0;
 
 	slow->call = memory_zeroed(slow->count, sizeof(*slow->call));
-	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
+	while (view_next(calls, &item, &slow->left) == XAUDIT_READ_CALL) {
 		const struct xaudit_read_call *call = item.call;
 
 		enum named named = is_named(&set, call->function);
@@ -84,17 +85,21 @@ static bool find(struct slow *slow)
 		}
 		if (named == NAMED_NO || (named == NAMED_ALIAS && set.own))
 			continue;
+		recorded++;
 		view_count_left(&slow->left, call);
 		if (call->recursion || call->end == XAUDIT_READ_UNKNOWN || call->how == XAUDIT_READ_POINT)
 			continue;
-		sample_add(&slow->times, call->end - call->start);
-		keep(slow, call, call->end - call->start);
+		uint64_t time = view_time(calls, call);
+		sample_add(&slow->times, time);
+		keep(slow, call, time);
 	}
 	xaudit_read_calls_close(calls);
 	free(set.named);
 	slow->function = view_find("slow", slow->trace, slow->word);
-	if (!slow->function)
+	if (!slow->function || view_only_counted("slow", &slow->left, slow->function, recorded))
 		return false;
+	/* Those of other functions are no matter here. */
+	slow->left.counted = view_counted_of(&slow->left, slow->function);
 	sample_sort(&slow->times);
 	if (slow->times.count)
 		slow->median = sample_middle(&slow->times, SLOW_MIDDLE, &slow->low, &slow->high);
@@ -111,6 +116,7 @@ struct open {
 
 struct pass {
 	struct slow *slow;
+	struct xaudit_read_calls *calls;
 	struct open *open;
 	uint32_t opens;
 };
@@ -159,11 +165,11 @@ static void enter(struct pass *pass, struct xaudit_read_call *call)
 	}
 }
 
-static struct slow_call *find_call(struct slow *slow, const struct xaudit_read_call *call)
+static struct slow_call *find_call(struct slow *slow, const struct xaudit_read_call *call, uint64_t time)
 {
 	for (uint32_t i = 0; i < slow->calls; i++) {
 		struct slow_call *c = &slow->call[i];
-		if (c->start == call->start && c->time == call->end - call->start && c->process == call->process &&
+		if (c->start == call->start && c->time == time && c->process == call->process &&
 			c->tid == call->tid && !c->found)
 			return c;
 	}
@@ -197,11 +203,11 @@ static void end_outermost(struct pass *pass, const struct xaudit_read_call *call
 	uint64_t to = view_to(slow->trace, &slow->options);
 
 	if (call->end != XAUDIT_READ_UNKNOWN && (!to || call->start < to)) {
-		uint64_t time = call->end - call->start;
+		uint64_t time = view_time(pass->calls, call);
 		if (time >= slow->low && time <= slow->high)
 			add_typical(slow, &open->tree);
 		struct slow_call *found = slow->calls && time >= slow->call[slow->calls - 1].time ?
-						  find_call(slow, call) : NULL;
+						  find_call(slow, call, time) : NULL;
 		if (found) {
 			found->found = true;
 			found->tree = open->tree;
@@ -238,24 +244,27 @@ static void read_calls(struct slow *slow)
 
 	options.to = 0;
 
-	struct xaudit_read_calls *calls = view_begin(slow->trace, &options, true);
 	struct xaudit_read_item item;
 
-	for (int what; (what = view_next(calls, &item)) != XAUDIT_READ_END;) {
+	pass.calls = view_begin(slow->trace, &options, true);
+	for (int what; (what = view_next(pass.calls, &item, &slow->left)) != XAUDIT_READ_END;) {
 		if (what == XAUDIT_READ_ENTER)
 			enter(&pass, item.call);
 		else if (what == XAUDIT_READ_CALL)
 			end(&pass, item.call);
 	}
-	xaudit_read_calls_close(calls);
 	for (uint32_t i = 0; i < pass.opens; i++)
 		cct_close(&pass.open[i].tree);
 	free(pass.open);
 	for (uint32_t i = 0; i < slow->calls; i++)
 		if (slow->call[i].found) {
 			cct_sum(&slow->call[i].tree);
+			cct_convert(&slow->call[i].tree, pass.calls);
 			cct_sort(&slow->call[i].tree, false);
 		}
+	for (uint32_t i = 0; i < slow->functions; i++)
+		cct_to_ns(pass.calls, &slow->typical[i].own);
+	xaudit_read_calls_close(pass.calls);
 }
 
 static const struct options_row rows[] = {
@@ -288,6 +297,7 @@ static void slow_free(struct slow *slow)
 	free(slow->call);
 	free(slow->typical);
 	sample_free(&slow->times);
+	view_left_free(&slow->left);
 }
 
 int slow_main(int argc, char **argv)

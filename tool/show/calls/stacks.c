@@ -29,6 +29,7 @@ struct own {
 	bool cpu;
 	const struct cct_node **stack; /* the innermost functions, sorted */
 	uint32_t stacks;
+	uint32_t without; /* of these, at the end: those with nothing of what they are sorted by */
 	uint64_t whole;
 };
 
@@ -60,18 +61,28 @@ static int by_key(const void *x, const void *y)
 
 	if (left != right)
 		return left > right ? -1 : 1;
+	if (!left && a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
 	return a < b ? -1 : a > b; /* in the order in which they were met */
 }
 
-static void find_stacks(struct own *own)
+/* calls: the cursor that gave them. */
+static void find_stacks(struct own *own, const struct xaudit_read_calls *calls)
 {
 	own->stack = memory_zeroed(own->cct.nodes, sizeof(*own->stack));
+	for (uint32_t i = 1; i < own->cct.nodes; i++)
+		own->whole += key_of(&own->cct.node[i], own->sort);
+	if (own->sort != SORT_CALLS)
+		own->whole = xaudit_read_calls_ns(calls, own->whole);
+	cct_convert(&own->cct, calls);
 	for (uint32_t i = 1; i < own->cct.nodes; i++) {
-		uint64_t key = key_of(&own->cct.node[i], own->sort);
+		const struct cct_node *node = &own->cct.node[i];
 
-		own->whole += key;
-		if (key)
-			own->stack[own->stacks++] = &own->cct.node[i];
+		/* Calls may be too short for the clock, or have no time: they are in the list all the same. */
+		if (!node->calls && !node->own.time)
+			continue;
+		own->stack[own->stacks++] = node;
+		own->without += !key_of(node, own->sort);
 	}
 	sort = own->sort;
 	qsort(own->stack, own->stacks, sizeof(*own->stack), by_key);
@@ -112,6 +123,12 @@ static void print_stack(const struct own *own, uint32_t number)
 	}
 }
 
+static const char *what_is_none(int sort)
+{
+	return sort == SORT_CPU ? "no time on a processor" : sort == SORT_WAITING ? "not waited" :
+	       sort == SORT_CALLS ? "no calls" : "no self time";
+}
+
 static void print_text(const struct own *own)
 {
 	uint32_t most = own->count ? own->count : STACKS_MOST;
@@ -122,10 +139,13 @@ static void print_text(const struct own *own)
 	}
 	term_rows(false);
 	if (!own->stacks)
-		puts("no call with a time is in the trace; `xaudit report` lists all");
+		puts("no call with a stack is in the trace; `xaudit report` lists all");
 	if (own->stacks > most)
 		printf("%" PRIu32 " more stack%s the rest: see -n\n", own->stacks - most,
 			own->stacks - most == 1 ? " has" : "s have");
+	if (own->without)
+		printf("%" PRIu32 " stack%s %s: %s last\n", own->without, own->without == 1 ? " has" : "s have",
+			what_is_none(own->sort), own->without == 1 ? "it comes" : "they come");
 	if (own->cct.folded)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
 		       " stacks\n",
@@ -152,9 +172,10 @@ static void fold_name(const char *name)
 
 static void print_folded(const struct own *own)
 {
-	uint32_t *path = NULL, room = 0;
+	/* What is 0 has no width in a picture. */
+	uint32_t *path = NULL, room = 0, stacks = own->stacks - own->without;
 
-	for (uint32_t i = 0; i < own->stacks && (!own->count || i < own->count) && !show_output_broken(); i++) {
+	for (uint32_t i = 0; i < stacks && (!own->count || i < own->count) && !show_output_broken(); i++) {
 		const struct cct_node *node = own->stack[i];
 		uint32_t depth = node->depth;
 
@@ -193,7 +214,8 @@ static void print_json(const struct own *own)
 		}
 		printf("]}");
 	}
-	printf("\n],\"stacks_in_all\":%" PRIu32 ",\"folded\":%" PRIu64 ",", own->stacks, own->cct.folded);
+	printf("\n],\"stacks_in_all\":%" PRIu32 ",\"stacks_without\":%" PRIu32 ",\"folded\":%" PRIu64 ",",
+		own->stacks, own->without, own->cct.folded);
 	view_json_left(own->trace, &own->left);
 	puts("}");
 }
@@ -237,12 +259,12 @@ static void read_calls(struct own *own)
 
 	cct_open(&own->cct, CCT_MOST);
 	own->cct.from = view_from(own->trace, &own->options);
-	while (view_next(calls, &item) == XAUDIT_READ_CALL) {
+	while (view_next(calls, &item, &own->left) == XAUDIT_READ_CALL) {
 		view_count_left(&own->left, item.call);
 		cct_take(&own->cct, item.call);
 	}
+	find_stacks(own, calls);
 	xaudit_read_calls_close(calls);
-	find_stacks(own);
 }
 
 int stacks_main(int argc, char **argv)
@@ -265,6 +287,7 @@ int stacks_main(int argc, char **argv)
 		print_json(&own);
 	else
 		print_text(&own);
+	view_left_free(&own.left);
 	free(own.stack);
 	cct_close(&own.cct);
 	return show_end_trace(own.trace);

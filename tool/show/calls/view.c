@@ -59,7 +59,13 @@ uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time)
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters)
 {
-	struct xaudit_read_calls_options only = { .size = sizeof(only), .enters = enters, .tid = options->tid };
+	struct xaudit_read_calls_options only = {
+		.size = sizeof(only),
+		.enters = enters,
+		/* It is not known whose they are, or when they were made. */
+		.counted = !enters && !options->tid && !options->from && !options->to,
+		.tid = options->tid,
+	};
 	struct xaudit_read_error error;
 
 	reading = trace;
@@ -69,12 +75,30 @@ struct xaudit_read_calls *view_begin(
 	return memory_need(xaudit_read_calls(trace, &only, &error));
 }
 
-int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
+static void add_counted(struct view_left *left, const struct xaudit_read_item *item)
+{
+	uint32_t number = item->function->number;
+
+	if (number >= left->functions) {
+		uint32_t functions = (number + 64) * 2;
+
+		left->counted_of = memory_resize(left->counted_of, functions, sizeof(*left->counted_of));
+		memset(left->counted_of + left->functions, 0,
+			(functions - left->functions) * sizeof(*left->counted_of));
+		left->functions = functions;
+	}
+	left->counted_of[number] += item->count;
+	left->counted += item->count;
+}
+
+int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, struct view_left *left)
 {
 	static uint32_t count;
 	uint64_t done, all;
-	int what = xaudit_read_next_call(calls, item);
+	int what;
 
+	while ((what = xaudit_read_next_call(calls, item)) == XAUDIT_READ_COUNTED)
+		add_counted(left, item);
 	if (what == XAUDIT_READ_END) {
 		progress_end();
 		show_trace_need_memory(reading);
@@ -86,6 +110,26 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item)
 }
 
 /* ---- what calls have no time ---- */
+
+void view_left_free(struct view_left *left)
+{
+	free(left->counted_of);
+}
+
+uint64_t view_counted_of(const struct view_left *left, const struct xaudit_read_function *function)
+{
+	return function->number < left->functions ? left->counted_of[function->number] : 0;
+}
+
+bool view_only_counted(const char *command, const struct view_left *left, const struct xaudit_read_function *function,
+	uint64_t calls)
+{
+	if (calls || !view_counted_of(left, function))
+		return false;
+	tool_error(command, "calls of %s were only counted: nothing is known of a single one; `xaudit report` has "
+			    "their number", names_shown(function->name));
+	return true;
+}
 
 static uint64_t lost_events(struct xaudit_read_trace *trace)
 {
@@ -105,7 +149,7 @@ static uint64_t cpu_unknown(struct xaudit_read_trace *trace, const struct view_l
 
 bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left)
 {
-	return left->no_end || left->points || cpu_unknown(trace, left) || lost_events(trace) ||
+	return left->no_end || left->points || left->counted || cpu_unknown(trace, left) || lost_events(trace) ||
 	       xaudit_read_trace_info(trace)->coarse;
 }
 
@@ -121,6 +165,7 @@ void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left
 		printf("%" PRIu64 " calls have no end in the trace: they have no time, but those in them have\n",
 			left->no_end);
 	show_points(left->points);
+	show_counted(left->counted);
 	if (cpu_unknown(trace, left))
 		show_cpu_unknown(left->no_cpu);
 	show_say_coarse_trace(trace, "");
@@ -128,8 +173,8 @@ void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left
 
 void view_json_left(struct xaudit_read_trace *trace, const struct view_left *left)
 {
-	printf("\"lost\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"points\":%" PRIu64, lost_events(trace), left->no_end,
-		left->points);
+	printf("\"lost\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"points\":%" PRIu64 ",\"counted\":%" PRIu64,
+		lost_events(trace), left->no_end, left->points, left->counted);
 	if (cpu_unknown(trace, left))
 		printf(",\"cpu_unknown\":%" PRIu64, left->no_cpu);
 }

@@ -49,15 +49,18 @@ uint64_t view_to(struct xaudit_read_trace *trace, const struct view_options *opt
 /* How long after the start of the trace a moment was, ns. */
 uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time);
 
-/* Begins a pass over the calls that the options name. enters: XAUDIT_READ_ENTER, too. */
+/*
+ * Begins a pass over the calls that the options name. enters: XAUDIT_READ_ENTER, too, and calls that were only counted
+ * are passed over.
+ */
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters);
 
-/*
- * xaudit_read_next_call(), with a bar that tells how far it came. Running out of memory is the end, too:
- * show_end_trace() tells.
- */
-int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item);
+/* The time of a call that is over, from entry to end: ns. */
+static inline uint64_t view_time(const struct xaudit_read_calls *calls, const struct xaudit_read_call *call)
+{
+	return xaudit_read_calls_ns(calls, call->ticks.self + call->ticks.children);
+}
 
 /* ---- what calls have no time ---- */
 
@@ -65,7 +68,17 @@ struct view_left {
 	uint64_t no_end; /* open at the end of their thread's trace, where events were lost, or recording was off */
 	uint64_t points; /* traced at their entry only */
 	uint64_t no_cpu; /* with a time, but how much of that was on a processor is not known (or not recorded) */
+	uint64_t counted; /* only counted */
+	uint64_t *counted_of; /* the same by number of the function */
+	uint32_t functions;
 };
+
+/*
+ * xaudit_read_next_call(), with a bar that tells how far it came. Running out of memory is the end, too:
+ * show_end_trace() tells. Calls that were only counted are no items: they are added to `left`.
+ */
+int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, struct view_left *left);
+void view_left_free(struct view_left *left);
 
 static inline void view_count_left(struct view_left *left, const struct xaudit_read_call *call)
 {
@@ -73,6 +86,16 @@ static inline void view_count_left(struct view_left *left, const struct xaudit_r
 	left->points += call->how == XAUDIT_READ_POINT;
 	left->no_cpu += call->end != XAUDIT_READ_UNKNOWN && call->cpu == XAUDIT_READ_UNKNOWN;
 }
+
+/* How many calls of a function were only counted. */
+uint64_t view_counted_of(const struct view_left *left, const struct xaudit_read_function *function);
+
+/*
+ * Was the function only counted? Then one line on stderr says so, for `command`. calls: how many of it were recorded,
+ * one by one.
+ */
+bool view_only_counted(const char *command, const struct view_left *left, const struct xaudit_read_function *function,
+	uint64_t calls);
 
 /* Are there such calls, lost events, or coarse times? Then the second one writes lines about them. */
 bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left);

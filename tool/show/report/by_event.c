@@ -188,13 +188,13 @@ static uint32_t row_of(struct by_event *by, const struct xaudit_read_item *item)
 static void take_call(struct by_event *by, const struct xaudit_read_item *item)
 {
 	const struct xaudit_read_call *call = item->call;
-	uint64_t time = tally_is_timed(call) ? call->end - call->start : XAUDIT_READ_UNKNOWN, total;
+	uint64_t time = tally_is_timed(call) ? call->ticks.self + call->ticks.children : XAUDIT_READ_UNKNOWN, total;
 	uint32_t row = nested_end(&by->nested, call, time, &total);
 
 	/* Of a call that is recorded at its entry only, the beginning is not told. */
 	if (!row)
 		row = row_of(by, item); /* may move the rows */
-	tally_add(&by->rows.tally[row], call, total);
+	tallies_add(&by->rows, row, call, total);
 }
 
 static void begin(void *user, uint32_t trace)
@@ -445,7 +445,7 @@ int report_by_event(struct report *report)
 {
 	struct by_event by = { .report = report };
 	const struct report_calls calls = {
-		.enters = true, .customs = true, .begin = begin, .take = take, .user = &by
+		.enters = true, .customs = true, .begin = begin, .take = take, .rows = &by.rows, .user = &by
 	};
 	const char *colon = strrchr(report->by_event, ':');
 

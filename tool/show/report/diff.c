@@ -60,9 +60,9 @@ static void take(void *user, const struct xaudit_read_item *item)
 		tally->counted += item->count;
 		return;
 	}
-	tally_add(tally, item->call, item->call->total);
+	tallies_add(&side->rows, row, item->call, item->call->ticks.total);
 	if (tally_is_timed(item->call))
-		spread_add(&tally->own, item->call->self);
+		spread_add(&tally->own, xaudit_read_calls_ns(side->rows.calls, item->call->ticks.self));
 }
 
 /* The number in `names` of the function that one of these names is a name of; 0: of none. */
@@ -139,8 +139,8 @@ static void take_side(struct diff *diff, struct side *side, uint32_t which)
 static void count_both(struct diff *diff)
 {
 	struct side side[2] = { 0 };
-	const struct report_calls calls[2] = { { .take = take, .user = &side[OLD] },
-		{ .take = take, .user = &side[NEW] } };
+	const struct report_calls calls[2] = { { .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
+		{ .take = take, .rows = &side[NEW].rows, .user = &side[NEW] } };
 
 	report_both(diff->report, calls);
 	take_side(diff, &side[OLD], OLD);
@@ -307,7 +307,7 @@ static void print_remarks(const struct diff *diff)
 
 	for (uint32_t i = 0; i < diff->lines; i++) {
 		for (unsigned side = OLD; side <= NEW; side++)
-			self[side] += diff->line[i].tally[side] ? diff->line[i].tally[side]->self : 0;
+			self[side] += diff->line[i].tally[side] ? diff->line[i].tally[side]->ns.self : 0;
 		marks |= diff->line[i].marks;
 	}
 	term_rows(false);

@@ -61,6 +61,7 @@ static void read_all(struct reading *reading)
 	uint32_t count = 0;
 
 	reading->cursor = memory_need(xaudit_read_calls(trace, &options, NULL));
+	tallies_begin(calls->rows, reading->cursor);
 	if (calls->begin)
 		calls->begin(calls->user, reading->trace);
 	while (xaudit_read_next_call(reading->cursor, &item) > XAUDIT_READ_END) {
@@ -73,6 +74,7 @@ static void read_all(struct reading *reading)
 		if (!reading->aside)
 			tell(reading);
 	}
+	tallies_end(calls->rows);
 }
 
 /* In the command's thread. */

@@ -8,11 +8,13 @@
 
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/report/report.h"
+#include "tool/show/report/tally.h"
 
 struct report_calls {
 	bool enters, customs;
 	void (*begin)(void *user, uint32_t trace); /* before the calls of a trace; NULL: nothing */
 	void (*take)(void *user, const struct xaudit_read_item *item);
+	struct tallies *rows; /* to which calls are added */
 	void *user;
 };
 

@@ -58,7 +58,7 @@ static void add(struct edges *edges, const struct xaudit_read_call *call, uint32
 {
 	uint32_t row = tallies_find(&edges->rows, function, other, 0);
 
-	tally_add(&edges->rows.tally[row], call, call->total);
+	tallies_add(&edges->rows, row, call, call->ticks.total);
 }
 
 static void take(void *user, const struct xaudit_read_item *item)
@@ -131,7 +131,7 @@ static void print_table(const struct edges *edges, const struct report_line *fun
 
 	report_print_function(report, name->name, name->library);
 	printf(": %" PRIu64 " call%s, total %s, self %s\n", tally->calls, show_s(tally->calls),
-		show_time(total, tally->total), show_time(self, tally->self));
+		show_time(total, tally->ns.total), show_time(self, tally->ns.self));
 	columns_heads(&report->columns, edges->callees ? "Callee" : "Caller", report->color);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		const struct tally *row = line[i].row;
@@ -175,7 +175,7 @@ static int answer(struct report *report, const char *pattern, bool callees)
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
 		COLUMN_MAX };
 	struct edges edges = { .report = report, .pattern = pattern, .callees = callees };
-	const struct report_calls calls = { .begin = begin, .take = take, .user = &edges };
+	const struct report_calls calls = { .begin = begin, .take = take, .rows = &edges.rows, .user = &edges };
 	int status = TOOL_OK;
 	uint32_t functions;
 

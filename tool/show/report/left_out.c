@@ -46,9 +46,7 @@ void left_print(const struct report *report)
 		left->lost, show_s(left->lost), left->lost ? color->off : "", left->unfinished,
 		show_s(left->unfinished));
 	show_points(left->points);
-	if (left->counted)
-		printf("%" PRIu64 " call%s only counted: %s no time\n", left->counted,
-			left->counted == 1 ? " was" : "s were", left->counted == 1 ? "it has" : "they have");
+	show_counted(left->counted);
 	if (left->no_end)
 		printf("%" PRIu64 " call%s no time: recording of functions was switched off in %s\n", left->no_end,
 			left->no_end == 1 ? " has" : "s have", left->no_end == 1 ? "it" : "them");

@@ -74,29 +74,59 @@ uint32_t tallies_find(struct tallies *tallies, uint32_t a, uint32_t b, uint32_t 
 	return tallies->used++;
 }
 
-static void add_cpu(uint64_t *cpu, uint64_t add)
+static void add_known(uint64_t *sum, uint64_t add)
 {
-	*cpu = *cpu == COLUMN_UNKNOWN || add == XAUDIT_READ_UNKNOWN ? COLUMN_UNKNOWN : *cpu + add;
+	*sum = *sum == COLUMN_UNKNOWN || add == XAUDIT_READ_UNKNOWN ? COLUMN_UNKNOWN : *sum + add;
+}
+_Static_assert(COLUMN_UNKNOWN == XAUDIT_READ_UNKNOWN, "add_known() takes one for the other");
+
+static uint64_t to_ns(const struct xaudit_read_calls *calls, uint64_t ticks)
+{
+	return ticks == COLUMN_UNKNOWN ? COLUMN_UNKNOWN : xaudit_read_calls_ns(calls, ticks);
 }
 
-void tally_add(struct tally *tally, const struct xaudit_read_call *call, uint64_t total)
+void tallies_begin(struct tallies *tallies, const struct xaudit_read_calls *calls)
 {
+	tallies->calls = calls;
+}
+
+void tallies_end(struct tallies *tallies)
+{
+	for (uint32_t i = 1; i < tallies->used; i++) {
+		struct tally *tally = &tallies->tally[i];
+
+		tally->ns.total += xaudit_read_calls_ns(tallies->calls, tally->ticks.total);
+		tally->ns.self += xaudit_read_calls_ns(tallies->calls, tally->ticks.self);
+		tally->ns.sum += xaudit_read_calls_ns(tallies->calls, tally->ticks.sum);
+		add_known(&tally->ns.cpu, to_ns(tallies->calls, tally->ticks.cpu));
+		add_known(&tally->ns.cpu_self, to_ns(tallies->calls, tally->ticks.cpu_self));
+		tally->ticks = (struct tally_times){ 0 };
+	}
+	tallies->calls = NULL;
+}
+
+struct tally *tallies_add(struct tallies *tallies, uint32_t row, const struct xaudit_read_call *call, uint64_t total)
+{
+	struct tally *tally = &tallies->tally[row];
+	struct tally_times *ticks = &tally->ticks;
+
 	tally->calls++;
-	tally->total += total;
+	ticks->total += total;
 	if (!tally_is_timed(call)) {
 		/* In its total are other calls: it is not known here how long these were on processors. */
 		if (total)
-			tally->cpu = COLUMN_UNKNOWN;
-		return;
+			ticks->cpu = COLUMN_UNKNOWN;
+		return tally;
 	}
-	uint64_t time = call->end - call->start;
+	uint64_t time = call->ticks.self + call->ticks.children;
 	tally->timed++;
-	tally->self += call->self;
-	tally->sum += time;
+	ticks->self += call->ticks.self;
+	ticks->sum += time;
 	if (total)
-		add_cpu(&tally->cpu, call->cpu);
-	add_cpu(&tally->cpu_self, call->cpu_self);
-	spread_add(&tally->time, time);
+		add_known(&ticks->cpu, call->ticks.cpu);
+	add_known(&ticks->cpu_self, call->ticks.cpu_self);
+	spread_add(&tally->time, xaudit_read_calls_ns(tallies->calls, time));
+	return tally;
 }
 
 void tally_line(const struct tally *tally, struct report_line *line)
@@ -105,22 +135,22 @@ void tally_line(const struct tally *tally, struct report_line *line)
 	line->row = tally;
 	line->value[COLUMN_CALLS] = tally->calls;
 	line->value[COLUMN_COUNTED] = tally->counted;
-	line->value[COLUMN_TOTAL] = tally->total;
-	line->value[COLUMN_SELF] = tally->self;
+	line->value[COLUMN_TOTAL] = tally->ns.total;
+	line->value[COLUMN_SELF] = tally->ns.self;
 	if (!tally->timed)
 		return;
-	line->value[COLUMN_CPU] = tally->cpu;
-	line->value[COLUMN_CPU_SELF] = tally->cpu_self;
+	line->value[COLUMN_CPU] = tally->ns.cpu;
+	line->value[COLUMN_CPU_SELF] = tally->ns.cpu_self;
 	double n = (double)tally->timed, variance = spread_variance(&tally->time) * (n - 1) / n;
 	line->value[COLUMN_MIN] = tally->time.min;
-	line->value[COLUMN_AVG] = tally->sum / tally->timed;
+	line->value[COLUMN_AVG] = tally->ns.sum / tally->timed;
 	line->value[COLUMN_DEVIATION] = (uint64_t)(sqrt(variance) + 0.5);
 	line->value[COLUMN_P50] = spread_percentile(&tally->time, 50);
 	line->value[COLUMN_P90] = spread_percentile(&tally->time, 90);
 	line->value[COLUMN_P99] = spread_percentile(&tally->time, 99);
 	line->value[COLUMN_P999] = spread_percentile(&tally->time, 99.9);
 	line->value[COLUMN_MAX] = tally->time.max;
-	line->value[COLUMN_SELF_AVG] = tally->self / tally->timed;
+	line->value[COLUMN_SELF_AVG] = tally->ns.self / tally->timed;
 	if (tally->own.values)
 		line->value[COLUMN_SELF_P50] = spread_percentile(&tally->own, 50);
 }

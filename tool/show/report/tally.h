@@ -31,11 +31,16 @@ double spread_variance(const struct spread *spread); /* of the values behind the
 uint64_t spread_percentile(const struct spread *spread, double percent); /* 0 if there are no values */
 void spread_free(struct spread *spread);
 
+struct tally_times {
+	uint64_t total, self, sum;
+	uint64_t cpu, cpu_self; /* of total and self; COLUMN_UNKNOWN: not known of some call */
+};
+
 struct tally {
 	uint32_t key[3];
 	uint64_t calls, counted, timed;
-	uint64_t total, self, sum;
-	uint64_t cpu, cpu_self; /* of total and self; COLUMN_UNKNOWN: not known of some call */
+	/* Of the trace at hand, as ticks that are not rounded; and of those before it, in ns. */
+	struct tally_times ticks, ns;
 	struct spread time; /* from entry to end */
 	struct spread own; /* the self times, if the question adds them */
 };
@@ -44,7 +49,12 @@ struct tallies {
 	struct tally *tally; /* [0] is none */
 	uint32_t used; /* with [0] */
 	struct hash by_key;
+	const struct xaudit_read_calls *calls; /* of the trace at hand */
 };
+
+/* The calls of this cursor, of a trace, are next; and they are over: now their times are in `ns`. */
+void tallies_begin(struct tallies *tallies, const struct xaudit_read_calls *calls);
+void tallies_end(struct tallies *tallies);
 
 /* The index of the row with this key, made if there is none. */
 uint32_t tallies_find(struct tallies *tallies, uint32_t a, uint32_t b, uint32_t c);
@@ -55,10 +65,11 @@ static inline bool tally_is_timed(const struct xaudit_read_call *call)
 	return call->how >= XAUDIT_READ_RETURNED && call->how <= XAUDIT_READ_CUT;
 }
 
-/* Adds a call that is over; total: what it adds to the total of this row. */
-void tally_add(struct tally *tally, const struct xaudit_read_call *call, uint64_t total);
+/* Adds a call that is over to a row; total: what it adds to the total of that, in ticks. Returns the row. */
+struct tally *tallies_add(
+	struct tallies *tallies, uint32_t row, const struct xaudit_read_call *call, uint64_t total);
 
-/* Fills in all values of the line but the share; line->row becomes the tally. */
+/* When the traces are over: fills in all values of the line but the share; line->row becomes the tally. */
 void tally_line(const struct tally *tally, struct report_line *line);
 
 /* Takes all that was counted of a row, which is empty afterwards, into one of another key, which is empty. */
