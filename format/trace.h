@@ -165,7 +165,7 @@ struct trace_chunk {
 	/* where the events end, from the chunk's start; 0: not finished, read to the end, skip zeros */
 	uint64_t used;
 	uint64_t lost;	    /* events of this thread that were lost right before this chunk */
-	char comm[16];	    /* name of the thread, or empty */
+	char comm[16];	    /* name of the thread, or empty; read again when it ends */
 	uint64_t token;	    /* a hole: no event was written there */
 	uint64_t copied;    /* in meta: its number in t<n> (from 1), once it is there; 0: none. In t<n>: 0 */
 	uint32_t mode;	    /* enum trace_mode, when it was begun */

@@ -7,6 +7,7 @@
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/thread.h"
 #include "runtime/record/count.h"
+#include "runtime/record/last_name.h"
 #include "runtime/record/recorder.h"
 #include "x86_64/mirror.h"
 
@@ -23,12 +24,18 @@ static void record_taken(struct thread *thread)
 	recorder_thread_changed(thread);
 }
 
+static void thread_ends(struct thread *thread)
+{
+	last_name_note(thread);
+	handlers_thread_ended(thread);
+}
+
 void start_parts(void)
 {
 	mirror_init(memory_for_stacks);
 	thread_init(&(struct thread_hooks){ .begun = recorder_describe,
 		.taken = record_taken,
 		.ends = calls_unwind_all,
-		.ended = handlers_thread_ended });
+		.ended = thread_ends });
 	calls_init(&(struct calls_hooks){ .frames_gone = handlers_frames_gone, .unwound = handlers_unwind });
 }

@@ -12,6 +12,7 @@
 #include "runtime/process/process.h"
 #include "runtime/process/process_counters.h"
 #include "runtime/process/thread.h"
+#include "runtime/record/last_name.h"
 #include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
@@ -139,8 +140,10 @@ void calls_finish(void)
 	struct process_held held;
 	struct thread *thread = thread_self();
 
-	if (thread)
+	if (thread) {
 		calls_unwind_all(thread);
+		last_name_note(thread);
+	}
 	process_lock(&held);
 	process_clock();
 	/* The process of a child that shares our memory is another one. */

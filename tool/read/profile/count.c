@@ -109,7 +109,7 @@ static void count_counters(struct read_count *c, unsigned number, struct read_co
 		return;
 	if (c->setup->by == XAUDIT_READ_BY_THREAD)
 		thread_row = read_count_row_of_thread(
-			c, counts->head.tid, counts->head.comm, sizeof(counts->head.comm));
+			c, counts->head.tid, counts->head.comm, sizeof(counts->head.comm), false);
 	while (read_counts_next(counts)) {
 		uint32_t n = row_of_counter(c, counts, thread_row); /* may move the rows */
 		struct read_row *row = &c->rows.row[n];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/profile/loop.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool/read/damage/memory.h"
@@ -45,15 +46,22 @@ uint32_t read_count_row_of_function(struct read_count *c, const struct read_func
 	return (*page)[id & PAGE_MASK] = row;
 }
 
-uint32_t read_count_row_of_thread(struct read_count *c, uint32_t tid, const char *name, size_t room)
+uint32_t read_count_row_of_thread(struct read_count *c, uint32_t tid, const char *name, size_t room, bool later)
 {
 	struct read_row_key key = { .trace = c->trace, .pid = c->process->head.pid, .tid = tid };
 	uint32_t n = read_rows_find(&c->rows, c->damage, &key);
 	struct read_row *row = &c->rows.row[n];
 
-	if (n && !row->thread && *name) {
-		row->thread = read_memory_text(c->damage, name, room);
-		row->thread_task = c->task;
+	if (!n || !*name || (row->thread && !later))
+		return n;
+	uint32_t task = later ? c->task + 1 : 0;
+	if (row->thread && row->thread_task == task && !strncmp(row->thread, name, room))
+		return n;
+	char *text = read_memory_text(c->damage, name, room);
+	if (text) {
+		free(row->thread);
+		row->thread = text;
+		row->thread_task = task;
 	}
 	return n;
 }
@@ -389,11 +397,11 @@ static void count_other(struct read_count *c, enum read_decoded what)
 	case READ_DECODED_THREAD:
 		change_stack(c, what);
 		if (c->setup->by == XAUDIT_READ_BY_THREAD)
-			record->thread_row = read_count_row_of_thread(c, d->tid, "", 0);
+			record->thread_row = read_count_row_of_thread(c, d->tid, "", 0, false);
 		break;
 	case READ_DECODED_CHUNK:
 		if (c->setup->by == XAUDIT_READ_BY_THREAD)
-			read_count_row_of_thread(c, d->tid, head->comm, sizeof(head->comm));
+			read_count_row_of_thread(c, d->tid, head->comm, sizeof(head->comm), true);
 		break;
 	case READ_DECODED_GAP:
 	case READ_DECODED_STACK:

@@ -60,7 +60,11 @@ READ_INLINE bool read_count_call(struct read_count *count, struct read_row *row,
 	return read_unlikely(time > row->max);
 }
 
-/* The row of a thread of this process; name: where the trace says how it is called, or empty. */
-uint32_t read_count_row_of_thread(struct read_count *count, uint32_t tid, const char *name, size_t room);
+/*
+ * The row of a thread of this process; name: where the trace says how it is called, or empty. later: it takes the place
+ * of a name that is known.
+ */
+uint32_t read_count_row_of_thread(
+	struct read_count *count, uint32_t tid, const char *name, size_t room, bool later);
 
 #endif

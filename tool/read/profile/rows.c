@@ -138,7 +138,7 @@ static void add(struct read_row *to, struct read_row *from)
 		to->throttled_after = from->throttled_after;
 		to->throttled_task = from->throttled_task;
 	}
-	if (from->thread && (!to->thread || from->thread_task < to->thread_task)) {
+	if (from->thread && (!to->thread || from->thread_task > to->thread_task)) {
 		char *other = to->thread;
 		to->thread = from->thread;
 		to->thread_task = from->thread_task;

@@ -38,8 +38,9 @@ struct read_row {
 	struct read_histogram time;
 	struct read_row_key key; /* its texts are the row's */
 	char *aliases;		 /* as read_function.aliases; NULL: none, so far */
-	char *thread;		 /* name of the thread, or NULL; from this task: */
 	uint32_t thread_task;
+	char *thread;		 /* the last name of the thread, or NULL; from this task, plus one: */
+	uint32_t thread_task;	 /* 0: from counters, whose names may be older */
 	/*
 	 * Ticks on processors, of `total` and of `self`: of the calls for which that is known; and how many are not.
 	 * Used if switches were recorded (struct read_count.sched).
