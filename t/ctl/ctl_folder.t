@@ -49,8 +49,16 @@ is "$status $(cat ctl.err)" "1 xaudit ctl: the folder snap.1 can't be made: File
 	'what is there is not overwritten'
 ctl "$pid" snapshot more
 is "$status" 2 'a word too much is wrong usage'
+ctl d status --format=json
+is "$status $(jq -c '.[0] | [.alive, .ended, .recording]' ctl.out)" '0 [false,false,true]' \
+	'of a folder, status tells that the process lives'
 stop
 is "$? $(cat err)" '7 ' 'the program has not noticed'
+ctl d status --format=json
+is "$status $(jq -c '.[0] | [.alive, .ended, .recording]' ctl.out)" '0 [false,true,false]' \
+	'or that it has ended, and records nothing more'
+ctl d status
+is "$(sed -n 2p ctl.out)" 'Recording   no, mode ring' 'in text, too'
 for n in 1 2 3 4 5; do
 	is "$(newest snap.$n before.$n 100000000 100)" '' \
 		"ring, snapshot $n: whole, in order, nothing twice, and not older than the call"

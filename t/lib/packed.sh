@@ -9,11 +9,14 @@ files_of() {
 		-exec cksum {} + | LC_ALL=C sort)
 }
 
-# shown COMMAND TRACE [FILE]: what the command of xaudit says of the trace, or of its packed FILE, without their names.
+# shown COMMAND TRACE [FILE]: what the command of xaudit says of the trace, or of its packed FILE, without their names,
+# and without what info says of room on disk, which is the file's or the folder's.
 shown() {
 	# A command and its options.
 	# shellcheck disable=SC2086
-	timeout -k 5 60 "$XAUDIT" $1 "${3-$2}" 2>&1 | sed -e "s|${3-$2}|TRACE|g" -e "s|$2|TRACE|g"
+	timeout -k 5 60 "$XAUDIT" $1 "${3-$2}" 2>&1 | sed -e "s|${3-$2}|TRACE|g" -e "s|$2|TRACE|g" \
+		-e 's/^\( *Events  *[0-9]* in \).*/\1/' \
+		-e 's/"\(disk_bytes\|unpacked_bytes\|bytes_per_event\)":[^,]*,//g'
 }
 
 # packed_same DIR FILE COMMAND...: packs the folder as FILE, which is new, and unpacks it. Says in a line what is not

@@ -113,6 +113,24 @@ ok 'any number of threads makes the same file' cmp one.pack five.pack
 is "$(stat -c %a one.pack)" 600 'which is as private as a trace'
 "$XAUDIT" pack --level=19 -o small.pack second >/dev/null
 ok 'a higher level makes it smaller' test "$(stat -c %s small.pack)" -lt "$(stat -c %s one.pack)"
+for wrong in --level=0:--level:0:19 --level=20:--level:20:19 '-j0:--jobs:0:256'; do
+	IFS=: read -r option name value most <<END
+$wrong
+END
+	"$XAUDIT" pack "$option" -o no.pack second >out 2>err
+	is "$? $(cat err)" "2 xaudit pack: $name can't be '$value'; it is a number from 1 to $most" "$option is refused"
+done
+"$XAUDIT" info --format=json second >out && "$XAUDIT" info --format=json one.pack >out2
+is "$(jq .disk_bytes out2)" "$(stat -c %s one.pack)" 'info of a packed trace has the size of the file'
+is "$(jq -c '[.unpacked_bytes, .processes[].unpacked_bytes] | [.[0] - (.[1:] | add)]' out2)" '[0]' \
+	'and what its processes are, unpacked'
+plain=$(jq .disk_bytes out) unpacked=$(jq .unpacked_bytes out2)
+ok 'which is what the folder has' test "$((unpacked * 10))" -ge "$((plain * 9))" -a \
+	"$((unpacked * 10))" -le "$((plain * 11))"
+is "$(jq -c '.processes[0] | [.disk_bytes, .bytes_per_event]' out2)" '[null,null]' \
+	"a process's part of the file is not known"
+like "$("$XAUDIT" info one.pack)" "^Events .* in $(stat -c %s one.pack) bytes on disk \($unpacked unpacked\)" \
+	'in text, too'
 "$XAUDIT" pack first >out 2>err
 is "$? $(cat out) $(cat err)" '1  xaudit pack: first.pack can'"'"'t be made: File exists; -o names another file' \
 	'a file that is there is not replaced'

@@ -94,7 +94,7 @@ like "$got" '^\{"path":"/usr/lib/libfoo.so.1","soname":"libfoo.so.1","build_id":
 '"role":"library","kinds":\["xray","patchable","plt"\],"sites":\{"xray":\{"traced":12\},'\
 '"patchable":\{"fewer than 5 bytes of NOPs":3\},"plt":\{"not selected by the rules":4\}\}\}\]\},?$' \
 	'about an object'
-like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,'\
+like "$got" '"threads":2,"events":4,"disk_bytes":[0-9]+,"unpacked_bytes":[0-9]+,'\
 '"bytes_per_event":[0-9.]+,"lost":5,"lost_by":\[\{"events":5,"cause":"for other reasons"\}\],'\
 '"no_mirror":5,"meta_lost":1,'\
 '"loads":2,"unloads":1,"notes":\["libbar.so is left alone: no room"\],' \

@@ -68,7 +68,7 @@ static void print(const struct status *s)
 
 	printf("Process     %" PRIu32 "%s%s%s\n", s->pid, s->end ? ", " : "", s->end ? s->end : "",
 		s->switched_off ? ", xaudit has switched itself off" : "");
-	printf("Recording   %s, mode %s", s->recording ? "yes" : s->switched_off || s->why ? "no" : "stopped",
+	printf("Recording   %s, mode %s", s->recording ? "yes" : s->switched_off || s->why || s->end ? "no" : "stopped",
 		xaudit_read_mode_word(s->mode));
 	if (s->why) {
 		printf(": ");
@@ -136,7 +136,8 @@ static void json_object(const struct status_object *object, bool alive)
 
 static void json(const struct status *s)
 {
-	printf("{\"pid\":%" PRIu32 ",\"alive\":%s,\"folder\":", s->pid, s->alive ? "true" : "false");
+	printf("{\"pid\":%" PRIu32 ",\"alive\":%s,\"ended\":%s,\"folder\":", s->pid, s->alive ? "true" : "false",
+		s->end ? "true" : "false");
 	json_string(stdout, s->folder);
 	printf(",\"off\":%s,\"reason\":", s->switched_off ? "true" : "false");
 	json_string(stdout, s->why);

@@ -92,6 +92,7 @@ static void take(struct status *status, struct xaudit_read_trace *trace, struct 
 		.end = show_state_end(xaudit_read_process_state(process)),
 	};
 	take_amounts(status, process);
+	status->recording &= !status->end;
 	for (uint32_t i = 0; i < facts->objects; i++)
 		take_object(status, xaudit_read_process_object(process, i));
 }

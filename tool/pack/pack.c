@@ -26,9 +26,9 @@ static const struct options_row rows[] = {
 	{ 'o', "output", "FILE", "the packed file (DIR.pack); -: standard output", .take = options_text,
 		.at = offsetof(struct options, output) },
 	{ 'j', "jobs", "N", "use so many threads, instead of one per processor", .take = options_number,
-		.at = offsetof(struct options, jobs), .allowed = "a number up to 256", .most = PACK_JOBS_MOST },
+		.at = offsetof(struct options, jobs), .allowed = "a number from 1 to 256", .most = PACK_JOBS_MOST },
 	{ 0, "level", "N", "of zstd: 1 (default) is fast, 19 makes the smallest file", .take = options_number,
-		.at = offsetof(struct options, level), .allowed = "a number up to 19", .most = PACK_LEVELS },
+		.at = offsetof(struct options, level), .allowed = "a number from 1 to 19", .most = PACK_LEVELS },
 	OPTIONS_HELP_LETTER,
 	{ 0 },
 };

@@ -107,18 +107,17 @@ static bool open_now(struct read_file *file, struct stat *st, const char **why)
 	return true;
 }
 
-#define DISK_BLOCK 4096ul /* of nearly all file systems */
-
 /* What stat() would say of the file if it was not packed, as far as our callers ask. */
 static struct stat member_stat(const struct pack_member *member)
 {
 	uint64_t blocks = 0;
 
 	for (uint64_t i = 0; i < member->extents; i++)
-		blocks += (member->extent[i].end + DISK_BLOCK - 1) / DISK_BLOCK - member->extent[i].begin / DISK_BLOCK;
+		blocks += (member->extent[i].end + READ_FILE_BLOCK - 1) / READ_FILE_BLOCK -
+			  member->extent[i].begin / READ_FILE_BLOCK;
 	return (struct stat){ .st_mode = member->mode,
 		.st_size = (off_t)member->size,
-		.st_blocks = (blkcnt_t)(blocks * (DISK_BLOCK / 512)),
+		.st_blocks = (blkcnt_t)(blocks * (READ_FILE_BLOCK / 512)),
 		.st_ino = member->number + 1ul };
 }
 
@@ -275,6 +274,11 @@ uint64_t read_file_step_back(struct read_file *file, uint64_t at, uint64_t step)
 			high = middle;
 	}
 	return low / step * step;
+}
+
+bool read_file_is_packed(const struct read_file *file)
+{
+	return file->member != NULL;
 }
 
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end)

@@ -92,6 +92,11 @@ uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step);
 /* The other way: the greatest multiple of `step` below `at` with data from there to `at`; UINT64_MAX: none. */
 uint64_t read_file_step_back(struct read_file *file, uint64_t at, uint64_t step);
 
+#define READ_FILE_BLOCK 4096ul /* bytes on disk come in such blocks, in nearly all file systems */
+
+/* Is it a member of a packed trace? */
+bool read_file_is_packed(const struct read_file *file);
+
 /* How many bytes from begin to end are in no hole. */
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end);
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "format/trace.h"
@@ -78,12 +79,21 @@ static void print_clock(const struct xaudit_read_head *head)
 	printf(head->clock_ppm < 99.5 ? "%.2g ppm\n" : "%.0f ppm\n", head->clock_ppm);
 }
 
-static void print_amounts(const struct xaudit_read_amounts *amounts, const char *indent)
+/* Of the whole trace, or of a process: then only the bytes are known that it has where it is not packed. */
+static void print_amounts(const struct info *info, const struct xaudit_read_amounts *amounts, const char *indent)
 {
+	uint64_t disk = info->file && amounts == &info->all ? info->file : amounts->disk;
+
 	printf("%sThreads     %" PRIu64 "\n", indent, amounts->threads);
-	printf("%sEvents      %" PRIu64 " in %" PRIu64 " bytes on disk", indent, amounts->events, amounts->disk);
+	printf("%sEvents      %" PRIu64 " in %" PRIu64 " bytes", indent, amounts->events, disk);
+	if (!info->file)
+		printf(" on disk");
+	else if (amounts == &info->all)
+		printf(" on disk (%" PRIu64 " unpacked)", amounts->disk);
+	else
+		printf(" unpacked");
 	if (amounts->events)
-		printf(", %.2f bytes per event", (double)amounts->disk / (double)amounts->events);
+		printf(", %.2f bytes per event", (double)disk / (double)amounts->events);
 	printf("\n%sLost        %" PRIu64 "\n", indent, amounts->lost);
 	char *why = lost_words(amounts->lost_by);
 	if (why)
@@ -198,7 +208,7 @@ static void print_process(
 	line("  Module", facts->module);
 	line("  Rules", facts->rules);
 	print_mode(head);
-	print_amounts(amounts, "  ");
+	print_amounts(all, amounts, "  ");
 	info_sched_process(all, of);
 	if (amounts->lost && info_record_reason(head->record_error))
 		line("  Why lost", info_record_reason(head->record_error));
@@ -241,7 +251,7 @@ static void print_text(const struct info *info, bool verbose, const struct show_
 	if (all->events || all->custom)
 		line("Time", show_time(buf, all->last > all->first ? all->last - all->first : 0));
 	printf("Processes   %" PRIu32 "\n", trace->processes);
-	print_amounts(all, "");
+	print_amounts(info, all, "");
 	info_sched(info, color);
 	if (trace->processes > FEW && !verbose) {
 		info_many(info, color);
@@ -293,7 +303,11 @@ static void add(struct xaudit_read_amounts *all, const struct xaudit_read_amount
 
 static void look(struct info *info)
 {
+	struct stat st;
+
 	info->info = xaudit_read_trace_info(info->trace);
+	if (info->info->packed && !stat(info->info->path, &st))
+		info->file = (uint64_t)st.st_size;
 	info->process = memory_zeroed(info->info->processes, sizeof(*info->process));
 	for (uint32_t i = 0; i < info->info->processes; i++) {
 		struct info_process *of = &info->process[i];

@@ -22,6 +22,7 @@ struct info {
 	const struct xaudit_read_trace_info *info;
 	struct info_process *process; /* as many as info->processes */
 	struct xaudit_read_amounts all;
+	uint64_t file; /* bytes of a packed trace; 0: it is a folder */
 };
 
 /*

@@ -34,12 +34,17 @@ static void print_clock(const struct xaudit_read_head *head)
 		printf("null},\n");
 }
 
-static void print_amounts(const struct xaudit_read_amounts *amounts)
+/* How many bytes of a packed file a process takes can't be told. */
+static void print_amounts(const struct info *info, const struct xaudit_read_amounts *amounts)
 {
-	printf("\"threads\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disk_bytes\":%" PRIu64 ",\"bytes_per_event\":",
-		amounts->threads, amounts->events, amounts->disk);
-	if (amounts->events)
-		printf("%.3f", (double)amounts->disk / (double)amounts->events);
+	uint64_t disk = info->file ? info->file : amounts->disk;
+	bool known = !info->file || amounts == &info->all;
+
+	printf("\"threads\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disk_bytes\":", amounts->threads, amounts->events);
+	printf(known ? "%" PRIu64 : "null", disk);
+	printf(",\"unpacked_bytes\":%" PRIu64 ",\"bytes_per_event\":", amounts->disk);
+	if (amounts->events && known)
+		printf("%.3f", (double)disk / (double)amounts->events);
 	else
 		printf("null");
 	printf(",\"lost\":%" PRIu64 ",\"lost_by\":[", amounts->lost);
@@ -159,7 +164,7 @@ static void print_process(const struct info *all, const struct info_process *of)
 	text("lost_reason", reason, ",");
 	free(reason);
 	text("record_reason", info_record_reason(head->record_error), ",");
-	print_amounts(amounts);
+	print_amounts(all, amounts);
 	info_sched_process_json(all, of);
 	printf("\"no_mirror\":%" PRIu64 ",\"meta_lost\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"unloads\":%" PRIu64
 	       ",\"notes\":[",
@@ -206,7 +211,7 @@ void info_json(const struct info *info)
 	print_clock(first->head);
 	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", trace->start_real,
 		(all->events || all->custom) && all->last > all->first ? all->last - all->first : 0);
-	print_amounts(all);
+	print_amounts(info, all);
 	info_sched_json(info);
 	print_custom(all);
 	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64 ",", all->counted, all->overwritten);

@@ -199,14 +199,32 @@ static void list_places(struct read_chunks *chunks, uint64_t newest)
 	}
 }
 
+/* Bytes of whole blocks of a file system. */
+static uint64_t blocks_of(uint64_t bytes)
+{
+	return (bytes + READ_FILE_BLOCK - 1) & -READ_FILE_BLOCK;
+}
+
+/* A packed trace has plain words; unpacked, they are dense again, where they were: of fewer bytes on disk. */
+static void take_off_dense(struct read_chunks *chunks, const struct trace_chunk *head)
+{
+	if (!read_file_is_packed(chunks->file) || !head->dense || head->used < sizeof(*head))
+		return;
+	uint64_t plain = blocks_of(head->used), dense = blocks_of(sizeof(*head) + head->dense);
+	uint64_t less = plain > dense ? plain - dense : 0;
+	chunks->disk -= less < chunks->disk ? less : chunks->disk;
+}
+
 static void list_copies(struct read_chunks *chunks, uint64_t newest)
 {
 	uint64_t size = read_file_size(chunks->file);
 	struct trace_chunk head;
 
 	for (uint64_t at = 0; at < size; at = read_file_step(chunks->file, at, room_of_chunk(chunks)))
-		if (list_head(chunks, 't', at, size, &head) && head.seq <= newest)
+		if (list_head(chunks, 't', at, size, &head) && head.seq <= newest) {
 			add_place(chunks, head.seq, READ_CHUNKS_NOWHERE, at);
+			take_off_dense(chunks, &head);
+		}
 }
 
 /* Bytes of the record's places in meta that are no holes. */
