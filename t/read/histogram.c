@@ -96,6 +96,8 @@ static void public(void)
 		added += xaudit_read_sketch_add(sketch, i % 4 ? 20 : 1000) == 0;
 	is_int(added, 400, "values are added");
 	is_int((long long)xaudit_read_sketch_percentile(sketch, 75), 20, "three of four are 20");
+	is_int((long long)xaudit_read_sketch_percentile(sketch, 0), 20, "the least");
+	is_int((long long)xaudit_read_sketch_percentile(sketch, 100), 1000, "and the highest value are exact");
 	is_int((long long)xaudit_read_sketch_buckets(sketch, bucket, 1), 2, "there are two buckets");
 	is_int((long long)xaudit_read_sketch_buckets(sketch, bucket, 2), 2, "which fit");
 	is_int((long long)bucket[1].count, 100, "a hundred values are in the second one");

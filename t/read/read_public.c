@@ -208,6 +208,32 @@ static void together(const char *path)
 	xaudit_read_close(NULL);
 }
 
+/* Options whose size was forgotten are none that are 0: the numbers would be wrong ones. */
+static void no_size(const char *path, struct xaudit_read_trace *trace)
+{
+	const struct xaudit_read_options open = { .pid = 101 };
+	const struct xaudit_read_calls_options calls = { .tid = 101 };
+	const struct xaudit_read_events_options events = { .leaves = 1 };
+	const struct xaudit_read_profile_options profile = { .tid = 101 };
+	struct xaudit_read_error error = { 0 };
+
+	ok(!xaudit_read_open(path, &open, &error) && error.why == XAUDIT_READ_USAGE && *error.text,
+		"options without a size are refused: of a trace");
+	ok(!xaudit_read_calls(trace, &calls, &error) && error.why == XAUDIT_READ_USAGE, "of calls");
+	ok(!xaudit_read_events(trace, &events, &error) && error.why == XAUDIT_READ_USAGE, "of events");
+	ok(!xaudit_read_profile(&trace, 1, &profile, &error) && error.why == XAUDIT_READ_USAGE, "of a profile");
+}
+
+static void twice(struct xaudit_read_trace *trace, struct xaudit_read_trace *again)
+{
+	struct xaudit_read_trace *one[] = { trace, trace }, *two[] = { trace, again };
+	struct xaudit_read_error error = { 0 };
+
+	ok(!xaudit_read_profile(one, 2, NULL, &error) && error.why == XAUDIT_READ_USAGE && *error.text,
+		"a trace is not counted twice");
+	ok(!xaudit_read_profile(two, 2, NULL, &error) && error.why == XAUDIT_READ_USAGE, "nor if it was opened twice");
+}
+
 /* Calls of one process, of one thread, of a span of time; and a caller that knows fewer options. */
 static void options(const char *path)
 {
@@ -247,6 +273,8 @@ static void options(const char *path)
 	ok(!xaudit_read_calls(trace, &of, &error) && error.why == XAUDIT_READ_USAGE,
 		"so is a process of another trace");
 	ok(!xaudit_read_process(trace, 3) && !xaudit_read_function(trace, 1000), "what is not there is NULL");
+	no_size(path, trace);
+	twice(trace, another);
 	xaudit_read_close(trace);
 	xaudit_read_close(another);
 }

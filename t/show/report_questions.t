@@ -65,6 +65,7 @@ entry 4 1420
 entry 2 1430
 exit 2 1437
 exit 4 1440
+custom 16 1500 =late
 END
 numbers='"\(.function) \(.calls) \(.total_ns) \(.self_ns)"'
 is "$(ask calls --callers=inner | jq -r ".functions[] | $numbers, (.callers[] | $numbers)")" 'inner 6 71 61
@@ -237,8 +238,13 @@ is "$(ask events --by-event=request | jq -r '.values[] | .value' | sort)" '01 00
 09 01
 0a 00 00 00 67 65 74' 'without a field a value is all of the data, in hex if it is no text'
 like "$(table events --by-event=net:peer)" '^ +8 .*  get$' 'people see values as text'
-like "$(table events --by-event=nothing)" "^no event of type 'nothing' is in the trace$" \
-	'and are told if there are none'
+is "$(said --by-event=nothing "$tmp/events")" "xaudit report: no event of type 'nothing' is in the trace
+status 1" 'and are told if there are none'
+for by in --by=library --by=thread --by=process --by-event=request; do
+	is "$(said --srcline "$by" "$tmp/events")" "xaudit report: --srcline goes with functions: lines here are of \
+something else; \`xaudit report --help\` lists what there is
+status 2" "--srcline $by is refused"
+done
 is "$(said --by-event=request:size "$format" "$tmp/events")" "xaudit report: the format of request has no field 'size'
 status 2" 'a field that the format does not have is an error'
 is "$(ask events --by-event=request:name $ends "$format" --tid=101 | jq -r ".rows[] | $value")" 'put 2 20 20' \
@@ -408,6 +414,7 @@ BEGIN {
 			}
 		}
 	}
+	print "custom 19 " time + 1 " =late"
 }' | write_trace random
 members='{function, library, calls, total_ns, self_ns, min_ns, p50_ns, p99_ns, max_ns}'
 cd "$tmp" || bail 'no temporary folder'
@@ -431,16 +438,16 @@ is "$(ask random --callees='*' | jq -c '[.functions[] | .function as $f | .calle
 	{from: $f, to: .function, calls, total_ns, self_ns, p50_ns}] | sort')" \
 	"$(ask random --callers='*' | jq -c '[.functions[] | .function as $f | .callers[] | select(.function) |
 	{from: .function, to: $f, calls, total_ns, self_ns, p50_ns}] | sort')" 'callers and callees are the same pairs'
-is "$(ask random --by-event=nothing --by=function | jq -c "[.rows[] | $members] | sort")" \
-	"$(jq -c "[.functions[] | $members] | sort" all.json)" '--by-event without events has the lines of report'
-is "$(ask random --by-event=nothing --by=library | jq -c "[.rows[] | $members] | sort")" \
+is "$(ask random --by-event=19 --by=function | jq -c "[.rows[] | $members] | sort")" \
+	"$(jq -c "[.functions[] | $members] | sort" all.json)" '--by-event before the first event has the lines of report'
+is "$(ask random --by-event=19 --by=library | jq -c "[.rows[] | $members] | sort")" \
 	"$(jq -c "[.libraries[] | $members] | sort" libraries.json)" 'and by library those by library'
-is "$(ask random --by-event=nothing | jq -c '.rows[] | [.calls, .total_ns, .self_ns]')" \
+is "$(ask random --by-event=19 | jq -c '.rows[] | [.calls, .total_ns, .self_ns]')" \
 	"$(jq -c '.threads | [([.[].calls] | add), ([.[].total_ns] | add), ([.[].self_ns] | add)]' threads.json)" \
 	'and alone, those of all threads'
 times='{calls, total_ns, self_ns, min_ns, p50_ns, p90_ns, p99_ns, max_ns}'
 is "$(ask random --by=process | jq -c ".processes[] | $times")" \
-	"$(ask random --by-event=nothing | jq -c ".rows[] | $times")" 'and by process, with the same percentiles'
+	"$(ask random --by-event=19 | jq -c ".rows[] | $times")" 'and by process, with the same percentiles'
 is "$(ask random --by-event=request --by=function | jq -c '[.rows | group_by(.function)[] |
 	{f: .[0].function, calls: ([.[].calls] | add), self: ([.[].self_ns] | add)}]')" \
 	"$(jq -c '[.functions | sort_by(.function)[] | {f: .function, calls, self: .self_ns}]' all.json)" \

@@ -353,6 +353,8 @@ static const char *take_options(struct xaudit_read_calls *c, const struct xaudit
 	c->to = READ_API_OPTION(options, to);
 	c->to = c->to ? c->to : UINT64_MAX;
 	c->last_process = c->trace->info.processes;
+	if (READ_API_NO_SIZE(options))
+		return READ_API_NO_SIZE(options);
 	if (process && process->trace != c->trace)
 		return "the process is of another trace";
 	if (process) {

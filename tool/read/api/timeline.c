@@ -298,11 +298,13 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 	const struct xaudit_read_process *only = READ_API_OPTION(options, process);
 	struct xaudit_read_events *e;
 
-	read_api_error(error, XAUDIT_READ_OK, "");
-	if (only && only->trace != trace) {
-		read_api_error(error, XAUDIT_READ_USAGE, "the process is of another trace");
+	const char *wrong = READ_API_NO_SIZE(options);
+
+	if (only && only->trace != trace)
+		wrong = "the process is of another trace";
+	read_api_error(error, wrong ? XAUDIT_READ_USAGE : XAUDIT_READ_OK, wrong ? wrong : "");
+	if (wrong)
 		return NULL;
-	}
 	e = read_memory_zeroed(&trace->folder->damage, 1, sizeof(*e));
 	if (e) {
 		e->trace = trace;

@@ -171,7 +171,12 @@ struct xaudit_read_trace *xaudit_read_open(
 {
 	struct read_error why;
 	struct read_folder *folder;
+	const char *wrong = READ_API_NO_SIZE(options);
 
+	if (wrong) {
+		read_api_error(error, XAUDIT_READ_USAGE, wrong);
+		return NULL;
+	}
 	if (READ_API_OPTION(options, alone))
 		folder = read_folder_open_process(path, READ_API_OPTION(options, place), &why);
 	else

@@ -23,4 +23,10 @@ void read_api_error(struct xaudit_read_error *error, enum xaudit_read_why why, c
 			(options)->field :                                                                           \
 			0)
 
+/*
+ * A caller that did not set the size of its options would get what none ask for, and plausible numbers. Then they are
+ * refused: this is why.
+ */
+#define READ_API_NO_SIZE(options) ((options) && !(options)->size ? "the options have no size" : NULL)
+
 #endif

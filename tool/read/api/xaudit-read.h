@@ -420,7 +420,7 @@ const struct xaudit_read_custom *xaudit_read_profile_custom(
 /*
  * The shortest time that at least `percent` of a row's timed calls don't exceed: true within 0.8 %, whatever the times
  * are, since they are counted in buckets whose width is at most 1/64 of their lowest time; never below min or above
- * max.
+ * max, which 0 and 100 percent are.
  */
 uint64_t xaudit_read_profile_percentile(
 	const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, double percent);
@@ -446,7 +446,7 @@ struct xaudit_read_sketch *xaudit_read_sketch(void);
 /* Returns 0, or -1 if there is no memory: then the value is not counted. */
 int xaudit_read_sketch_add(struct xaudit_read_sketch *sketch, uint64_t value);
 
-/* As for profiles; but the percentile does not know the least and the highest value, 0: there is none. */
+/* As for profiles. 0: there is no value. */
 uint64_t xaudit_read_sketch_percentile(const struct xaudit_read_sketch *sketch, double percent);
 size_t xaudit_read_sketch_buckets(
 	const struct xaudit_read_sketch *sketch, struct xaudit_read_bucket *to, size_t room);

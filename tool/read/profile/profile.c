@@ -187,21 +187,33 @@ static void set_unit(struct xaudit_read_profile *profile)
 		setup->unit.mult = READ_CLOCK_UNIT_MULT;
 }
 
+/* Is a trace there twice, opened once or twice? */
+static bool has_twins(struct xaudit_read_trace *const *traces, size_t count)
+{
+	for (size_t a = 1; a < count; a++)
+		for (size_t b = 0; b < a; b++)
+			if (traces[a] == traces[b] || (xaudit_read_is_part(traces[a], traces[b]) &&
+							      xaudit_read_is_part(traces[b], traces[a])))
+				return true;
+	return false;
+}
+
 struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const *traces, size_t count,
 	const struct xaudit_read_profile_options *options, struct xaudit_read_error *error)
 {
 	struct xaudit_read_profile *profile;
 	int by = READ_API_OPTION(options, by);
+	const char *wrong = READ_API_NO_SIZE(options);
 
-	read_api_error(error, XAUDIT_READ_OK, "");
-	if (by < XAUDIT_READ_BY_FUNCTION || by > XAUDIT_READ_BY_THREAD) {
-		read_api_error(error, XAUDIT_READ_USAGE, "a profile by something that is not known");
+	if (by < XAUDIT_READ_BY_FUNCTION || by > XAUDIT_READ_BY_THREAD)
+		wrong = "a profile by something that is not known";
+	else if (!count)
+		wrong = "a profile of no trace";
+	else if (has_twins(traces, count))
+		wrong = "a profile that would count a trace twice";
+	read_api_error(error, wrong ? XAUDIT_READ_USAGE : XAUDIT_READ_OK, wrong ? wrong : "");
+	if (wrong)
 		return NULL;
-	}
-	if (!count) {
-		read_api_error(error, XAUDIT_READ_USAGE, "a profile of no trace");
-		return NULL;
-	}
 	profile = calloc(1, sizeof(*profile));
 	if (!profile) {
 		read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
@@ -260,6 +272,9 @@ uint64_t xaudit_read_profile_percentile(
 
 	if (!row->timed)
 		return 0;
+	/* Both ends are known exactly. */
+	if (percent <= 0 || percent >= 100)
+		return percent <= 0 ? row->min : row->max;
 	return read_clock_span(&profile->setup.unit,
 		clamp(read_histogram_percentile(&profile->count.rows.pool, &from->time, percent), from->min,
 			from->max));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tool/read/api/xaudit-read.h"
@@ -7,6 +8,8 @@
 struct xaudit_read_sketch {
 	struct read_histogram histogram;
 	struct read_histogram_pool pool;
+	uint64_t min, max;
+	bool some;
 };
 
 struct xaudit_read_sketch *xaudit_read_sketch(void)
@@ -16,12 +19,21 @@ struct xaudit_read_sketch *xaudit_read_sketch(void)
 
 int xaudit_read_sketch_add(struct xaudit_read_sketch *sketch, uint64_t value)
 {
-	return read_histogram_add(&sketch->pool, &sketch->histogram, value) ? 0 : -1;
+	if (!read_histogram_add(&sketch->pool, &sketch->histogram, value))
+		return -1;
+	sketch->min = !sketch->some || value < sketch->min ? value : sketch->min;
+	sketch->max = value > sketch->max ? value : sketch->max;
+	sketch->some = true;
+	return 0;
 }
 
 uint64_t xaudit_read_sketch_percentile(const struct xaudit_read_sketch *sketch, double percent)
 {
-	return read_histogram_percentile(&sketch->pool, &sketch->histogram, percent);
+	uint64_t value = read_histogram_percentile(&sketch->pool, &sketch->histogram, percent);
+
+	if (percent <= 0 || value < sketch->min)
+		return sketch->min;
+	return percent >= 100 || value > sketch->max ? sketch->max : value;
 }
 
 size_t xaudit_read_sketch_buckets(

@@ -45,7 +45,7 @@ struct by_event {
 	char *type; /* without the field */
 	const char *field; /* NULL: all of the data */
 	const struct event_format *format; /* with a field */
-	bool some_end; /* an event that --event-end names is in the trace */
+	bool some, some_end; /* an event of the type, one that --event-end names, is in the trace */
 
 	uint32_t trace; /* at hand, and its times, ns; to: 0: no end */
 	uint64_t from, to;
@@ -145,6 +145,7 @@ static void take_custom(struct by_event *by, const struct xaudit_read_item *item
 	bool is = is_type(item, by->type), ends = is_type(item, by->report->event_end);
 
 	held->last = item->time;
+	by->some |= is;
 	by->some_end |= ends;
 	if (!is && !ends)
 		return;
@@ -355,11 +356,12 @@ static void print_values(struct by_event *by, const uint32_t *value, uint32_t va
 	}
 }
 
-static void print_no_values(const struct by_event *by)
+/* Returns TOOL_FAILED. */
+static int say_no_events(const struct by_event *by)
 {
-	fputs("\nno event of type '", stdout);
-	tool_text(stdout, by->type);
-	puts(strchr(by->type, ':') ? "' is in the trace; a field needs --event-format" : "' is in the trace");
+	tool_error("report", "no event of type '%s' is in the trace%s", by->type,
+		strchr(by->type, ':') ? "; a field needs --event-format" : "");
+	return TOOL_FAILED;
 }
 
 /* A typing error would look like requests that never end. */
@@ -431,8 +433,6 @@ static void print(struct by_event *by)
 	} else {
 		if (values)
 			print_values(by, value, values);
-		else
-			print_no_values(by);
 		if (by->report->event_end && !by->some_end)
 			print_no_end(by->report->event_end);
 		left_print(report);
@@ -448,6 +448,7 @@ int report_by_event(struct report *report)
 		.enters = true, .customs = true, .begin = begin, .take = take, .rows = &by.rows, .user = &by
 	};
 	const char *colon = strrchr(report->by_event, ':');
+	int status = TOOL_OK;
 
 	/* A name of a type may have a colon. What stands before the last one has a format, if a field is meant. */
 	by.type = memory_text(report->by_event, strlen(report->by_event));
@@ -468,7 +469,10 @@ int report_by_event(struct report *report)
 	catalog_number(&by.values, NULL, "others");
 	report_each(report, &calls);
 	end_all_held(&by);
-	print(&by);
+	if (by.some)
+		print(&by);
+	else
+		status = say_no_events(&by);
 	for (uint32_t i = 0; i < by.valued_room; i++)
 		spread_free(&by.valued[i].held);
 	free(by.valued);
@@ -480,5 +484,5 @@ int report_by_event(struct report *report)
 	catalog_free(&by.values);
 	catalog_free(&by.names);
 	catalog_free(&by.processes);
-	return TOOL_OK;
+	return status;
 }

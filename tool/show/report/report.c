@@ -115,6 +115,9 @@ static const char *wrong(const struct report *report)
 		return "--by does not go with --callers, --callees, --hist or --diff";
 	if (report->by_event && report->by >= XAUDIT_READ_BY_THREAD)
 		return "with --by-event, --by is function or library";
+	if (srcline_wanted() && (report->by >= XAUDIT_READ_BY_LIBRARY ||
+					(report->by_event && report->by != XAUDIT_READ_BY_FUNCTION)))
+		return "--srcline goes with functions: lines here are of something else";
 	if (report->apart && (report->callers || report->callees || report->diff))
 		return "--apart does not go with --callers, --callees or --diff";
 	if (report->event_end && !report->by_event)

@@ -44,9 +44,7 @@ double spread_variance(const struct spread *spread)
 
 uint64_t spread_percentile(const struct spread *spread, double percent)
 {
-	uint64_t value = spread->sketch ? xaudit_read_sketch_percentile(spread->sketch, percent) : 0;
-
-	return value < spread->min ? spread->min : value > spread->max ? spread->max : value;
+	return spread->sketch ? xaudit_read_sketch_percentile(spread->sketch, percent) : 0;
 }
 
 void spread_free(struct spread *spread)
