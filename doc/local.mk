@@ -17,5 +17,8 @@ dist_man_MANS += doc/xaudit-api.3 doc/xaudit-read.3 doc/xaudit-xray.3
 exampledir = $(docdir)/examples
 dist_example_DATA = doc/examples/calls.c doc/examples/calls.py doc/examples/info.py
 
+# Links to them, made when they are installed.
+EXTRA_DIST += doc/man-links.sh
+
 # For developers.
 EXTRA_DIST += doc/design.md doc/design-code.md doc/design-reading.md doc/design-recording.md doc/measurements.md

@@ -439,7 +439,7 @@ is "$(ask random --callees='*' | jq -c '[.functions[] | .function as $f | .calle
 	"$(ask random --callers='*' | jq -c '[.functions[] | .function as $f | .callers[] | select(.function) |
 	{from: .function, to: $f, calls, total_ns, self_ns, p50_ns}] | sort')" 'callers and callees are the same pairs'
 is "$(ask random --by-event=19 --by=function | jq -c "[.rows[] | $members] | sort")" \
-	"$(jq -c "[.functions[] | $members] | sort" all.json)" '--by-event before the first event has the lines of report'
+	"$(jq -c "[.functions[] | $members] | sort" all.json)" 'before the first event there are the lines of report'
 is "$(ask random --by-event=19 --by=library | jq -c "[.rows[] | $members] | sort")" \
 	"$(jq -c "[.libraries[] | $members] | sort" libraries.json)" 'and by library those by library'
 is "$(ask random --by-event=19 | jq -c '.rows[] | [.calls, .total_ns, .self_ns]')" \

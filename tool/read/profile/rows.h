@@ -38,7 +38,6 @@ struct read_row {
 	struct read_histogram time;
 	struct read_row_key key; /* its texts are the row's */
 	char *aliases;		 /* as read_function.aliases; NULL: none, so far */
-	uint32_t thread_task;
 	char *thread;		 /* the last name of the thread, or NULL; from this task, plus one: */
 	uint32_t thread_task;	 /* 0: from counters, whose names may be older */
 	/*
