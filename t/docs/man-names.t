@@ -24,7 +24,7 @@ for pair in libxaudit-read.so:xaudit-read.3 libxaudit-api.so:xaudit-api.3; do
 	is "$(named "$page")" "$(exported "$library")" "NAME of $page has what $library exports"
 	is "$(synopsis "$page")" "$(exported "$library")" 'so has its synopsis'
 	is "$(sed '1,/^\.Sh DESCRIPTION/d' "$top_srcdir/doc/$page" >"$tmp/text"
-		exported "$library" | while read -r name; do grep -qw -- "$name" "$tmp/text" || echo "$name"; done)" '' \
+		exported "$library" | while read -r name; do grep -qw "$name" "$tmp/text" || echo "$name"; done)" '' \
 		'and its text tells of each'
 done
 

@@ -472,4 +472,27 @@ for asked in --sort=cpu --columns=calls,self-cpu; do
 status 1' \
 		"$asked: what the trace does not have is told"
 done
+
+# ---- many functions ----
+
+# A hundred thousand, each called by two others: a question about all of them takes time for each, not for each pair.
+awk 'BEGIN {
+	print "process p100 chunk=1048576\npair first 1000 1000 5\npair last 90000000 90000000 5"
+	print "object 1 /usr/lib/libfoo.so"
+	for (i = 1; i <= 100000; i++)
+		print "function 1 0 " i " " i * 16 " foo_" i
+	print "thread 100 main"
+	for (i = 1; i <= 100000; i++) {
+		time = 1000 + i * 10
+		inner = i % 100000 + 1
+		print "entry " i " " time "\nentry " inner " " time + 2
+		print "exit " inner " " time + 4 "\nexit " i " " time + 6
+	}
+}' | write_trace many
+for question in --callers --callees; do
+	bounded 40 "$XAUDIT" report --format=json "$question=*" "$tmp/many" >many.json
+	is "$? $(jq '[.functions | length, ([.[] | (.callers // .callees) | length] | add)] | join(" ")' many.json)" \
+		"0 \"100000 $([ $question = --callers ] && echo 200000 || echo 100000)\"" \
+		"$question of a hundred thousand functions"
+done
 done_testing

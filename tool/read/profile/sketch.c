@@ -29,8 +29,10 @@ int xaudit_read_sketch_add(struct xaudit_read_sketch *sketch, uint64_t value)
 
 uint64_t xaudit_read_sketch_percentile(const struct xaudit_read_sketch *sketch, double percent)
 {
+	/* Of many functions there are a few calls, as in a table of all of them. */
+	if (sketch->min == sketch->max)
+		return sketch->min;
 	uint64_t value = read_histogram_percentile(&sketch->pool, &sketch->histogram, percent);
-
 	if (percent <= 0 || value < sketch->min)
 		return sketch->min;
 	return percent >= 100 || value > sketch->max ? sketch->max : value;

@@ -26,6 +26,8 @@ struct edges {
 	uint8_t *chosen; /* of the trace at hand, by number of the function: 0: not known, 1: no, 2: yes */
 	uint32_t chosen_room;
 	struct tallies rows; /* key: the function, and its caller or callee; 0: none */
+	/* When all are there: by[first[n]] ... by[first[n + 1] - 1] are the rows of function n. */
+	uint32_t *by, *first;
 };
 
 static bool is_chosen(struct edges *edges, const struct xaudit_read_function *function)
@@ -103,20 +105,58 @@ static int compare(const void *row, const void *other)
 		       catalog_compare(&compared->names, x->key[1], y->key[1]);
 }
 
-/* The lines of a function's callers or callees, sorted; of function 0, those of the chosen functions themselves. */
-static struct report_line *make_lines(const struct edges *edges, uint32_t function, uint32_t *count)
+/* Puts the rows of each function together, by counting them: there may be a hundred thousand functions. */
+static void sort_rows(struct edges *edges)
+{
+	uint32_t *first = memory_zeroed(edges->names.used + 1, sizeof(*first));
+
+	for (uint32_t i = 1; i < edges->rows.used; i++)
+		first[edges->rows.tally[i].key[0] + 1]++;
+	for (uint32_t n = 0; n < edges->names.used; n++)
+		first[n + 1] += first[n];
+	edges->by = memory_zeroed(edges->rows.used + 1, sizeof(*edges->by));
+	/* From the end on, so that `first` of the next one goes down to where its rows begin. */
+	for (uint32_t i = edges->rows.used; i > 1; i--)
+		edges->by[--first[edges->rows.tally[i - 1].key[0] + 1]] = i - 1;
+	memmove(first, first + 1, edges->names.used * sizeof(*first));
+	first[edges->names.used] = edges->rows.used ? edges->rows.used - 1 : 0;
+	edges->first = first;
+}
+
+static void sort_lines(const struct edges *edges, struct report_line *line, uint32_t count)
 {
 	const struct report *report = edges->report;
+
+	compared = edges;
+	columns_sort(line, count, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+}
+
+/* The lines of a function's callers or callees, sorted. */
+static struct report_line *make_lines(const struct edges *edges, uint32_t function, uint32_t *count)
+{
+	uint32_t begin = edges->first[function], end = edges->first[function + 1];
+	struct report_line *line = memory_zeroed(end - begin + 1, sizeof(*line));
+
+	*count = 0;
+	for (uint32_t i = begin; i < end; i++) {
+		const struct tally *tally = &edges->rows.tally[edges->by[i]];
+		if (tally->key[1] != ITSELF)
+			tally_line(tally, &line[(*count)++]);
+	}
+	sort_lines(edges, line, *count);
+	return line;
+}
+
+/* Those of the chosen functions themselves. */
+static struct report_line *make_functions(const struct edges *edges, uint32_t *count)
+{
 	struct report_line *line = memory_zeroed(edges->rows.used + 1, sizeof(*line));
 
 	*count = 0;
-	for (uint32_t i = 1; i < edges->rows.used; i++) {
-		const struct tally *tally = &edges->rows.tally[i];
-		if (function ? tally->key[0] == function && tally->key[1] != ITSELF : tally->key[1] == ITSELF)
-			tally_line(tally, &line[(*count)++]);
-	}
-	compared = edges;
-	columns_sort(line, *count, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	for (uint32_t i = 1; i < edges->rows.used; i++)
+		if (edges->rows.tally[i].key[1] == ITSELF)
+			tally_line(&edges->rows.tally[i], &line[(*count)++]);
+	sort_lines(edges, line, *count);
 	return line;
 }
 
@@ -182,7 +222,8 @@ static int answer(struct report *report, const char *pattern, bool callees)
 	catalog_number(&edges.names, NULL, NULL); /* so that 0, no function, has a place */
 	report_each(report, &calls);
 	report_columns(report, usual, sizeof(usual));
-	struct report_line *function = make_lines(&edges, 0, &functions);
+	sort_rows(&edges);
+	struct report_line *function = make_functions(&edges, &functions);
 	if (!functions) {
 		status = report_no_function(pattern);
 	} else if (report->options.json) {
@@ -204,6 +245,8 @@ static int answer(struct report *report, const char *pattern, bool callees)
 		left_print(report);
 	}
 	free(function);
+	free(edges.by);
+	free(edges.first);
 	free(edges.chosen);
 	tallies_free(&edges.rows);
 	catalog_free(&edges.names);
