@@ -123,7 +123,7 @@ static bool read_events_of_all(struct read_folder *folder, struct sums *sums)
 	struct read_merge_event event;
 	bool good = true;
 
-	if (!read_merge_open(&merge, folder, NULL))
+	if (!read_merge_open(&merge, folder, NULL, false))
 		return true;
 	for (unsigned i = 0; good && i < merge.sources && i < 32; i++) {
 		record[i] = (struct record){ sums, &stacks, read_stacks_enter(&stacks, 0, &record[i]) };

@@ -183,4 +183,20 @@ for wrong in --from=x --format=text; do
 	bounded 60 "$XAUDIT" loads "$wrong" "$tmp/lives" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -l <"$tmp/err")" '2 1' "$wrong is refused"
 done
+
+# user_ms COMMAND...: processor time that it takes, ms.
+user_ms() {
+	(bounded 120 "$@" >"$tmp/out" 2>&1; times) | tail -1 |
+		awk '{ split($1, part, /[ms]/); print int((part[1] * 60 + part[2]) * 1000) }'
+}
+# Eight million events: each call is looked up once, in no order between threads. (20 ms: what is the same for all.)
+{
+	many_functions 10 1048576
+	printf 'load 1 1 900 0x7f0000000000 100\nthread 100 main\nnest 400000 10 3\n'
+} | write_trace many
+report_ms=$(user_ms "$XAUDIT" report -j 1 "$tmp/many") loads_ms=$(user_ms "$XAUDIT" loads "$tmp/many")
+diag "report $report_ms ms, loads $loads_ms ms"
+ok 'it takes at most three times as long as report' test "$loads_ms" -le $((3 * report_ms + 20))
+is "$(asked loads many --format=json | sed -n 's/.*"calls":\([0-9]*\).*/\1/p' |
+	awk '{ calls += $1 } END { print calls }')" 4000000 'and has counted all calls'
 done_testing

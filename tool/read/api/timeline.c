@@ -273,11 +273,11 @@ static struct event_thread *new_thread(struct xaudit_read_events *e, struct even
 	return NULL;
 }
 
-static bool begin(struct xaudit_read_events *e, const struct xaudit_read_process *only)
+static bool begin(struct xaudit_read_events *e, const struct xaudit_read_process *only, bool loads)
 {
 	struct xaudit_read_trace *trace = e->trace;
 
-	if (!read_merge_open(&e->merge, trace->folder, only ? only->read : NULL))
+	if (!read_merge_open(&e->merge, trace->folder, only ? only->read : NULL, loads))
 		return false;
 	e->process = read_memory_zeroed(e->damage, e->merge.processes, sizeof(*e->process));
 	for (unsigned i = 0; e->process && i < e->merge.processes; i++) {
@@ -313,7 +313,7 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 		e->loader = READ_API_OPTION(options, loader);
 		e->older = trace->events;
 		trace->events = e;
-		if (begin(e, only))
+		if (begin(e, only, READ_API_OPTION(options, loads)))
 			return e;
 		xaudit_read_events_close(e);
 	}

@@ -81,6 +81,7 @@ struct xaudit_read_events_options {
 	int leaves;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
 	int loader; /* XAUDIT_READ_EVENT_LOADER too */
+	int loads; /* what threads recorded is not read: loads, unloads, and the like */
 };
 
 /*

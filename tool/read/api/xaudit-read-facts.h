@@ -259,6 +259,34 @@ void xaudit_read_follow_close(struct xaudit_read_follow *follow); /* NULL: nothi
 
 /* ---- words ---- */
 
+/* An object in a process, for a time, and how many calls of its functions began then. */
+struct xaudit_read_stay {
+	struct xaudit_read_process *process;
+	const struct xaudit_read_object *object;
+	uint64_t from, to; /* from <= moment < to; to XAUDIT_READ_UNKNOWN: no end */
+	uint64_t calls;	   /* they are added */
+};
+
+struct xaudit_read_stays_options {
+	size_t size;
+	uint32_t tid;	   /* only calls of this thread; 0: of all */
+	uint64_t from, to; /* only calls that began then; to 0: no end */
+	/* Told at the end of each process: calls that were in no stay. NULL: nothing. */
+	void (*other)(void *user, struct xaudit_read_process *process, const struct xaudit_read_object *object,
+		uint64_t calls);
+	/* Called now and then: bytes of events that were read, and of all. NULL: nothing. */
+	void (*progress)(void *user, uint64_t done, uint64_t all);
+	void *user;
+};
+
+/*
+ * Counts calls, all that are recorded one by one, in these stays; of several of an object at once the last one in the
+ * list has a call. In the list, those of an object in a process stand in the order of `from`. Several times faster than
+ * going through calls. Returns 0 if there is no memory, or the options have no size.
+ */
+int xaudit_read_stays(struct xaudit_read_trace *trace, struct xaudit_read_stay *stays, size_t count,
+	const struct xaudit_read_stays_options *options);
+
 /* Words for the numbers above. NULL: the format has no such number. */
 const char *xaudit_read_state_word(int state);		 /* "ended", "running", "executed", "gone", "left" */
 const char *xaudit_read_mode_word(uint64_t mode);	 /* "stream", "ring", "count"; never NULL: "?" */

@@ -388,7 +388,7 @@ static struct read_merge_source *add_source(struct read_merge *merge, struct rea
 }
 
 /* The sources of a process. */
-static bool add_process(struct read_merge *merge, struct read_process *process)
+static bool add_process(struct read_merge *merge, struct read_process *process, bool records_only)
 {
 	struct read_merge_process *of = &merge->process[merge->processes++];
 	struct read_merge_source *source;
@@ -401,7 +401,7 @@ static bool add_process(struct read_merge *merge, struct read_process *process)
 	read_process_load(process);
 	source->is_meta = true;
 	read_meta_begin(&source->meta, process, 0);
-	for (unsigned n = 0; n < process->threads; n++) {
+	for (unsigned n = 0; n < process->threads && !records_only; n++) {
 		struct read_events events;
 		if (!(process->files[n] & (READ_FILE_EVENTS | READ_FILE_PLACES)) ||
 			!read_events_open(&events, process, n, MERGE_BLOCK))
@@ -418,14 +418,16 @@ static bool add_process(struct read_merge *merge, struct read_process *process)
 	return true;
 }
 
-bool read_merge_open(struct read_merge *merge, struct read_folder *folder, struct read_process *only)
+bool read_merge_open(
+	struct read_merge *merge, struct read_folder *folder, struct read_process *only, bool records_only)
 {
 	*merge = (struct read_merge){
 		.folder = folder,
 		.process = read_memory_zeroed(&folder->damage, folder->processes, sizeof(*merge->process)),
 	};
 	for (unsigned i = 0; merge->process && i < folder->processes; i++)
-		if ((!only || folder->process[i] == only) && !add_process(merge, folder->process[i]))
+		if ((!only || folder->process[i] == only) &&
+			!add_process(merge, folder->process[i], records_only))
 			break;
 	if (!folder->damage.no_memory)
 		merge->heap = read_memory_zeroed(&folder->damage, merge->sources, sizeof(*merge->heap));

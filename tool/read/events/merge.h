@@ -101,7 +101,8 @@ struct read_merge {
  * Loads the processes of the folder, or only one of them, and opens all files. Returns false, with nothing to be
  * closed, without memory.
  */
-bool read_merge_open(struct read_merge *merge, struct read_folder *folder, struct read_process *only);
+bool read_merge_open(
+	struct read_merge *merge, struct read_folder *folder, struct read_process *only, bool records_only);
 
 /*
  * Takes the earliest event. Returns its source, whose head is already the event after it; NULL: there are no more

@@ -2,8 +2,9 @@
 /*
  * xaudit loads: the life of every library: when it came and went, and how often it was called meanwhile.
  *
- * One pass over all events in the order of time. A forked process has the libraries of its parent: its calls in them
- * count for the parent's load, of which the trace tells again, with the same number and time.
+ * One pass over loads and unloads in the order of time, then one over all calls, which counts them. A forked process
+ * has the libraries of its parent: its calls in them count for the parent's load, of which the trace tells again, with
+ * the same number and time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "tool/show/calls/view.h"
 #include "tool/show/show_trace.h"
 #include "tool/show/term/fit.h"
+#include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
 
 #define UNKNOWN XAUDIT_READ_UNKNOWN
@@ -47,6 +49,14 @@ struct place {
 	const struct xaudit_read_process *process;
 	const struct xaudit_read_object *object;
 	uint32_t life; /* NONE */
+	uint32_t stay; /* the newest of its stays; NONE */
+};
+
+/* Of a stay, the life that has its calls. */
+struct stayed {
+	uint32_t life;
+	uint32_t number; /* of the load */
+	uint32_t before; /* the stay before this one, of the same object in the same process; NONE */
 };
 
 /* dlopen, or dlclose. */
@@ -60,9 +70,14 @@ struct own {
 	uint64_t from, to; /* 0: not given */
 	struct life *life;
 	uint32_t lives;
+	uint32_t first; /* of those that are shown first: the ones from here on were there before the trace began */
 	struct place *place;
 	uint32_t places;
 	struct hash by_object; /* of place[]'s process and object */
+	/* The lives as each process has them: a forked one, those of its parent. */
+	struct xaudit_read_stay *stay;
+	struct stayed *stayed;
+	uint32_t stays;
 	struct loader_calls opens, closes;
 	struct work *work;
 	uint32_t works;
@@ -84,7 +99,7 @@ static struct place *place_of(
 		return &own->place[found];
 	own->place = memory_grow(own->place, own->places, sizeof(*own->place));
 	memory_hash(&own->by_object, hash, own->places);
-	own->place[own->places] = (struct place){ process, object, NONE };
+	own->place[own->places] = (struct place){ process, object, NONE, NONE };
 	return &own->place[own->places++];
 }
 
@@ -126,7 +141,14 @@ static void load(struct own *own, const struct xaudit_read_event *event)
 			.from = event->time,
 			.to = UNKNOWN,
 		});
-	place_of(own, event->process, event->object)->life = life;
+	struct place *place = place_of(own, event->process, event->object);
+	place->life = life;
+	own->stay = memory_grow(own->stay, own->stays, sizeof(*own->stay));
+	own->stayed = memory_grow(own->stayed, own->stays, sizeof(*own->stayed));
+	own->stay[own->stays] = (struct xaudit_read_stay){ .process = event->process, .object = event->object,
+		.from = event->time, .to = UNKNOWN };
+	own->stayed[own->stays] = (struct stayed){ life, event->load, place->stay };
+	place->stay = own->stays++;
 }
 
 static void wait_for_work(struct own *own, uint32_t life)
@@ -138,8 +160,12 @@ static void wait_for_work(struct own *own, uint32_t life)
 static void unload(struct own *own, const struct xaudit_read_event *event)
 {
 	struct place *place = place_of(own, event->process, event->object);
-	uint32_t at = place->life;
+	uint32_t at = place->life, stay = place->stay;
 
+	while (stay != NONE && own->stayed[stay].number != event->load)
+		stay = own->stayed[stay].before;
+	if (stay != NONE && own->stay[stay].to == UNKNOWN)
+		own->stay[stay].to = event->time;
 	while (at != NONE && own->life[at].number != event->load)
 		at = own->life[at].before;
 	/* That a forked process unloads is nothing to its parent, whose load it is. */
@@ -208,51 +234,64 @@ static void take_work(struct own *own, const struct xaudit_read_event *event)
 
 /* ---- calls ---- */
 
-static bool is_wanted(const struct own *own, const struct xaudit_read_event *event)
+/* Calls of an object that was not there, as far as is known. */
+static void take_others(
+	void *user, struct xaudit_read_process *process, const struct xaudit_read_object *object, uint64_t calls)
 {
-	return (!own->options.tid || own->options.tid == event->tid) && event->time >= own->from &&
-	       (!own->to || event->time < own->to);
+	uint32_t life = new_life(user, &(struct life){ .process = process, .object = object, .before = NONE,
+		.from = UNKNOWN, .to = UNKNOWN });
+
+	((struct own *)user)->life[life].calls = calls;
 }
 
-static struct loader_calls *loader_calls_of(struct own *own, const struct xaudit_read_function *function)
+static void count_calls(struct own *own)
 {
-	if (function->name[0] != 'd' || function->name[1] != 'l')
-		return NULL;
-	if (!strcmp(function->name, "dlopen") || !strcmp(function->name, "dlmopen"))
+	const struct xaudit_read_stays_options options = {
+		.size = sizeof(options),
+		.tid = own->options.tid,
+		.from = own->from,
+		.to = own->to,
+		.other = take_others,
+		.progress = progress_told,
+		.user = own,
+	};
+
+	own->first = own->lives;
+	xaudit_read_stays(own->trace, own->stay, own->stays, &options);
+	progress_end();
+	show_trace_need_memory(own->trace);
+	for (uint32_t i = 0; i < own->stays; i++)
+		own->life[own->stayed[i].life].calls += own->stay[i].calls;
+}
+
+static struct loader_calls *loader_calls_of(struct own *own, const char *name)
+{
+	if (!strcmp(name, "dlopen") || !strcmp(name, "dlmopen"))
 		return &own->opens;
-	return strcmp(function->name, "dlclose") ? NULL : &own->closes;
+	return strcmp(name, "dlclose") ? NULL : &own->closes;
 }
 
-static void count_call(struct own *own, const struct xaudit_read_event *event)
+/* Calls of dlopen and dlclose, and their times. */
+static void count_loader_calls(struct own *own)
 {
-	struct loader_calls *loader = loader_calls_of(own, event->function);
-	struct place *place = place_of(own, event->process, event->object);
+	struct xaudit_read_profile *profile = view_profile(own->trace, &own->options);
+	const struct xaudit_read_row *row;
 
-	if (loader)
-		loader->calls++;
-	if (place->life == NONE)
-		place->life = new_life(own, &(struct life){ .process = event->process, .object = event->object,
-			.before = NONE, .from = UNKNOWN, .to = UNKNOWN });
-	own->life[place->life].calls++;
-}
-
-static void end_calls(struct own *own, const struct xaudit_read_event *event)
-{
-	const struct xaudit_read_call *call = event->call;
-
-	for (uint32_t i = 0; i < event->ends && call; i++, call = call->parent) {
-		struct loader_calls *loader = loader_calls_of(own, call->function);
-		if (!loader || call->end == UNKNOWN)
+	for (uint32_t i = 0; (row = xaudit_read_profile_row(profile, i)); i++) {
+		struct loader_calls *loader = loader_calls_of(own, row->name);
+		if (!loader)
 			continue;
-		loader->timed++;
-		loader->time += call->end - call->start;
+		loader->calls += row->calls - row->counted;
+		loader->timed += row->timed;
+		loader->time += row->sum;
 	}
+	xaudit_read_profile_close(profile);
 }
 
-static void read_events(struct own *own)
+static void read_loads(struct own *own)
 {
 	struct xaudit_read_error error;
-	struct xaudit_read_events_options options = { .size = sizeof(options), .loader = 1 };
+	struct xaudit_read_events_options options = { .size = sizeof(options), .loader = 1, .loads = 1 };
 	struct xaudit_read_events *events = memory_need(xaudit_read_events(own->trace, &options, &error));
 	struct xaudit_read_event event;
 
@@ -267,16 +306,6 @@ static void read_events(struct own *own)
 		case XAUDIT_READ_EVENT_LOADER:
 			take_work(own, &event);
 			break;
-		case XAUDIT_READ_EVENT_ENTRY:
-		case XAUDIT_READ_EVENT_POINT:
-			if (is_wanted(own, &event))
-				count_call(own, &event);
-			break;
-		case XAUDIT_READ_EVENT_EXIT:
-		case XAUDIT_READ_EVENT_TAIL:
-		case XAUDIT_READ_EVENT_UNWIND:
-			end_calls(own, &event);
-			break;
 		}
 	}
 	show_trace_need_memory(own->trace);
@@ -288,6 +317,14 @@ static bool is_shown(const struct own *own, const struct life *life)
 {
 	return (life->to == UNKNOWN || life->to >= own->from) &&
 	       (!own->to || life->from == UNKNOWN || life->from < own->to);
+}
+
+/* Number i of those that may be shown, in their order. */
+static const struct life *shown(const struct own *own, uint32_t i)
+{
+	uint32_t unknown = own->lives - own->first;
+
+	return &own->life[i < unknown ? own->first + i : i - unknown];
 }
 
 /* ---- table ---- */
@@ -377,8 +414,8 @@ static void print_table(const struct own *own)
 	printf("===============  ===========%s  ==========%s  ====================\n",
 		narrow ? "" : "  ===========  ===========", narrow ? "" : "  =======");
 	for (uint32_t i = 0; i < own->lives && !show_output_broken(); i++)
-		if (is_shown(own, &own->life[i]))
-			print_life(own, &own->life[i], &opening, &closing);
+		if (is_shown(own, shown(own, i)))
+			print_life(own, shown(own, i), &opening, &closing);
 	term_rows(false);
 	if (own->works || own->opens.calls || own->closes.calls)
 		putchar('\n');
@@ -404,7 +441,7 @@ static void print_json(const struct own *own)
 
 	printf("{\"loads\":[");
 	for (uint32_t i = 0; i < own->lives && !show_output_broken(); i++) {
-		const struct life *life = &own->life[i];
+		const struct life *life = shown(own, i);
 
 		if (!is_shown(own, life))
 			continue;
@@ -463,12 +500,16 @@ int loads_main(int argc, char **argv)
 		return status;
 	own.from = view_from(own.trace, &own.options);
 	own.to = view_to(own.trace, &own.options);
-	read_events(&own);
+	read_loads(&own);
+	count_calls(&own);
+	count_loader_calls(&own);
 	if (own.options.show.json)
 		print_json(&own);
 	else
 		print_table(&own);
 	free(own.life);
+	free(own.stay);
+	free(own.stayed);
 	free(own.place);
 	hash_free(&own.by_object);
 	free(own.work);

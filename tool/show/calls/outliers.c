@@ -9,7 +9,6 @@
 #include "tool/base/tool.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/term/fit.h"
-#include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
 
 #define FACTOR 10
@@ -164,23 +163,6 @@ static const struct options_syntax syntax = {
 		"`xaudit slow FUNCTION` tells what made such a call slow.\n",
 };
 
-static void count(struct own *own)
-{
-	struct xaudit_read_profile_options options = {
-		.size = sizeof(options),
-		.tid = own->options.tid,
-		.from = own->options.from,
-		.to = own->options.to,
-		.jobs = XAUDIT_READ_ALL_CPUS,
-		.progress = progress_told,
-	};
-	struct xaudit_read_error error;
-
-	own->profile = memory_need(xaudit_read_profile(&own->trace, 1, &options, &error));
-	progress_end();
-	find_outliers(own);
-}
-
 int outliers_main(int argc, char **argv)
 {
 	struct own own = { .factor = FACTOR };
@@ -189,7 +171,8 @@ int outliers_main(int argc, char **argv)
 	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
 	if (!own.trace)
 		return status;
-	count(&own);
+	own.profile = view_profile(own.trace, &own.options);
+	find_outliers(&own);
 	if (own.options.show.json)
 		print_json(&own);
 	else

@@ -109,6 +109,23 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, st
 	return what;
 }
 
+struct xaudit_read_profile *view_profile(struct xaudit_read_trace *trace, const struct view_options *options)
+{
+	const struct xaudit_read_profile_options only = {
+		.size = sizeof(only),
+		.tid = options->tid,
+		.from = options->from,
+		.to = options->to,
+		.jobs = XAUDIT_READ_ALL_CPUS,
+		.progress = progress_told,
+	};
+	struct xaudit_read_error error;
+	struct xaudit_read_profile *profile = memory_need(xaudit_read_profile(&trace, 1, &only, &error));
+
+	progress_end();
+	return profile;
+}
+
 /* ---- what calls have no time ---- */
 
 void view_left_free(struct view_left *left)

@@ -56,6 +56,9 @@ uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time);
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters);
 
+/* Counts the calls that the options name, per function, with a bar. */
+struct xaudit_read_profile *view_profile(struct xaudit_read_trace *trace, const struct view_options *options);
+
 /* The time of a call that is over, from entry to end: ns. */
 static inline uint64_t view_time(const struct xaudit_read_calls *calls, const struct xaudit_read_call *call)
 {
