@@ -15,6 +15,7 @@
 #include "tool/pack/unpack.h"
 #include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
+#include "tool/show/term/progress.h"
 
 #define LEVEL 1
 
@@ -83,6 +84,7 @@ static int pack_stream(struct pack_order *order, struct pack_write *write)
 	write->to = STDOUT_FILENO;
 	write->stream = true;
 	result = pack_write(write);
+	progress_end();
 	if (result)
 		say(order, write);
 	pack_write_free(write);
@@ -94,10 +96,11 @@ int pack_folder(struct pack_order *order)
 	struct pack_write write = { .folder = order->fd,
 		.jobs = order->jobs ? order->jobs : processors(),
 		.level = order->level ? order->level : LEVEL,
-		.ours = order->ours };
+		.ours = order->ours,
+		.progress = progress };
 	struct stat st;
 	char *name;
-	int result = -1;
+	int result = -1, failed;
 
 	if (!order->file)
 		return pack_stream(order, &write);
@@ -118,7 +121,9 @@ int pack_folder(struct pack_order *order)
 		cannot(order, order->file);
 		goto out;
 	}
-	if (pack_write(&write)) {
+	failed = pack_write(&write);
+	progress_end();
+	if (failed) {
 		say(order, &write);
 	} else if (fsync(write.to)) {
 		pack_failed(&write, errno, NULL);

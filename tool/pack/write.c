@@ -139,6 +139,7 @@ struct work {
 	uint64_t turn; /* number of the block that is to be written next */
 	struct pack_place *place;
 	size_t places;
+	uint64_t done, all; /* bytes */
 };
 
 /*
@@ -261,6 +262,9 @@ static void write_block(struct work *work, const struct piece *piece, const stru
 			.pieces = frame.pieces };
 		put(write, packer->out, size);
 		work->turn++;
+		work->done += frame.raw;
+		if (write->progress)
+			write->progress(work->done < work->all ? work->done : work->all, work->all);
 	}
 	pthread_cond_broadcast(&work->written);
 	pthread_mutex_unlock(&work->lock);
@@ -303,6 +307,9 @@ int pack_write(struct pack_write *write)
 
 	if (pack_sources_find(write) || put_members(write))
 		return -1;
+	for (size_t i = 0; i < write->sources; i++)
+		for (size_t k = 0; k < write->source[i].extents; k++)
+			work.all += write->source[i].extent[k].end - write->source[i].extent[k].begin;
 	step(&work);
 	run_all(&work, write->jobs);
 	if (!write->error)

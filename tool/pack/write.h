@@ -26,6 +26,8 @@ struct pack_write {
 	unsigned jobs;	/* threads, from 1 to PACK_JOBS_MOST */
 	int level;	/* of zstd */
 	bool ours;	/* DIR/record is locked by the caller itself */
+	/* Told after each block, by one thread at a time: bytes that were packed, and of all. NULL: nothing */
+	void (*progress)(uint64_t done, uint64_t all);
 	/* results */
 	uint64_t files, data, packed; /* data: bytes of the files that are in no hole; packed: bytes of the file */
 	int error;    /* an errno, or 0 */
