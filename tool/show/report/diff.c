@@ -11,6 +11,7 @@
 #include "tool/base/memory.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/compare.h"
+#include "tool/show/report/diff_runs.h"
 #include "tool/show/report/each_call.h"
 #include "tool/show/report/left_out.h"
 #include "tool/show/report/report.h"
@@ -20,6 +21,7 @@
 enum { OLD, NEW };
 
 #define CHANCE	    0.01 /* that there is any mark which chance made, by one of two tests */
+#define LEAST_PART  0.05 /* between single runs a smaller difference may be that of the runs */
 #define SHIFT_CALLS 30	 /* a function with fewer in a run does not tell of the run as a whole */
 
 struct diff_line {
@@ -30,16 +32,20 @@ struct diff_line {
 	double order;	/* ns of self time; by another column: its change */
 };
 
-/* What is counted of a run, perhaps by a thread of its own. */
+/* What is counted of a side's runs, perhaps by a thread of its own. */
 struct side {
 	struct catalog names;
 	struct tallies rows; /* key: the name */
+	struct diff_runs runs;
 };
 
 struct diff {
 	struct report *report;
 	struct catalog names;
 	struct tallies rows; /* key: the name, OLD or NEW */
+	uint32_t runs[2];
+	struct diff_runs of[2]; /* by number of the name in `names` */
+	double step; /* ns: a smaller difference is none */
 	struct diff_line *line;
 	uint32_t lines;
 	double shift;
@@ -61,8 +67,22 @@ static void take(void *user, const struct xaudit_read_item *item)
 		return;
 	}
 	tallies_add(&side->rows, row, item->call, item->call->ticks.total);
-	if (tally_is_timed(item->call))
-		spread_add(&tally->own, xaudit_read_calls_ns(side->rows.calls, item->call->ticks.self));
+	if (!tally_is_timed(item->call))
+		return;
+	if (item->call->parent)
+		diff_runs_made(&side->runs, catalog_function(&side->names, item->call->parent->function));
+	uint64_t self = xaudit_read_calls_ns(side->rows.calls, item->call->ticks.self);
+	spread_add(&tally->own, self);
+	diff_runs_add(&side->runs, tally->key[0], self, item->call->ticks.self + item->call->ticks.children);
+}
+
+static void begin(void *user, uint32_t trace)
+{
+	struct side *side = user;
+
+	(void)trace;
+	catalog_next_trace(&side->names);
+	diff_runs_next(&side->runs, side->rows.calls);
 }
 
 /* The number in `names` of the function that one of these names is a name of; 0: of none. */
@@ -136,13 +156,38 @@ static void take_side(struct diff *diff, struct side *side, uint32_t which)
 	catalog_free(&side->names);
 }
 
+/* Does what differs from run to run of a side tell what is chance? */
+static bool is_of_runs(const struct diff *diff)
+{
+	return diff->runs[OLD] > 1 && diff->runs[NEW] > 1;
+}
+
+/* Moves what is known of the side's single runs to the numbers of both sides' names. */
+static void take_runs(struct diff *diff, struct side *side, uint32_t which)
+{
+	double step = diff_runs_step(&side->runs);
+
+	diff->step = step > diff->step ? step : diff->step;
+	for (uint32_t i = 1; i < side->names.used; i++) {
+		const struct catalog_name *name = &side->names.name[i];
+		diff_runs_move(&diff->of[which], catalog_number(&diff->names, name->name, name->library), &side->runs,
+			i);
+	}
+	diff_runs_free(&side->runs);
+}
+
 static void count_both(struct diff *diff)
 {
 	struct side side[2] = { 0 };
-	const struct report_calls calls[2] = { { .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
-		{ .take = take, .rows = &side[NEW].rows, .user = &side[NEW] } };
+	const struct report_calls calls[2] = { { .begin = begin, .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
+		{ .begin = begin, .take = take, .rows = &side[NEW].rows, .user = &side[NEW] } };
 
-	report_both(diff->report, calls);
+	diff->runs[OLD] = diff->report->old;
+	diff->runs[NEW] = diff->report->traces - diff->report->old;
+	side[OLD].runs.each = side[NEW].runs.each = is_of_runs(diff);
+	report_both(diff->report, calls, diff->report->old);
+	take_runs(diff, &side[OLD], OLD);
+	take_runs(diff, &side[NEW], NEW);
 	take_side(diff, &side[OLD], OLD);
 	take_side(diff, &side[NEW], NEW);
 }
@@ -196,21 +241,69 @@ static double number(uint64_t value)
 	return value == COLUMN_UNKNOWN ? 0 : (double)value;
 }
 
-/* The change of the self time that is no chance. */
-static double change_of(struct diff_line *line, double shift, double tails)
+/* By what differs between the runs of a side. */
+static unsigned marks_of_runs(const struct diff *diff, uint32_t name, double tails)
+{
+	struct compare_run mean[2], median[2];
+
+	for (unsigned side = OLD; side <= NEW; side++) {
+		diff_runs_compare(&diff->of[side], name, false, &mean[side]);
+		diff_runs_compare(&diff->of[side], name, true, &median[side]);
+	}
+	return (compare_means(&mean[OLD], &mean[NEW]) < tails ? COMPARE_MEAN : 0) |
+	       (compare_means(&median[OLD], &median[NEW]) < tails ? COMPARE_MEDIAN : 0);
+}
+
+/*
+ * By what differs between calls. Times have a long tail: a few calls during which the processor did something else may
+ * make the mean. So that of the others must differ, too.
+ */
+static unsigned marks_of_calls(const struct diff *diff, const struct diff_line *line, double shift,
+	const struct compare_run *expected, const struct compare_run *after, double tails)
+{
+	struct compare_run most[2], blocks[2];
+	unsigned marks = compare_runs(expected, after, tails);
+
+	for (unsigned side = OLD; side <= NEW; side++) {
+		diff_runs_most(&line->tally[side]->own, &most[side]);
+		diff_runs_blocks(&diff->of[side], line->name, &blocks[side]);
+	}
+	most[OLD] = compare_scaled(&most[OLD], shift);
+	blocks[OLD] = compare_scaled(&blocks[OLD], shift);
+	if (compare_means(&most[OLD], &most[NEW]) >= tails || compare_means(&blocks[OLD], &blocks[NEW]) >= tails)
+		marks &= ~COMPARE_MEAN;
+	if (fabs(after->median - expected->median) < LEAST_PART * fmin(after->median, expected->median))
+		marks &= ~COMPARE_MEDIAN;
+	if (fabs(after->mean - expected->mean) < LEAST_PART * fmin(after->mean, expected->mean))
+		marks &= ~COMPARE_MEAN;
+	return marks;
+}
+
+/* The change of the self time that is no chance; of several runs, that of one. */
+static double change_of(const struct diff *diff, struct diff_line *line, double shift, double tails)
 {
 	if (!in_both(line))
 		return number(line->value[NEW].value[COLUMN_SELF]) - number(line->value[OLD].value[COLUMN_SELF]);
 
 	struct compare_run before = run_of(line->tally[OLD], tails), after = run_of(line->tally[NEW], tails);
 	struct compare_run expected = compare_scaled(&before, shift);
-	double change = (number(line->tally[NEW]->calls) - number(line->tally[OLD]->calls)) * expected.mean;
+	double runs = diff->runs[NEW], old = diff->runs[OLD];
+	/* Errors of readings add up as their squares do. */
+	double step = diff->step * sqrt(fmax(diff_runs_stretches(&diff->of[OLD], line->name),
+		diff_runs_stretches(&diff->of[NEW], line->name)));
+	double change = (number(line->tally[NEW]->calls) / runs - number(line->tally[OLD]->calls) / old) *
+			expected.mean;
 
-	line->marks = compare_runs(&expected, &after, tails);
+	line->marks = is_of_runs(diff) ? marks_of_runs(diff, line->name, tails) :
+					 marks_of_calls(diff, line, shift, &expected, &after, tails);
+	if (fabs(after.mean - expected.mean) <= step)
+		line->marks &= ~COMPARE_MEAN;
+	if (fabs(after.median - expected.median) <= step)
+		line->marks &= ~COMPARE_MEDIAN;
 	if (line->marks & COMPARE_MEAN)
-		change += after.calls * (after.mean - expected.mean);
+		change += after.calls / runs * (after.mean - expected.mean);
 	else if (line->marks & COMPARE_MEDIAN) /* the mean has too much in it that comes seldom */
-		change += after.calls * (after.median - expected.median);
+		change += after.calls / runs * (after.median - expected.median);
 	return change;
 }
 
@@ -223,7 +316,7 @@ static void compare_all(struct diff *diff)
 	for (uint32_t i = 0; i < diff->lines; i++) {
 		struct diff_line *line = &diff->line[i];
 		int sort = diff->report->sort;
-		line->order = change_of(line, diff->shift, CHANCE / 2 / (both ? both : 1));
+		line->order = change_of(diff, line, diff->shift, CHANCE / 2 / (both ? both : 1));
 		if (sort != COLUMNS)
 			line->order = number(line->value[NEW].value[sort]) - number(line->value[OLD].value[sort]);
 	}
@@ -245,6 +338,18 @@ static int by_order(const void *a, const void *b)
 	return catalog_compare(&compared->names, x->name, y->name);
 }
 
+/* The values of a side: of several runs, what one of them has on average. */
+static void mean_line(const struct tally *tally, uint32_t runs, struct report_line *line)
+{
+	static const uint8_t sums[] = { COLUMN_CALLS, COLUMN_COUNTED, COLUMN_TOTAL, COLUMN_CPU, COLUMN_SELF,
+		COLUMN_CPU_SELF };
+
+	tally_line(tally, line);
+	for (unsigned i = 0; runs > 1 && i < sizeof(sums); i++)
+		if (line->value[sums[i]] != COLUMN_UNKNOWN)
+			line->value[sums[i]] = (line->value[sums[i]] + runs / 2) / runs;
+}
+
 static void make_lines(struct diff *diff)
 {
 	diff->line = memory_zeroed(diff->names.used + 1, sizeof(*diff->line));
@@ -254,7 +359,7 @@ static void make_lines(struct diff *diff)
 		for (unsigned side = OLD; side <= NEW; side++) {
 			uint32_t row = tallies_find(&diff->rows, name, side, 0);
 			if (diff->rows.tally[row].calls)
-				tally_line(&diff->rows.tally[row], &line->value[side]);
+				mean_line(&diff->rows.tally[row], diff->runs[side], &line->value[side]);
 			else
 				columns_unknown(&line->value[side]);
 		}
@@ -266,7 +371,8 @@ static void make_lines(struct diff *diff)
 				&diff->rows.tally[tallies_find(&diff->rows, diff->line[i].name, side, 0)];
 			diff->line[i].tally[side] = tally->calls ? tally : NULL;
 		}
-	diff->shift = shift_of(diff);
+	/* What makes a run faster as a whole is part of what differs between runs. */
+	diff->shift = is_of_runs(diff) ? 1 : shift_of(diff);
 	compare_all(diff);
 	compared = diff;
 	if (diff->lines)
@@ -310,11 +416,16 @@ static void print_remarks(const struct diff *diff)
 			self[side] += diff->line[i].tally[side] ? diff->line[i].tally[side]->ns.self : 0;
 		marks |= diff->line[i].marks;
 	}
+	for (unsigned side = OLD; side <= NEW; side++)
+		self[side] /= diff->runs[side];
 	term_rows(false);
 	printf("\nself time of all functions: %s, it was %s (%s)\n", show_time(new, self[NEW]),
 		show_time(old, self[OLD]), change_text(change, self[OLD], self[NEW]));
 	if (marks)
 		printf("** calls take another time without their callees, by mean and median; * by one of them\n");
+	if (is_of_runs(diff))
+		printf("%" PRIu32 " runs, before %" PRIu32 ": values are those of one, marks go by what differs between "
+		       "runs\n", diff->runs[NEW], diff->runs[OLD]);
 	if (diff->shift < 1 || diff->shift > 1)
 		printf("most functions take %.3f times as long: order and marks leave that out\n", diff->shift);
 	left_print(report);
@@ -365,16 +476,25 @@ static void json_changes(const struct report_columns *columns, const struct diff
 	putchar('}');
 }
 
+/* A text; of several runs a list of them. */
+static void json_folders(const char *name, const char *const *folder, uint32_t count)
+{
+	printf(",\"%s\":%s", name, count > 1 ? "[" : "");
+	for (uint32_t i = 0; i < count; i++) {
+		fputs(i ? "," : "", stdout);
+		json_string(stdout, folder[i]);
+	}
+	fputs(count > 1 ? "]" : "", stdout);
+}
+
 static void print_json(const struct diff *diff)
 {
 	const struct report *report = diff->report;
 
 	putchar('{');
 	left_json_begin(&report->left);
-	printf(",\"old\":");
-	json_string(stdout, report->folder[OLD]);
-	printf(",\"new\":");
-	json_string(stdout, report->folder[NEW]);
+	json_folders("old", report->folder, report->old);
+	json_folders("new", report->folder + report->old, report->traces - report->old);
 	printf(",\"shift\":%.6f,\"functions\":[", diff->shift);
 	for (uint32_t i = 0; i < diff->lines && !show_output_broken(); i++) {
 		const struct diff_line *line = &diff->line[i];
@@ -415,6 +535,8 @@ int report_diff(struct report *report)
 	else
 		print_table(&diff);
 	free(diff.line);
+	diff_runs_free(&diff.of[OLD]);
+	diff_runs_free(&diff.of[NEW]);
 	tallies_free(&diff.rows);
 	catalog_free(&diff.names);
 	return 0;

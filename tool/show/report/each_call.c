@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "tool/base/memory.h"
@@ -17,14 +18,14 @@
 
 #define PROGRESS_NS 100000000 /* how often it is told while another thread reads */
 
-/* A trace that is read, by the command's thread or by one of its own, whose all else is until it was joined. */
+/* Traces that are read, by the command's thread or by one of its own, whose all else is until it was joined. */
 struct reading {
 	const struct report *report;
 	const struct report_calls *calls;
-	uint32_t trace;
+	uint32_t trace, traces; /* the first of them, and how many: one after another */
 	bool aside; /* by a thread of its own */
 	pthread_t thread;
-	struct xaudit_read_calls *cursor;
+	struct xaudit_read_calls **cursor; /* of each */
 	uint64_t done, all; /* bytes; relaxed: only the bar is made of them */
 	struct reading *next; /* what the bar tells of, beside this one */
 };
@@ -40,11 +41,12 @@ static void tell(const struct reading *reading)
 	progress(done < all ? done : all, all);
 }
 
-static void read_all(struct reading *reading)
+/* done, all: bytes of the traces before this one. */
+static void read_one(struct reading *reading, uint32_t number, uint64_t *done, uint64_t *all)
 {
 	const struct report *report = reading->report;
 	const struct report_calls *calls = reading->calls;
-	struct xaudit_read_trace *trace = report->trace[reading->trace];
+	struct xaudit_read_trace *trace = report->trace[reading->trace + number];
 	uint64_t start = xaudit_read_trace_info(trace)->start;
 	struct xaudit_read_calls_options options = {
 		.size = sizeof(options),
@@ -56,46 +58,67 @@ static void read_all(struct reading *reading)
 		.from = report->from ? start + report->from : 0,
 		.to = report->to ? start + report->to : 0,
 	};
+	struct xaudit_read_calls *cursor = memory_need(xaudit_read_calls(trace, &options, NULL));
 	struct xaudit_read_item item;
-	uint64_t done, all;
+	uint64_t here = 0, most = 0;
 	uint32_t count = 0;
 
-	reading->cursor = memory_need(xaudit_read_calls(trace, &options, NULL));
-	tallies_begin(calls->rows, reading->cursor);
+	reading->cursor[number] = cursor;
+	tallies_begin(calls->rows, cursor);
 	if (calls->begin)
-		calls->begin(calls->user, reading->trace);
-	while (xaudit_read_next_call(reading->cursor, &item) > XAUDIT_READ_END) {
+		calls->begin(calls->user, reading->trace + number);
+	while (xaudit_read_next_call(cursor, &item) > XAUDIT_READ_END) {
 		calls->take(calls->user, &item);
 		if (++count & 0xffff)
 			continue;
-		xaudit_read_calls_done(reading->cursor, &done, &all);
-		__atomic_store_n(&reading->done, done, __ATOMIC_RELAXED); /* relaxed, both: see struct reading */
-		__atomic_store_n(&reading->all, all, __ATOMIC_RELAXED);
+		xaudit_read_calls_done(cursor, &here, &most);
+		__atomic_store_n(&reading->done, *done + here, __ATOMIC_RELAXED); /* relaxed, both: see struct reading */
+		__atomic_store_n(&reading->all, *all + most, __ATOMIC_RELAXED);
 		if (!reading->aside)
 			tell(reading);
 	}
 	tallies_end(calls->rows);
+	xaudit_read_calls_done(cursor, &here, &most);
+	*done += here;
+	*all += most;
 }
 
-/* In the command's thread. */
+static void read_all(struct reading *reading)
+{
+	uint64_t done = 0, all = 0;
+
+	for (uint32_t i = 0; i < reading->traces; i++)
+		read_one(reading, i, &done, &all);
+}
+
+/* In the command's thread: before it reads, and afterwards. */
+static void prepare(struct reading *reading)
+{
+	reading->cursor = memory_zeroed(reading->traces, sizeof(struct xaudit_read_calls *));
+}
+
 static void finish(struct report *report, struct reading *reading)
 {
 	progress_end();
-	show_trace_need_memory(report->trace[reading->trace]);
-	left_add_calls(&report->left, xaudit_read_calls_sums(reading->cursor));
-	xaudit_read_calls_close(reading->cursor);
+	for (uint32_t i = 0; i < reading->traces; i++) {
+		show_trace_need_memory(report->trace[reading->trace + i]);
+		left_add_calls(&report->left, xaudit_read_calls_sums(reading->cursor[i]));
+		xaudit_read_calls_close(reading->cursor[i]);
+	}
+	free(reading->cursor);
 }
 
 void report_each(struct report *report, const struct report_calls *calls)
 {
 	for (uint32_t i = 0; i < report->traces; i++) {
-		struct reading reading = { .report = report, .calls = calls, .trace = i };
+		struct reading reading = { .report = report, .calls = calls, .trace = i, .traces = 1 };
+		prepare(&reading);
 		read_all(&reading);
 		finish(report, &reading);
 	}
 }
 
-/* ---- two traces at once ---- */
+/* ---- two sides at once ---- */
 
 static void *work(void *arg)
 {
@@ -133,10 +156,15 @@ static bool may_have_two(const struct report *report)
 	return (report->jobs ? report->jobs : tool_processors()) > 1;
 }
 
-void report_both(struct report *report, const struct report_calls calls[2])
+void report_both(struct report *report, const struct report_calls calls[2], uint32_t old)
 {
-	struct reading second = { .report = report, .calls = &calls[1], .trace = 1 };
-	struct reading first = { .report = report, .calls = &calls[0], .trace = 0, .next = &second };
+	struct reading second = {
+		.report = report, .calls = &calls[1], .trace = old, .traces = report->traces - old
+	};
+	struct reading first = { .report = report, .calls = &calls[0], .traces = old, .next = &second };
+
+	prepare(&first);
+	prepare(&second);
 	bool aside = may_have_two(report) && start(&second);
 
 	read_all(&first);

@@ -22,10 +22,10 @@ struct report_calls {
 void report_each(struct report *report, const struct report_calls *calls);
 
 /*
- * The same of two traces, each with calls of its own: where -j allows it at once, the second one by a thread of its
- * own. So what they count must not be the same, nor names be printed or demangled there; all is over when it returns.
+ * The same of two sides, the first `old` traces and the rest, each with calls of its own: where -j allows it at once,
+ * the second side by a thread of its own. So what they count must not be the same, nor names be printed or demangled there; all is over when it returns.
  */
-void report_both(struct report *report, const struct report_calls calls[2]);
+void report_both(struct report *report, const struct report_calls calls[2], uint32_t old);
 
 /* Fills in report->columns if none were chosen: for a table these. */
 void report_columns(struct report *report, const uint8_t *usual, unsigned count);

@@ -82,6 +82,7 @@ static const struct options_syntax syntax = {
 	.column = 25,
 	.head = "Usage: xaudit report [OPTION]... [DIR]...\n"
 		"       xaudit report --diff [OPTION]... OLD NEW\n"
+		"       xaudit report --diff [OPTION]... OLD... -- NEW...\n"
 		"Shows calls and times per function from the traces in DIR (default: " TOOL_FOLDER "),\n"
 		"or answers another question about them.\n"
 		"\n"
@@ -122,8 +123,8 @@ static const char *wrong(const struct report *report)
 		return "--apart does not go with --callers, --callees or --diff";
 	if (report->event_end && !report->by_event)
 		return "--event-end goes with --by-event";
-	if (report->diff && report->traces != 2)
-		return "--diff wants two folders: OLD NEW";
+	if (report->diff && !report->old)
+		return "--diff wants two folders, OLD NEW, or several runs: OLD... -- NEW...";
 	if (trace_has_no_span(report->from, report->to))
 		return TRACE_HAS_NO_SPAN;
 	if (report->hist && report->sort != COLUMNS)
@@ -225,14 +226,33 @@ static int close_all(struct report *report, int status)
 	return status;
 }
 
+/* How many words stand behind "--", which ends the options; 0: there is none. */
+static uint32_t words_behind(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return (uint32_t)(argc - i - 1);
+	return 0;
+}
+
+/* The first side of --diff: how many of the folders; 0: that can't be told. */
+static uint32_t old_of(const struct report *report, uint32_t behind)
+{
+	if (behind && behind < report->traces)
+		return report->traces - behind;
+	return report->traces == 2 ? 1 : 0;
+}
+
 int report_main(int argc, char **argv)
 {
 	struct report report = { .sort = COLUMNS, .by = REPORT_BY_DEFAULT };
+	uint32_t behind = words_behind(argc, argv); /* taking the options moves them */
 	int status = show_begin_many(&report.options, &syntax, argc, argv, &report.folder, &report.traces);
 	const char *not;
 
 	if (status >= 0)
 		return close_all(&report, status);
+	report.old = old_of(&report, behind);
 	not = wrong(&report);
 	if (not) {
 		tool_error("report", "%s; `xaudit report --help` lists what there is", not);

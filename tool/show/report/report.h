@@ -40,6 +40,7 @@ struct report {
 	const char **folder;
 	struct xaudit_read_trace **trace;
 	uint32_t traces;
+	uint32_t old; /* with --diff: so many of them, the first ones, are the old runs */
 	bool sched; /* all of them have context switches */
 	const struct show_colors *color;
 	struct report_left left;
