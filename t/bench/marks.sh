@@ -4,10 +4,10 @@
 # How often `xaudit report --diff` marks a change where there is none: RUNS runs (default 21) of one small program are
 # compared in all pairs. Prints "marks PAIRS pairs, N with a mark (M functions)", and, of three runs against three
 # others, as often as RUNS has room for, "marks of runs GROUPS pairs, N with a mark". Ends with 1 if more than 6 of 210
-# pairs have one: what the manual says.
+# pairs have one: what the manual says of a machine that has nothing else to do.
 : "${XAUDIT:=./xaudit}" "${top_srcdir:=.}" "${CC:=cc}" "${RUNS:=21}" "${ROUNDS:=300}"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/xaudit-bench.XXXXXX") || exit 1
-trap '[ -n "$KEEP" ] || rm -rf "$tmp"' EXIT
+trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
 $CC -O2 -fPIC -shared -fpatchable-function-entry=5 -Wl,-soname,libslowed.so -o "$tmp/libslowed.so" \

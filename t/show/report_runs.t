@@ -141,4 +141,48 @@ is "$(jq -r '[.rows[] | select(.special == "none") | .function] | unique | join(
 	'step wait_for_more' 'between requests is what is between requests'
 unlike "$(bounded 60 "$XAUDIT" report --by-event=request:name --event-format='request=u32 id, string name' served)" \
 	"$(printf '\033')" 'control bytes do not reach people'
+
+# ---- several runs ----
+
+# several NAME OUTER INNER: a run in which outer takes OUTER, and inner in it INNER; a tick is 1 ns.
+several() {
+	write_trace "$1" <<END
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000000 9000000 9000005
+$libraries
+thread 100 main
+loop 40 10000
+entry 1 10000
+entry 2 10001
+exit 2 $((10001 + $3))
+exit 1 $((10000 + $2 + $3))
+end
+END
+}
+# From run to run of a side outer varies by 100 of 1000, and inner hardly: it is inner that changed.
+several old1 1000 200
+several old2 1100 202
+several old3 900 201
+several new1 1080 260
+several new2 900 262
+several new3 1000 261
+cd "$tmp" || bail 'no temporary folder'
+bounded 60 "$XAUDIT" report --diff --format=json old1 old2 old3 -- new1 new2 new3 >runs.json
+is "$(jq -c '.functions[] | [.function, .by_mean, .by_median, .old.calls, .new.calls, .old.self_ns, .new.self_ns]' \
+	runs.json)" '["inner",true,true,40,40,8040,10440]
+["outer",false,false,40,40,40000,39733]' 'what differs more than between the runs of a side has a mark'
+is "$(jq -c '[.old, .new]' runs.json)" '[["old1","old2","old3"],["new1","new2","new3"]]' 'JSON has the folders'
+bounded 60 "$XAUDIT" report --diff old1 -- new1 new2 >out 2>err
+is "$? $(cat err)" '0 ' 'sides may have different numbers of runs'
+bounded 60 "$XAUDIT" report --diff -- old1 new1 >out 2>err
+is "$? $(cat err)" '0 ' 'with all folders behind it, -- ends the options alone'
+for words in 'old1 old2 new1' 'old1 old2 new1 --'; do
+	# shellcheck disable=SC2086
+	bounded 60 "$XAUDIT" report --diff $words >out 2>err
+	is "$? $(wc -l <err)" '2 1' "which are old is to be said: $words"
+done
+bounded 60 "$XAUDIT" report --diff old1 old2 old3 -- new1 new2 new3 >out
+like "$(cat out)" '^3 runs, before 3: values are those of one, marks go by what differs between runs$' \
+	'the table says what it compares'
 done_testing
