@@ -70,7 +70,8 @@ like "$("$XAUDIT" report --diff "$tmp/old" "$tmp/slow")" \
 like "$("$XAUDIT" report --diff "$tmp/old" "$tmp/more")" ' new   bar \[libfoo.so\]$' 'what is new is said to be'
 bounded 60 "$XAUDIT" report --diff "$tmp/old" >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" \
-	"2 xaudit report: --diff wants two folders, OLD NEW, or several runs: OLD... -- NEW...; \`xaudit report --help\` lists what there is" \
+	"2 xaudit report: --diff wants two folders, OLD NEW, or several runs: OLD... -- NEW...; \
+\`xaudit report --help\` lists what there is" \
 	'one folder is not enough'
 
 # ---- two real runs: part_7 of 20 goes round its loop 20 % more often ----

@@ -179,8 +179,10 @@ static void take_runs(struct diff *diff, struct side *side, uint32_t which)
 static void count_both(struct diff *diff)
 {
 	struct side side[2] = { 0 };
-	const struct report_calls calls[2] = { { .begin = begin, .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
-		{ .begin = begin, .take = take, .rows = &side[NEW].rows, .user = &side[NEW] } };
+	const struct report_calls calls[2] = {
+		{ .begin = begin, .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
+		{ .begin = begin, .take = take, .rows = &side[NEW].rows, .user = &side[NEW] },
+	};
 
 	diff->runs[OLD] = diff->report->old;
 	diff->runs[NEW] = diff->report->traces - diff->report->old;
@@ -424,8 +426,8 @@ static void print_remarks(const struct diff *diff)
 	if (marks)
 		printf("** calls take another time without their callees, by mean and median; * by one of them\n");
 	if (is_of_runs(diff))
-		printf("%" PRIu32 " runs, before %" PRIu32 ": values are those of one, marks go by what differs between "
-		       "runs\n", diff->runs[NEW], diff->runs[OLD]);
+		printf("%" PRIu32 " runs, before %" PRIu32 ": values are those of one, marks go by what differs "
+		       "between runs\n", diff->runs[NEW], diff->runs[OLD]);
 	if (diff->shift < 1 || diff->shift > 1)
 		printf("most functions take %.3f times as long: order and marks leave that out\n", diff->shift);
 	left_print(report);
