@@ -72,7 +72,8 @@ static void read_one(struct reading *reading, uint32_t number, uint64_t *done, u
 		if (++count & 0xffff)
 			continue;
 		xaudit_read_calls_done(cursor, &here, &most);
-		__atomic_store_n(&reading->done, *done + here, __ATOMIC_RELAXED); /* relaxed, both: see struct reading */
+		/* Relaxed, both: see struct reading. */
+		__atomic_store_n(&reading->done, *done + here, __ATOMIC_RELAXED);
 		__atomic_store_n(&reading->all, *all + most, __ATOMIC_RELAXED);
 		if (!reading->aside)
 			tell(reading);

@@ -23,7 +23,8 @@ void report_each(struct report *report, const struct report_calls *calls);
 
 /*
  * The same of two sides, the first `old` traces and the rest, each with calls of its own: where -j allows it at once,
- * the second side by a thread of its own. So what they count must not be the same, nor names be printed or demangled there; all is over when it returns.
+ * the second side by a thread of its own. So what they count must not be the same, nor names be printed or demangled
+ * there; all is over when it returns.
  */
 void report_both(struct report *report, const struct report_calls calls[2], uint32_t old);
 
