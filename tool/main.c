@@ -10,6 +10,7 @@
 #include "config.h"
 #include "tool/base/bus.h"
 #include "tool/base/memory.h"
+#include "tool/base/nearest.h"
 
 static const struct {
 	const char *name, *what;
@@ -27,12 +28,12 @@ static const struct {
 	{ "loads", "when libraries came and went, and how often they were called", loads_main },
 	{ "pack", "make one compressed file of a trace, which is read as it is", pack_main },
 	{ "unpack", "make a trace folder of such a file", unpack_main },
-	{ "perf", "let perf find the callers of traced functions, in a trace made for that", perf_main },
+	{ "perf", "let perf find the callers of traced functions (record --perf)", perf_main },
 	{ "ctl", "look into a running process, and change what is traced there", ctl_main },
-	{ "check", "run a command and find out whether its unloading of libraries is safe", check_main },
+	{ "check", "run a command, and find out whether it unloads libraries safely", check_main },
 	{ "env", "the variables that have a program traced which somebody else starts", env_main },
 	{ "list", "what could be traced in an ELF file, without running it", list_main },
-	{ "index", "find out, once for all, which functions' first instructions could run elsewhere", index_main },
+	{ "index", "find out, once for all, where kind entry can trace functions", index_main },
 };
 
 #define SUBCOMMANDS (sizeof(subcommand) / sizeof(*subcommand))
@@ -40,7 +41,7 @@ static const struct {
 static void help(FILE *to)
 {
 	fputs("Usage: xaudit COMMAND [OPTION]... [ARGUMENT]...\n"
-	      "Traces calls of functions in shared libraries of a program, without rebuilding it.\n"
+	      "Traces calls of functions in a program's libraries, without rebuilding it.\n"
 	      "\n"
 	      "Commands:\n",
 		to);
@@ -48,10 +49,11 @@ static void help(FILE *to)
 		fprintf(to, "  %-8s %s\n", subcommand[i].name, subcommand[i].what);
 	fputs("\n"
 	      "Options:\n"
-	      "  --help     this text\n"
-	      "  --version  the version\n"
+	      "  -h, --help     this text\n"
+	      "  -V, --version  the version\n"
 	      "\n"
-	      "`xaudit COMMAND --help` tells a command's options. A first look:\n"
+	      "`xaudit COMMAND --help`, or `xaudit help COMMAND`, tells a command's options.\n"
+	      "A first look:\n"
 	      "  xaudit record COMMAND && xaudit report\n",
 		to);
 }
@@ -64,8 +66,49 @@ static int flush(const char *command, int status)
 	return status ? status : written;
 }
 
+/* Words that other tools have for what a command here is for, and what is asked of `ctl`. */
+static const struct {
+	const char *word, *here;
+} other_word[] = {
+	{ "attach", "ctl PID enable FUNCTION" },
+	{ "diff", "report --diff" },
+	{ "disable", "ctl PID disable" },
+	{ "enable", "ctl PID enable" },
+	{ "flamegraph", "stacks --format=folded" },
+	{ "mode", "ctl PID mode" },
+	{ "run", "record" },
+	{ "script", "dump" },
+	{ "snapshot", "ctl PID snapshot" },
+	{ "start", "ctl PID start" },
+	{ "status", "ctl PID status" },
+	{ "stop", "ctl PID stop" },
+	{ "top", "ctl PID top" },
+	{ "trace", "record" },
+};
+
+/* What was probably meant; NULL: that can't be told. The caller frees it. */
+static char *meant_by(const char *command)
+{
+	struct nearest nearest = { .written = command };
+
+	for (size_t i = 0; i < sizeof(other_word) / sizeof(*other_word); i++)
+		if (!strcmp(command, other_word[i].word))
+			return memory_text(other_word[i].here, strlen(other_word[i].here));
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		nearest_look(&nearest, subcommand[i].name);
+	return nearest.word;
+}
+
 static int say_unknown(const char *command)
 {
+	char *meant = meant_by(command);
+
+	if (meant) {
+		tool_error(NULL, "unknown command '%s': did you mean `xaudit %s`? `xaudit --help` lists what there is",
+			command, meant);
+		free(meant);
+		return TOOL_USAGE;
+	}
 	char *allowed;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&allowed, &size));
@@ -78,6 +121,30 @@ static int say_unknown(const char *command)
 	return TOOL_USAGE;
 }
 
+static int run(int argc, char **argv)
+{
+	for (size_t i = 0; i < SUBCOMMANDS; i++)
+		if (!strcmp(argv[0], subcommand[i].name))
+			return flush(argv[0], subcommand[i].main(argc, argv));
+	return say_unknown(argv[0]);
+}
+
+/* xaudit help [COMMAND]... The words behind it are those of an example, as in `help ctl PID top`. */
+static int help_on(int argc, char **argv)
+{
+	char option[] = "--help", *asks[] = { argv[0], option, NULL };
+
+	if (argc)
+		return run(2, asks);
+	help(stdout);
+	return flush(NULL, TOOL_OK);
+}
+
+static bool is_either(const char *word, const char *one, const char *other)
+{
+	return !strcmp(word, one) || !strcmp(word, other);
+}
+
 int main(int argc, char **argv)
 {
 	bus_begin();
@@ -85,16 +152,13 @@ int main(int argc, char **argv)
 		help(stderr);
 		return TOOL_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		help(stdout);
-		return flush(NULL, TOOL_OK);
-	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "help"))
+		return help_on(argc - 2, argv + 2);
+	if (is_either(argv[1], "-h", "--help"))
+		return help_on(0, NULL);
+	if (is_either(argv[1], "-V", "--version")) {
 		puts("xaudit " PACKAGE_VERSION);
 		return flush(NULL, TOOL_OK);
 	}
-	for (size_t i = 0; i < SUBCOMMANDS; i++)
-		if (!strcmp(argv[1], subcommand[i].name))
-			return flush(argv[1], subcommand[i].main(argc - 1, argv + 1));
-	return say_unknown(argv[1]);
+	return run(argc - 1, argv + 1);
 }

@@ -34,6 +34,9 @@ static const struct {
 	{ 'd', "::std::iostream", "basic_iostream" },
 };
 
+/* A namespace without a name. */
+static const char anonymous[] = "(anonymous namespace)";
+
 struct reading {
 	const char *at;
 	char *name;
@@ -52,6 +55,21 @@ static bool is_digit(char c)
 static bool is_lower(char c)
 {
 	return c >= 'a' && c <= 'z';
+}
+
+/* Of names. */
+static bool is_letter(char c)
+{
+	return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Of operators such as <<=, but not of those with brackets. */
+static bool is_sign(char c)
+{
+	for (const char *p = "+-*/%^&|~!=<>,"; *p; p++)
+		if (*p == c)
+			return true;
+	return false;
 }
 
 static void put(struct reading *r, const char *text, size_t length)
@@ -82,7 +100,7 @@ static const char *take_identifier(struct reading *r, size_t *length)
 
 static void read_identifier(struct reading *r)
 {
-	static const char anonymous[] = "(anonymous namespace)", internal[] = "_GLOBAL_", hash[] = "17h";
+	static const char internal[] = "_GLOBAL_", hash[] = "17h";
 	const char *begin = r->at;
 
 	r->last = take_identifier(r, &r->last_length);
@@ -310,6 +328,71 @@ int cxx_name(const char *symbol, char name[CXX_NAME_SIZE])
 	return !r.bad && r.length;
 }
 
+/* Is there the word "operator", with the beginning of the text or no letter in front of it? */
+static bool is_operator(const char *text, size_t at, size_t length)
+{
+	char before = at ? text[at - 1] : ' ', after;
+
+	if (length - at < 8 || !sys_same(text + at, "operator", 8) || is_letter(before))
+		return false;
+	after = length - at > 8 ? text[at + 8] : ' ';
+	return !is_letter(after);
+}
+
+bool cxx_names_operator(const char *pattern, size_t length)
+{
+	for (size_t n = 0; n < length; n++)
+		if (is_operator(pattern, n, length))
+			return true;
+	return false;
+}
+
+bool cxx_is_pattern(const char *pattern)
+{
+	size_t length = sys_length(pattern);
+	char after = length > 8 ? pattern[8] : '\0';
+
+	if (is_operator(pattern, 0, length) && after && after != '*' && after != '?' && after != '[' && after != '\\')
+		return true;
+	for (; *pattern; pattern++)
+		if (pattern[0] == ':' && pattern[1] == ':')
+			return true;
+	return false;
+}
+
+/* Bytes of a blank and the word behind it that are the name of an operator, as in "new*"; 0: they are none. */
+static size_t named_operator(const char *text, size_t length)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+		const char *name = operators[i].name;
+		size_t n = 1;
+
+		while (is_letter(name[n]))
+			n++;
+		if (name[0] == ' ' && length >= n && sys_same(text, name, n) && (length == n || !is_letter(text[n])))
+			return n;
+	}
+	return 0;
+}
+
+static bool is_anonymous(const char *text, size_t length)
+{
+	return length >= sizeof(anonymous) - 1 && sys_same(text, anonymous, sizeof(anonymous) - 1);
+}
+
+size_t cxx_word(const char *text, size_t length)
+{
+	for (size_t n = 0; n < length; n++) {
+		if (is_operator(text, n, length))
+			n += 7 + named_operator(text + n + 8, length - n - 8);
+		else if (is_anonymous(text + n, length - n))
+			n += sizeof(anonymous) - 2;
+		else if (text[n] == ' ' || (text[n] >= '\t' && text[n] <= '\r'))
+			return n;
+	}
+	return length;
+}
+
 bool cxx_match(const char *pattern, const char *symbol)
 {
 	char name[CXX_NAME_SIZE];
@@ -321,14 +404,20 @@ bool cxx_match(const char *pattern, const char *symbol)
 
 bool cxx_has_more(const char *pattern)
 {
-	int has = 0;
+	size_t length = sys_length(pattern);
 
-	if (!cxx_is_pattern(pattern))
-		return false;
-	for (; *pattern; pattern++) {
-		if (sys_same(pattern, "operator", 8))
-			return false;
-		has |= *pattern == '(' || *pattern == '<';
+	for (size_t n = 0; n < length; n++) {
+		if (is_anonymous(pattern + n, length - n))
+			n += sizeof(anonymous) - 1;
+		if (is_operator(pattern, n, length)) {
+			n += 8 + named_operator(pattern + n + 8, length - n - 8);
+			if (pattern[n] == '(' && pattern[n + 1] == ')')
+				n += 2;
+			while (is_sign(pattern[n]))
+				n++;
+		}
+		if (pattern[n] == '(' || pattern[n] == '<')
+			return true;
 	}
-	return has;
+	return false;
 }

@@ -19,14 +19,20 @@
 /* Writes the name, which begins with "::". Returns 0 if the symbol has no such name. */
 int cxx_name(const char *symbol, char name[CXX_NAME_SIZE]);
 
-/* Is a pattern of functions meant for these names: has it a "::"? */
-static inline bool cxx_is_pattern(const char *pattern)
-{
-	for (; *pattern; pattern++)
-		if (pattern[0] == ':' && pattern[1] == ':')
-			return true;
-	return false;
-}
+/*
+ * Is a pattern of functions meant for these names: has it a "::", or begins it with an operator's name? Behind that
+ * word, a character of patterns could as well go on with a name of C: for these, "::" has to be written.
+ */
+bool cxx_is_pattern(const char *pattern);
+
+/* Does a pattern name operators, which may have signs such as '=' in their names? */
+bool cxx_names_operator(const char *pattern, size_t length);
+
+/*
+ * Bytes of the first word of a text of that length, which ends at a blank. One that belongs to the name of an operator
+ * ends no word: "operator new[]", "Class::operator delete", "operator new*"; nor does that of "(anonymous namespace)".
+ */
+size_t cxx_word(const char *text, size_t length);
 
 /*
  * Does the pattern, if it is one for such names, match the symbol's (rules_glob())? One that begins with "::" is
@@ -34,7 +40,7 @@ static inline bool cxx_is_pattern(const char *pattern)
  */
 bool cxx_match(const char *pattern, const char *symbol);
 
-/* Is it a pattern for such names that none can match, since it has parameters, or arguments of a template? */
+/* Can no name match, since the pattern has parameters, or arguments of a template? */
 bool cxx_has_more(const char *pattern);
 
 #endif

@@ -295,7 +295,7 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 					 is_word(word, length, "[library")))
 		return fail(parser, "section ", word, length,
 			" on a line that begins with a blank continues the key before it; start sections in column 1");
-	if (holds(word, length, '='))
+	if (holds(word, length, '=') && !cxx_names_operator(word, length))
 		return fail(parser, "'=' in ", word, length,
 			parser->continues ? ": a line that begins with a blank continues the key before it; start keys "
 					    "in column 1"
@@ -324,14 +324,15 @@ static int add_word(struct parser *parser, enum rules_key_number key, const char
 static int add_words(struct parser *parser, enum rules_key_number key, const char *value, size_t length)
 {
 	int commas = key == RULES_KEY_KINDS || key == RULES_KEY_FALLBACK || key == RULES_KEY_SNAPSHOT;
+	int patterns = key == RULES_KEY_FUNCTIONS || key == RULES_KEY_EXCLUDE || key == RULES_KEY_BELOW;
 
 	for (size_t i = 0, end; i < length; i = end) {
 		if (is_blank(value[i]) || (commas && value[i] == ',')) {
 			end = i + 1;
 			continue;
 		}
-		end = i;
-		while (end < length && !is_blank(value[end]) && !(commas && value[end] == ','))
+		end = patterns ? i + cxx_word(value + i, length - i) : i;
+		while (!patterns && end < length && !is_blank(value[end]) && !(commas && value[end] == ','))
 			end++;
 		if (add_word(parser, key, value + i, end - i) < 0)
 			return -1;

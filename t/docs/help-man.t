@@ -16,10 +16,28 @@ man_options() {
 
 subcommands=$("$XAUDIT" --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p')
 like "$subcommands" '^report$' 'xaudit --help lists its commands'
+version=$("$XAUDIT" --version)
+like "$version" '^xaudit [0-9.]+$' 'xaudit --version tells the version'
+is "$("$XAUDIT" -V)" "$version" 'so does -V'
+"$XAUDIT" --help >"$tmp/help"
+is "$("$XAUDIT" -h; "$XAUDIT" help)" "$(cat "$tmp/help" "$tmp/help")" '-h and help show what --help does'
+is "$(awk 'length > 80' "$tmp/help")" '' 'the lines of --help fit in 80 columns'
+for command in status enable disable start stop mode snapshot top; do
+	"$XAUDIT" ctl 1 "$command" --help >"$tmp/help" 2>&1
+	is "$? $(awk 'length > 80' "$tmp/help")" '0 ' "ctl PID $command --help fits in 80 columns, without a process"
+	is "$("$XAUDIT" ctl 1 "$command" -h 2>&1)" "$(cat "$tmp/help")" "ctl PID $command -h shows the same"
+done
 for command in $subcommands; do
 	page=$top_srcdir/doc/xaudit-$command.1
 	bounded 60 "$XAUDIT" "$command" --help >"$tmp/help" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" '0 ' "$command --help goes to standard output, with status 0"
+	for words in "$command -h" "help $command"; do
+		# shellcheck disable=SC2086 # words
+		is "$(bounded 60 "$XAUDIT" $words 2>&1)" "$(cat "$tmp/help")" "$words shows the same"
+	done
+	is "$(awk 'length > 80' "$tmp/help")" '' "the lines of $command --help fit in 80 columns"
+	is "$("$XAUDIT" "$command" --version; "$XAUDIT" "$command" -V)" "$version
+$version" "$command --version and -V tell the version"
 	options=$(help_options <"$tmp/help")
 	like "$options" ',help$' "$command has options"
 	is "$(man_options "$page")" "$options" "the man page of $command has the options of --help"
@@ -75,7 +93,9 @@ defaults() {
 	tr '\n' ' ' <"$top_srcdir/doc/$1" | sed 's/\.It /\n&/g' |
 		sed -nE "s/^\.It (Fl ([a-z] , )?-|Cm )([a-z-]+).*($said) ([^ ]*[^ .]).*/\3 \5/p" | sort
 }
-helped=$("$XAUDIT" record --help | sed -nE 's/.*--([a-z]+)=.*\(([^ ]+[a-zA-Z])\)[;,]?.*/\1 \2/p' |
+# An option's text goes on below itself.
+helped=$("$XAUDIT" record --help | awk '/^  *--?[A-Za-z]/ { printf "\n" } { printf "%s ", $0 }' |
+	sed -nE 's/.*--([a-z]+)=.*\(([^ ]+[a-zA-Z])\)[;,]?.*/\1 \2/p' |
 	grep -v ' default$' | sort)
 is "$(printf '%s\n' "$helped" | cut -d' ' -f1 | tr '\n' ' ')" 'buffer output ring ' \
 	'help has the defaults of three options'

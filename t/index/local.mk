@@ -28,7 +28,7 @@ t_index_index_open_u_SOURCES = t/index/index_open.c
 t_index_index_open_u_LDADD = audit/index/libindex.la x86_64/libsled.la
 
 t_index_index_reader_u_SOURCES = t/index/index_reader.c
-t_index_index_reader_u_LDADD = audit/index/libindex.la x86_64/libsled.la
+t_index_index_reader_u_LDADD = audit/index/libindex.la audit/match/libmatch.la x86_64/libsled.la
 
 t_index_template_u_SOURCES = t/index/template.c tool/index/decode.c tool/index/decode.h tool/index/template.c \
 	tool/index/template.h

@@ -9,8 +9,8 @@ dist_check_SCRIPTS += t/show/aliases.t \
 EXTRA_DIST += t/show/aliased.c t/show/aliased_library.c t/show/server.c \
 	t/show/server_library.c t/show/slow.c t/show/slow_library.c t/show/slowed.c \
 	t/show/slowed_library.c
-check_PROGRAMS += t/show/bars.u t/show/cct.u t/show/compare.u t/show/cut.u t/show/names.u t/show/progress.u \
-	t/show/sample.u
+check_PROGRAMS += t/show/bars.u t/show/cct.u t/show/compare.u t/show/cut.u t/show/names.u t/show/nearest.u \
+	t/show/progress.u t/show/sample.u
 
 t_show_bars_u_SOURCES = t/show/bars.c tool/show/report/bars.c tool/show/report/bars.h
 
@@ -25,6 +25,9 @@ t_show_cut_u_SOURCES = t/show/cut.c tool/base/memory.c tool/base/memory.h tool/s
 t_show_names_u_SOURCES = t/show/names.c tool/base/json.c tool/base/json.h tool/base/memory.c tool/base/memory.h \
 	tool/show/term/names.c tool/show/term/names.h
 t_show_names_u_LDADD = tool/read/libread.la audit/rules/librules.la $(IBERTY_LIBS)
+
+t_show_nearest_u_SOURCES = t/show/nearest.c tool/base/memory.c tool/base/memory.h tool/base/nearest.c \
+	tool/base/nearest.h
 
 t_show_progress_u_SOURCES = t/show/progress.c tool/show/term/pager.h tool/show/term/progress.h
 

@@ -97,6 +97,38 @@ static const struct {
 	{ "*operator<<", "_ZlsRSoi", 0 },
 	{ "*::operator<<", "_ZStlsIcEvT_", 1 },
 	{ "::operator<<", "_ZlsRSoi", 1 },
+	{ "operator new", "_Znwm", 1 },
+	{ "operator new", "_Znam", 0 },
+	{ "operator new*", "_Znam", 1 },
+	{ "operator new*", "new_heap", 0 },
+	{ "(anonymous namespace)::f", "_ZN12_GLOBAL__N_11fEv", 1 },
+	{ "::operator new", "_Znwm", 1 },
+	{ "operator<<", "_ZlsRSoi", 1 },
+	{ "operator<<", "_ZStlsIcEvT_", 0 }, /* std::operator<< */
+	{ "operator*", "operator_of", 1 },   /* a pattern for C */
+	{ "operator*", "_ZmlRK1AS1_", 0 },
+	{ "::operator*", "_ZmlRK1AS1_", 1 },
+};
+
+static const struct {
+	const char *text;
+	int length;
+} words[] = {
+	{ "malloc free", 6 },
+	{ "malloc", 6 },
+	{ "", 0 },
+	{ "operator new free", 12 },
+	{ "operator new", 12 },
+	{ "operator new[]\tfree", 14 },
+	{ "a::b::operator delete* free", 22 },
+	{ "operator new@libx.so free", 20 },
+	{ "operator new_heap", 8 },
+	{ "operator free", 8 },
+	{ "operator== free", 10 },
+	{ "my_operator new", 11 },
+	{ "a::(anonymous namespace)::f g", 27 },
+	{ "(anonymous space)", 10 },
+	{ "*::operator co_await x", 20 },
 };
 
 /* Whatever a symbol is, it is read once, and no byte behind its end. At the end of a page a step too far is fatal. */
@@ -156,6 +188,15 @@ int main(void)
 	ok(cxx_is_pattern("a::b") && !cxx_is_pattern("a:b"), "a pattern for such names has a ::");
 	ok(cxx_has_more("a::b(int)") && cxx_has_more("a<int>::b") && !cxx_has_more("a::b"), "parameters are seen");
 	ok(!cxx_has_more("a::operator()") && !cxx_has_more("a::operator<"), "but not in the names of operators");
+	ok(cxx_is_pattern("operator new") && cxx_is_pattern("operator==") && !cxx_is_pattern("operators"),
+		"so it is if it begins with an operator's name");
+	ok(cxx_has_more("operator new(unsigned long)") && cxx_has_more("a::operator()(int)") &&
+			cxx_has_more("a::my_operator()") && cxx_has_more("f(int)") &&
+			!cxx_has_more("a::operator new") && !cxx_has_more("(anonymous namespace)::f"),
+		"parameters behind those are seen");
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		is_int((long long)cxx_word(words[i].text, strlen(words[i].text)), words[i].length,
+			"the first word of '%s'", words[i].text);
 	spoiled();
 	long_names();
 	return done_testing();

@@ -62,12 +62,47 @@ shop::inner::open(int) 13' "-Fshop::Cart::add@$tmp/libshop.so" \
 	"-Fshop::inner::open@$tmp/libshop.so"
 patchable_library libshop.so cxx_names.cc -fno-exceptions -fno-rtti
 
+# Operators whose names have a blank. That of arrays calls the other one.
+cat >new.cc <<'END'
+int main(int argc, char **)
+{
+	for (int i = 0; i < 7 + argc; i++) {
+		int *volatile one = new int(i);
+		delete one;
+		int *volatile many = new int[4];
+		delete[] many;
+	}
+}
+END
+"$CXX" -O0 -o new new.cc || bail 'no program with operator new'
+# named NAME LINES OPTION...: as by().
+named() {
+	name=$1 lines=$2
+	shift 2
+	record d "$@" ./new
+	is "$status/$err/$(chosen d | grep operator)" "0//$lines" "$name"
+}
+named 'a pattern may have the blank of operator new' 'operator new(unsigned long) 16
+operator new[](unsigned long) 8' -F 'operator new*' -N 'operator delete*' -l 'libstdc++*'
+named 'without a star it is one operator' 'operator new[](unsigned long) 8' -F 'operator new[]' -l 'libstdc++*'
+named 'as elsewhere, :: may stand in front' 'operator new(unsigned long) 16' -F '::operator new' -l 'libstdc++*'
+named '-C takes them, too' 'operator new(unsigned long) 16' -C 'operator new' -F 'operator new*' -F 'operator delete*' \
+	-l 'libstdc++*'
+for option in -F -N -C; do
+	record d "$option" 'open close' ./new
+	is "$status/$err" "125/xaudit record: pattern 'open close' holds a blank, which only names of operators have, "\
+"such as 'operator new'; give each pattern an option of its own" "$option: two patterns in one are refused"
+done
+record d -F 'open(int)' ./new
+is "$status/$err" "125/xaudit: command line: no function has the name 'open(int)': leave out parameters and "\
+'template arguments, it stands for all overloads and instances' 'parameters are refused without a ::, too'
+
 # Without the command.
 cat >conf <<END
 [trace]
 output = $tmp/alone
 [library libshop.so]
-functions = shop::inner::* ::open_all
+functions = shop::inner::* operator new ::open_all
 exclude = shop::open
 END
 bounded 60 env LD_AUDIT="$MODULE" XAUDIT_CONFIG="$tmp/conf" ./host ./libshop.so 2>err

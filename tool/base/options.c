@@ -9,15 +9,20 @@
 #include <string.h>
 #include <unistd.h> /* STDOUT_FILENO */
 
+#include "config.h"
 #include "tool/base/memory.h"
+#include "tool/base/nearest.h"
 #include "tool/base/tool.h"
 
 /* getopt's value of a row without a letter: this and its index. */
-#define WORD 256
+#define WORD	256
+#define WIDTH	80  /* of --help */
+#define ASKED_VERSION 255 /* of --version and -V, which have no row */
 
 const struct options_wording options_wording = {
 	.no_value = "a value is missing behind the option '%l'; `xaudit %c --help` lists what there is",
 	.unknown = "there is no option '%l'; `xaudit %c --help` lists what there is",
+	.excess = "option '%o' takes no value; `xaudit %c --help` lists what there is",
 	.wrong = "%o can't be '%v'; it is %a",
 };
 
@@ -77,24 +82,71 @@ bool options_wrong(const struct options_given *given, const char *allowed)
 	return options_wrong_as(given, text ? text : wording(given->syntax)->wrong, allowed);
 }
 
+/*
+ * The options that somebody may have meant who wrote this word, as a text; NULL: none. The caller frees it. They are
+ * those that begin so, where that is more than one; else the one of the fewest slips.
+ */
+static char *meant_by(const struct options_syntax *syntax, const char *written)
+{
+	char *word = memory_text(written, strcspn(written, "=")), *meant = NULL;
+	struct nearest nearest = { .written = word };
+
+	for (const struct options_row *row = syntax->rows; row->word || row->letter; row++) {
+		if (!row->word || !row->help)
+			continue;
+		nearest_look(&nearest, row->word);
+		if (*word && !strncmp(row->word, word, strlen(word))) {
+			char *longer = meant ? memory_format("%s or --%s", meant, row->word)
+					     : memory_format("--%s", row->word);
+			free(meant);
+			meant = longer;
+		}
+	}
+	if (!meant && nearest.word)
+		meant = memory_format("--%s", nearest.word);
+	nearest_free(&nearest);
+	free(word);
+	return meant;
+}
+
 /* getopt returned '?' or ':'. For a letter, optopt is the letter; for a known word, the value of its row. */
 static void say_refused(const struct options_syntax *syntax, int option, const char *written)
 {
 	const struct options_wording *text = wording(syntax);
 	char letter[] = { '-', (char)optopt, '\0' };
-	bool is_letter = optopt > 0 && optopt < WORD;
+	bool is_letter = optopt > 0 && optopt < WORD, is_word = !strncmp(written, "--", 2);
+	char *meant = is_word && !optopt ? meant_by(syntax, written + 2) : NULL;
 	const char *what = text->unknown;
 
 	if (option == ':')
 		what = text->no_value;
-	else if (optopt && text->excess && !strncmp(written, "--", 2))
-		what = text->excess;
+	else if (meant)
+		what = "there is no option '%o': did you mean %a? `xaudit %c --help` lists what there is";
+	else if (optopt && is_word)
+		what = text->excess ? text->excess : options_wording.excess;
 	else if (is_letter && text->letter)
 		what = text->letter;
-	say(syntax, what, &(struct words){ .option = written, .letter = is_letter ? letter : written });
+	/* A word that does not exist has no value. */
+	char *word = memory_text(written, meant ? strcspn(written, "=") : strlen(written));
+	say(syntax, what, &(struct words){ .option = word, .letter = is_letter ? letter : word, .allowed = meant });
+	free(word);
+	free(meant);
 }
 
 /* ---- help ---- */
+
+/* How much of a text, up to a blank, stands on a line of that width. At least one word does. */
+static size_t fitting(const char *text, size_t width)
+{
+	size_t length = strcspn(text, "\n"), last = 0;
+
+	if (length <= width)
+		return length;
+	for (size_t i = 0; i < length && (i <= width || !last); i++)
+		if (text[i] == ' ')
+			last = i;
+	return last ? last : length;
+}
 
 static void print_row(const struct options_syntax *syntax, const struct options_row *row)
 {
@@ -111,7 +163,7 @@ static void print_row(const struct options_syntax *syntax, const struct options_
 		width = 0;
 	}
 	for (const char *line = row->help; line;) {
-		size_t length = strcspn(line, "\n");
+		size_t length = fitting(line, WIDTH - syntax->column);
 
 		printf("%*s%.*s\n", (int)(syntax->column - width), "", (int)length, line);
 		line = line[length] ? line + length + 1 : NULL;
@@ -119,7 +171,7 @@ static void print_row(const struct options_syntax *syntax, const struct options_
 	}
 }
 
-static void print_help(const struct options_syntax *syntax)
+void options_help(const struct options_syntax *syntax)
 {
 	fputs(syntax->head, stdout);
 	for (const struct options_row *row = syntax->rows; row->word || row->letter; row++)
@@ -145,8 +197,8 @@ static struct option *tell(const struct options_syntax *syntax, char **letters)
 
 	while (syntax->rows[rows].word || syntax->rows[rows].letter)
 		rows++;
-	struct option *option = memory_zeroed(rows + 1, sizeof(*option)), *next = option;
-	char *p = *letters = memory_zeroed(2 * rows + 3, 1);
+	struct option *option = memory_zeroed(rows + 2, sizeof(*option)), *next = option;
+	char *p = *letters = memory_zeroed(2 * rows + 4, 1);
 
 	if (syntax->in_front)
 		*p++ = '+';
@@ -161,6 +213,8 @@ static struct option *tell(const struct options_syntax *syntax, char **letters)
 				.has_arg = row->value ? required_argument : no_argument,
 				.val = value_of(syntax, row) };
 	}
+	*p = 'V';
+	*next = (struct option){ .name = "version", .val = ASKED_VERSION };
 	return option;
 }
 
@@ -179,11 +233,16 @@ int options_take(const struct options_syntax *syntax, void *context, int argc, c
 			result = -1;
 			break;
 		}
+		if (option == 'V' || option == ASKED_VERSION) {
+			puts("xaudit " PACKAGE_VERSION);
+			result = 0;
+			break;
+		}
 		for (given.row = syntax->rows; value_of(syntax, given.row) != option;)
 			given.row++;
 		given.value = optarg;
 		if (!given.row->take) {
-			print_help(syntax);
+			options_help(syntax);
 			result = 0;
 		} else if (!given.row->take(&given)) {
 			result = -1;

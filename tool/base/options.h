@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The options of a command, as rows of a table: the arguments of getopt_long(), the list of --help and the messages
- * about wrong options are made from it. One thread.
+ * about wrong options are made from it. Each command takes -V and --version, too, without a row. One thread.
  *
  * A command has its rows, a struct that they write to, and
  *
@@ -22,7 +22,7 @@ struct options_row {
 	char letter;	   /* 0: none */
 	const char *word;  /* without the dashes; NULL: a letter alone */
 	const char *value; /* what --help calls its value; NULL: it takes no value */
-	const char *help;  /* NULL: not listed. Each line of it begins at the column of the syntax */
+	const char *help;  /* NULL: not listed. It is wrapped, and begins at the column of the syntax */
 	/* Stores the option. Returns false after one line on stderr. NULL: this is --help. */
 	bool (*take)(const struct options_given *given);
 	size_t at;	     /* where in the context, for take */
@@ -31,9 +31,7 @@ struct options_row {
 	uint32_t most;	     /* the highest value, for options_number() */
 };
 
-/* The row of --help with a letter, and with the word alone. */
-#define OPTIONS_HELP_LETTER { .letter = 'h', .word = "help", .help = "this text" }
-#define OPTIONS_HELP	    { .word = "help", .help = "this text" }
+#define OPTIONS_HELP { .letter = 'h', .word = "help", .help = "this text" }
 
 #define OPTIONS_COLOR(place)                                                    \
 	{ 0, "color", "WHEN", "always, never, or auto: on a terminal (default)", \
@@ -47,7 +45,7 @@ struct options_wording {
 	const char *no_value; /* it needs a value, and is the last argument */
 	const char *unknown;
 	const char *letter; /* a letter that is not known, or belongs to the word of `excess`; NULL: as others */
-	const char *excess; /* a word with a value that it does not take; NULL: as an unknown word */
+	const char *excess; /* a word with a value that it does not take; NULL: as options_wording has it */
 	const char *wrong;  /* a value that is not allowed */
 };
 
@@ -76,9 +74,12 @@ struct options_given {
 
 /*
  * Takes the options. Returns the index of the first argument in argv, which is reordered if arguments may stand before
- * options; 0 when help was given; -1 after one line on stderr.
+ * options; 0 when help or the version was given; -1 after one line on stderr.
  */
 int options_take(const struct options_syntax *syntax, void *context, int argc, char **argv);
+
+/* Prints what --help does. */
+void options_help(const struct options_syntax *syntax);
 
 /* ---- for rows ---- */
 

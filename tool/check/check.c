@@ -86,7 +86,7 @@ static const struct options_row rows[] = {
 	{ 0, "format", "FORMAT", "text or json (text)", .take = options_word, AT(json), .allowed = "text, json" },
 	{ 'o', "output", "FILE", "write the report there instead of to standard error",
 		.take = options_text, AT(output) },
-	OPTIONS_HELP_LETTER,
+	OPTIONS_HELP,
 	{ 0 },
 };
 
@@ -105,17 +105,15 @@ static const struct options_syntax syntax = {
 	.in_front = true,
 	.wording = &wording,
 	.head = "Usage: xaudit check [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-		"Runs a command and looks, whenever it unloads a library, whether that was safe: for threads that are "
-		"inside it, for\n"
-		"signal handlers and other functions of it that can still be called, for calls that come too late, and "
-		"for libraries\n"
-		"that stay although they were closed.\n"
+		"Runs a command and looks, whenever it unloads a library, whether that was safe:\n"
+		"for threads that are inside it, for signal handlers and other functions of it\n"
+		"that can still be called, for calls that come too late, and for libraries that\n"
+		"stay although they were closed.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
-		"The exit status is that of the command when no error was found; 125 xaudit failed, 126 the command "
-		"can't be executed,\n"
-		"127 it was not found.\n",
+		"The exit status is that of the command when no error was found; 125 xaudit\n"
+		"failed, 126 the command can't be executed, 127 it was not found.\n",
 };
 
 /* ---- the command ---- */

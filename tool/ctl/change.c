@@ -66,6 +66,11 @@ static bool check_rule(const char *rule)
 		tool_error("ctl", "'%s' is no rule: [KIND:]FUNCTION[@LIBRARY], each a pattern", rule);
 		return false;
 	}
+	if (cxx_word(function, strlen(function)) < strlen(function)) {
+		tool_error("ctl", "'%s' holds a blank, which only names of operators have, such as 'operator new'; "
+				  "each rule is a word of its own", rule);
+		return false;
+	}
 	if (cxx_has_more(function)) {
 		tool_error("ctl",
 			"'%s': leave out parameters and template arguments: a name stands for all overloads and "

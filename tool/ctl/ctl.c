@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "tool/base/memory.h"
+#include "tool/base/nearest.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/change.h"
@@ -44,14 +45,14 @@ static const struct command {
 	/* Looks at living processes, or at a trace. */
 	int (*look)(const struct ctl_targets *targets, const char *where, int argc, char **argv);
 } commands[] = {
-	{ "status", "", "what is traced, what that costs; PID may be a trace folder, too", .look = ctl_status },
-	{ "enable", " RULE...", "switch sites on: [KIND:]FUNCTION[@LIBRARY], each a pattern", .change = ctl_rules },
+	{ "status", "", "what is traced, and its costs; PID may be a folder", .look = ctl_status },
+	{ "enable", " RULE...", "switch sites on: [KIND:]FUNCTION[@LIBRARY], patterns", .change = ctl_rules },
 	{ "disable", " RULE...", "switch sites off", .change = ctl_rules },
 	{ "start", "", "record again", .change = ctl_record },
 	{ "stop", "", "record nothing", .change = ctl_record },
 	{ "mode", " stream|ring|count", "record in another way", .change = ctl_record },
-	{ "snapshot", "", "copy the newest events to a trace folder; PID may be a folder", .read = ctl_snapshot },
-	{ "top", "", "functions by calls and self time, again and again; PID may be a folder", .read = ctl_top },
+	{ "snapshot", "", "copy the newest events; PID may be a folder", .read = ctl_snapshot },
+	{ "top", "", "functions, most self time first; PID may be a folder", .read = ctl_top },
 };
 
 #define COMMAND_COLUMN 24 /* of --help: where the texts begin */
@@ -67,14 +68,22 @@ static const struct command *find_command(const char *name)
 
 static int say_unknown(const char *name)
 {
+	struct nearest nearest = { .written = name };
 	char *allowed;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&allowed, &size));
 
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS; i++) {
 		fprintf(to, "%s%s", i ? ", " : "", commands[i].name);
+		nearest_look(&nearest, commands[i].name);
+	}
 	fclose(to);
-	tool_error("ctl", "unknown command '%s'; allowed: %s", name, allowed);
+	if (nearest.word)
+		tool_error("ctl", "unknown command '%s': did you mean %s? `xaudit ctl --help` lists what there is",
+			name, nearest.word);
+	else
+		tool_error("ctl", "unknown command '%s'; allowed: %s", name, allowed);
+	nearest_free(&nearest);
 	free(allowed);
 	return TOOL_USAGE;
 }
@@ -199,9 +208,6 @@ static int run_reader(
 	pid_t pid = 0;
 	int status = TOOL_FAILED;
 
-	/* Its help needs no process. */
-	if (argc == 2 && !strcmp(argv[1], "--help"))
-		return command->read(0, NULL, 0, argc, argv);
 	if (command->read == ctl_top && targets->count > 1) {
 		tool_error("ctl", "top shows one process: name one of the %zu", targets->count);
 		return TOOL_USAGE;
@@ -236,21 +242,6 @@ static pid_t number(const char *word)
 	return *word >= '0' && *word <= '9' && !*end && pid <= 0x7fffffff ? (pid_t)pid : 0;
 }
 
-static int run(
-	const struct command *command, struct ctl_targets *targets, const char *where, int argc, char **argv)
-{
-	if (command->look)
-		return command->look(targets, where, argc, argv);
-	if (command->read)
-		return run_reader(command, targets, where, argc, argv);
-	pid_t pid = where ? living(where) : 0;
-	if (where && !pid)
-		return TOOL_FAILED;
-	if (pid)
-		ctl_targets_add(targets, pid);
-	return command->change(targets, argc, argv);
-}
-
 /* ---- options before the processes ---- */
 
 static bool take_tree(const struct options_given *given)
@@ -274,7 +265,7 @@ static const struct options_row rows[] = {
 		.take = take_tree, .allowed = "a process id" },
 	{ 0, "name", "PATTERN", "processes of that name, or whose program has it", .take = take_name },
 	/* Listed after the commands, whose options are in the same list. */
-	{ .word = "help" },
+	{ .letter = 'h', .word = "help" },
 	{ 0 },
 };
 
@@ -305,7 +296,8 @@ static const struct options_syntax syntax = {
 	.in_front = true,
 	.wording = &wording,
 	.head = "Usage: xaudit ctl [OPTION]... PID... COMMAND [ARGUMENT]...\n"
-		"Looks into processes that run under libxaudit.so, and changes what is traced there.\n"
+		"Looks into processes that run under libxaudit.so, and changes what is traced\n"
+		"there.\n"
 		"\n"
 		"Options, before the command, in place of PID or beside:\n",
 	.more = print_commands,
@@ -316,11 +308,37 @@ static const struct options_syntax syntax = {
 		"  -b, --batch          of top: screens as text, one after another\n"
 		"  -n, --count=COUNT    of top: end after so many screens\n"
 		"  -d, --delay=SECONDS  of top: time between screens (2)\n"
-		"  --no-demangle        of top: names of C++ and Rust as the object files have them\n"
-		"  --help               this text\n",
+		"  --no-demangle        of top: names of C++ and Rust as files have them\n"
+		"  -h, --help           this text\n",
 };
 
 /* ---- the command ---- */
+
+/* Is it asked for the help of a command? That needs no process. Returns -1, or the exit status. */
+static int help(const struct command *command, int argc, char **argv)
+{
+	if (argc != 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help")))
+		return -1;
+	if (command->read)
+		return command->read(0, NULL, 0, argc, argv);
+	options_help(&syntax);
+	return TOOL_OK;
+}
+
+static int run(
+	const struct command *command, struct ctl_targets *targets, const char *where, int argc, char **argv)
+{
+	if (command->look)
+		return command->look(targets, where, argc, argv);
+	if (command->read)
+		return run_reader(command, targets, where, argc, argv);
+	pid_t pid = where ? living(where) : 0;
+	if (where && !pid)
+		return TOOL_FAILED;
+	if (pid)
+		ctl_targets_add(targets, pid);
+	return command->change(targets, argc, argv);
+}
 
 /* Says that no process of those trees and names was found. */
 static int say_nobody(const struct ctl_targets *targets)
@@ -365,6 +383,9 @@ static int obey(struct ctl_targets *targets, int argc, char **argv)
 		return TOOL_USAGE;
 	}
 	const struct command *command = find_command(argv[0]);
+	int helped = command ? help(command, argc, argv) : -1;
+	if (helped >= 0)
+		return helped;
 	targets->change = command && command->change;
 	ctl_targets_look(targets);
 	if (!where && !targets->count && targets->left_alone)

@@ -135,7 +135,6 @@ static const struct options_row rows[] = {
 		"the folder (default: xaudit.snapshot.PID, or the first of .2, .3 ... behind it that is free)",
 		.take = options_text },
 	OPTIONS_HELP,
-	{ .letter = 'h' },
 	{ 0 },
 };
 
@@ -148,7 +147,8 @@ static const struct options_syntax syntax = {
 	.in_front = true,
 	.wording = &wording,
 	.head = "Usage: xaudit ctl PID snapshot [-o DIR]\n"
-		"Copies the newest events of a process, which runs on meanwhile, to a trace folder of their own.\n"
+		"Copies the newest events of a process, which runs on meanwhile, to a trace\n"
+		"folder of their own.\n"
 		"\n"
 		"Options:\n",
 };

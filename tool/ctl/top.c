@@ -362,7 +362,6 @@ static const struct options_row rows[] = {
 		.take = take_delay, .allowed = "a number of seconds from 0.05 up" },
 	NAMES_ROW,
 	OPTIONS_HELP,
-	{ .letter = 'h' },
 	{ 0 },
 };
 
@@ -375,7 +374,8 @@ static const struct options_syntax syntax = {
 	.in_front = true,
 	.wording = &wording,
 	.head = "Usage: xaudit ctl PID top [-b] [-n COUNT] [-d SECONDS]\n"
-		"Shows the functions that are called, by calls and self time since the last screen.\n"
+		"Shows the functions that are called, by calls and self time since the last\n"
+		"screen.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

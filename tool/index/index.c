@@ -52,13 +52,14 @@ static const struct options_syntax syntax = {
 	.column = 19,
 	.wording = &wording,
 	.head = "Usage: xaudit index [OPTION]... FILE...\n"
-		"Analyses programs and libraries: which functions' first instructions could run elsewhere, so that a\n"
-		"jump may stand in their place. Keeps the result for later; nothing of the files runs.\n"
+		"Analyses programs and libraries: which functions' first instructions could run\n"
+		"elsewhere, so that a jump may stand in their place. Keeps the result for later;\n"
+		"nothing of the files runs.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
-		"It is kept in $XAUDIT_INDEX, else $XDG_CACHE_HOME/xaudit or ~/.cache/xaudit; root's in\n"
-		"/var/cache/xaudit, for all users.\n",
+		"It is kept in $XAUDIT_INDEX, else $XDG_CACHE_HOME/xaudit or ~/.cache/xaudit;\n"
+		"root's in /var/cache/xaudit, for all users.\n",
 };
 
 /* Tenths of percent, never more than there are: 100.0 is all. */

@@ -29,7 +29,7 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct options, jobs), .allowed = "a number from 1 to 256", .most = PACK_JOBS_MOST },
 	{ 0, "level", "N", "of zstd: 1 (default) is fast, 19 makes the smallest file", .take = options_number,
 		.at = offsetof(struct options, level), .allowed = "a number from 1 to 19", .most = PACK_LEVELS },
-	OPTIONS_HELP_LETTER,
+	OPTIONS_HELP,
 	{ 0 },
 };
 
@@ -38,7 +38,8 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = 21,
 	.head = "Usage: xaudit pack [OPTION]... [DIR]\n"
-		"Makes one compressed file of a trace (default: " TOOL_FOLDER "), which all commands read as it is.\n"
+		"Makes one compressed file of a trace (default: " TOOL_FOLDER "), which all commands\n"
+		"read as it is.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

@@ -41,7 +41,7 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct options, output) },
 	{ 't', "test", NULL, "make nothing: only find out whether all of it can be read", .take = options_flag,
 		.at = offsetof(struct options, test) },
-	OPTIONS_HELP_LETTER,
+	OPTIONS_HELP,
 	{ 0 },
 };
 

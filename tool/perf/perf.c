@@ -136,15 +136,16 @@ int perf_trace(const char *command, int trace, const char *path)
 	return failed ? -1 : count;
 }
 
-static const struct options_row rows[] = { OPTIONS_HELP_LETTER, { 0 } };
+static const struct options_row rows[] = { OPTIONS_HELP, { 0 } };
 
 static const struct options_syntax syntax = {
 	.command = "perf",
 	.rows = rows,
 	.column = 14,
 	.head = "Usage: xaudit perf [DIR]\n"
-		"Tells perf, and other profilers, of the callers of traced functions: by a file of the trace DIR\n"
-		"(default: " TOOL_FOLDER ") that `xaudit record --perf`, or `perf = yes`, has made.\n"
+		"Tells perf, and other profilers, of the callers of traced functions: by a file\n"
+		"of the trace DIR (default: " TOOL_FOLDER ") that `xaudit record --perf`, or `perf =\n"
+		"yes`, has made.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

@@ -129,7 +129,7 @@ static const struct options_row rows[] = {
 		.take = take_config, .at = offsetof(struct own, config) },
 	{ 'f', "format", "FORMAT", "shell: for eval (default); systemd: for a unit file; plain: NAME=VALUE",
 		.take = options_word, .at = offsetof(struct own, format), .allowed = FORMATS_ALLOWED },
-	OPTIONS_HELP_LETTER,
+	OPTIONS_HELP,
 	{ 0 },
 };
 
@@ -146,7 +146,8 @@ static const struct options_syntax syntax = {
 	.in_front = true,
 	.wording = &wording,
 	.head = "Usage: xaudit env [OPTION]... [[--] COMMAND [ARGUMENT]...]\n"
-		"Prints the environment variables under which a command is traced; nothing is run.\n"
+		"Prints the environment variables under which a command is traced; nothing is\n"
+		"run.\n"
 		"\n"
 		"Options:\n",
 };

@@ -131,7 +131,7 @@ static const struct options_row rows[] = {
 	{ 0, "pack", NULL, "at the end, make one compressed file of the trace: DIR.pack, instead of DIR",
 		.take = options_flag, AT(pack) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
-	OPTIONS_HELP_LETTER,
+	OPTIONS_HELP,
 	{ 0 },
 };
 
@@ -154,15 +154,14 @@ static const struct options_syntax syntax = {
 		"\n"
 		"Options:\n",
 	.tail = "\n"
-		"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone: these kinds of every "
-		"library and of the\n"
-		"program. With neither: the configuration decides; where there is none, xray, patchable and guard of "
-		"everything, and the\n"
-		"calls of the program into its libraries. With -F and without -k: entry for functions that have no "
-		"site in their code.\n"
+		"With -l alone: xray, patchable, guard and plt of these libraries. With -k alone:\n"
+		"these kinds of every library and of the program. With neither: the configuration\n"
+		"decides; where there is none, xray, patchable and guard of everything, and the\n"
+		"calls of the program into its libraries. With -F and without -k: entry for\n"
+		"functions that have no site in their code.\n"
 		"\n"
-		"The exit status is that of the command; 125 xaudit failed, 126 the command can't be executed, 127 it "
-		"was not found.\n",
+		"The exit status is that of the command; 125 xaudit failed, 126 the command can't\n"
+		"be executed, 127 it was not found.\n",
 };
 
 /* ---- the command ---- */

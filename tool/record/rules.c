@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/match/cxx.h"
 #include "audit/rules/keys.h"
 #include "audit/rules/rules.h"
 #include "audit/start/tunables.h"
@@ -85,6 +86,23 @@ static int check_words(const char *what, const struct record_words *words)
 	for (size_t i = 0; i < words->count; i++)
 		if (check(what, words->word[i]) < 0)
 			return -1;
+	return 0;
+}
+
+/* One option, one pattern: the configuration would take what stands behind a blank for another one. */
+static int check_patterns(const struct record_words *words)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		const char *text = words->word[i];
+
+		if (check("pattern", text) < 0)
+			return -1;
+		if (cxx_word(text, strlen(text)) == strlen(text))
+			continue;
+		tool_error("record", "pattern '%s' holds a blank, which only names of operators have, such as "
+				     "'operator new'; give each pattern an option of its own", text);
+		return -1;
+	}
 	return 0;
 }
 
@@ -409,9 +427,8 @@ char *record_prepare(const struct record_options *options, const struct record_o
 		tool_error("record", "-c names no file");
 		return NULL;
 	}
-	if (check_words("library", &options->libraries) < 0 || check_words("pattern", &options->functions) < 0 ||
-		check_words("pattern", &options->exclude) < 0 ||
-		check_words("pattern", &options->below) < 0 ||
+	if (check_words("library", &options->libraries) < 0 || check_patterns(&options->functions) < 0 ||
+		check_patterns(&options->exclude) < 0 || check_patterns(&options->below) < 0 ||
 		(options->output && check("output", options->output) < 0))
 		return NULL;
 	/* Children may change their folder: every path must be from the root. */

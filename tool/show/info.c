@@ -279,7 +279,8 @@ static const struct options_syntax syntax = {
 	.column = SHOW_COLUMN,
 	.prose = true,
 	.head = "Usage: xaudit info [OPTION]... [DIR]\n"
-		"Shows what was recorded, what was not, and why, in the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"Shows what was recorded, what was not, and why, in the trace in DIR (default:\n"
+		TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

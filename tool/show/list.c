@@ -392,9 +392,9 @@ static const struct options_syntax syntax = {
 	.column = 19,
 	.wording = &wording,
 	.head = "Usage: xaudit list [OPTION]... FILE [SYMBOL]...\n"
-		"Shows what could be traced in an ELF file, per kind, and why not, without running it.\n"
-		"Of functions that are named, by patterns or 0xADDRESS, shows the instructions, and which of them\n"
-		"kind entry displaces.\n"
+		"Shows what could be traced in an ELF file, per kind, and why not, without\n"
+		"running it. Of functions that are named, by patterns or 0xADDRESS, shows the\n"
+		"instructions, and which of them kind entry displaces.\n"
 		"\n"
 		"Options:\n",
 };

@@ -263,7 +263,8 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit replay [OPTION]... [DIR]\n"
-		"Shows the calls as an indented tree, from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"Shows the calls as an indented tree, from the trace in DIR (default:\n"
+		TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

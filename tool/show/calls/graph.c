@@ -232,8 +232,9 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit graph [OPTION]... [FUNCTION] [DIR]\n"
-		"Shows who called FUNCTION, and what it called, with times and calls, from the trace in\n"
-		"DIR (default: " TOOL_FOLDER "); without FUNCTION, the tree of calls of the program.\n"
+		"Shows who called FUNCTION, and what it called, with times and calls, from the\n"
+		"trace in DIR (default: " TOOL_FOLDER "); without FUNCTION, the tree of calls of the\n"
+		"program.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

@@ -484,8 +484,8 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit loads [OPTION]... [DIR]\n"
-		"Shows when libraries were loaded and unloaded, and how often they were called, from the\n"
-		"trace in DIR (default: " TOOL_FOLDER ").\n"
+		"Shows when libraries were loaded and unloaded, and how often they were called,\n"
+		"from the trace in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

@@ -155,8 +155,8 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit outliers [OPTION]... [DIR]\n"
-		"Shows functions whose longest call took much longer than nearly all others, and when\n"
-		"that was, from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"Shows functions whose longest call took much longer than nearly all others, and\n"
+		"when that was, from the trace in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

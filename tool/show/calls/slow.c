@@ -281,8 +281,8 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit slow [OPTION]... FUNCTION [DIR]\n"
-		"Shows the longest calls of FUNCTION, each with its tree of calls and what differs from a\n"
-		"typical one, from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"Shows the longest calls of FUNCTION, each with its tree of calls and what\n"
+		"differs from a typical one, from the trace in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"

@@ -237,8 +237,8 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit stacks [OPTION]... [DIR]\n"
-		"Shows the stacks of calls that had the most time of their own, from the trace in DIR\n"
-		"(default: " TOOL_FOLDER ").\n"
+		"Shows the stacks of calls that had the most time of their own, from the trace in\n"
+		"DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };

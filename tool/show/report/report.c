@@ -83,16 +83,16 @@ static const struct options_syntax syntax = {
 	.head = "Usage: xaudit report [OPTION]... [DIR]...\n"
 		"       xaudit report --diff [OPTION]... OLD NEW\n"
 		"       xaudit report --diff [OPTION]... OLD... -- NEW...\n"
-		"Shows calls and times per function from the traces in DIR (default: " TOOL_FOLDER "),\n"
-		"or answers another question about them.\n"
+		"Shows calls and times per function from the traces in DIR (default:\n"
+		TOOL_FOLDER "), or answers another question about them.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
 		"FUNC is a pattern as for record -F: FUNCGLOB or FUNCGLOB@LIBGLOB.\n"
-		"Columns: calls, counted, total, cpu, self, self-cpu, share, min, avg, deviation, p50,\n"
-		"p90, p99, p999, max, self-avg; with --diff, self-p50.\n"
-		"Times: total counts a recursive call once, self leaves out traced calls in between,\n"
-		"the others are of single calls from entry to return.\n",
+		"Columns: calls, counted, total, cpu, self, self-cpu, share, min, avg, deviation,\n"
+		"p50, p90, p99, p999, max, self-avg; with --diff, self-p50.\n"
+		"Times: total counts a recursive call once, self leaves out traced calls in\n"
+		"between, the others are of single calls from entry to return.\n",
 };
 
 static bool asks_for_self_median(const struct report *report)
