@@ -55,7 +55,7 @@ _xaudit()
 			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
-			options+=' --error-exitcode= --format= --output= --help'
+			options+=' --error-exitcode= --format= --output= --no-demangle --help'
 			takes='-o|--output|--error-exitcode|--format|--suppressions|--default-suppressions'
 		fi
 		# The first word that is neither option nor an option's value is the traced command.

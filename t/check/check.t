@@ -135,7 +135,7 @@ reasons() {
 }
 check -- ./host stay ./unique.so
 is "$status $(severity) $(kinds)" '1 error stayed' 'a library that stays because of a unique symbol is found'
-is "$(reasons)" 'because it defines the unique symbol _ZN6unique18shared_between_allE' 'the symbol is named'
+is "$(reasons)" 'because it defines the unique symbol unique::shared_between_all' 'the symbol is named'
 for flags in -DCLOSE_BY_PLT '-DCLOSE_BY_PLT -Wl,-z,now' '-fno-plt -Wl,-z,relro,-z,now'; do
 	program "$CC" other check_host.c $flags
 	check -- ./other stay ./unique.so
@@ -182,11 +182,53 @@ check --scan -- ./host pointers ./plugin.so
 like "$(ask '.findings[0].details | sort | join("; ")')" \
 	'^0x[0-9a-f]+040 in anonymous memory points to plugin_callback; callback of host points to plugin_callback$' \
 	'a variable is named; memory that lies right behind those of the program is not taken for one'
+# What is in order, in the memory that --scan searches.
+cat >own.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+
+static void at_exit(void)
+{
+}
+
+static void *run(void *argument)
+{
+	return argument;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_t thread;
+
+	atexit(at_exit);
+	if (!pthread_create(&thread, NULL, run, NULL))
+		pthread_join(thread, NULL);
+}
+END
+cat >opens.c <<'END'
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : 0;
+
+	return !library || dlclose(library);
+}
+END
+if "$CC" -g -pthread -shared -fPIC -o own.so own.c && "$CC" -g -o opens opens.c; then
+	check --scan -- ./opens ./own.so
+	is "$status $(kinds): $(ask '.findings[].details[]')" '0 : ' \
+		"--scan takes neither a library's own function for exit(), which ran, for one for a thread's end, nor "\
+"the stack of a thread that was joined for a pointer"
+else
+	skip 1 'no library with a thread'
+fi
 check -- ./host pointer ./plugin.so
 is "$status $(kinds)" '0 ' 'without --scan it is not searched'
 
 check --cycles -- ./host leak ./plugin.so 40
 is "$status $(kinds)" '1 growth' '--cycles finds memory that each cycle leaves behind'
+like "$(ask '.findings[0].more')" '^[0-9]+ bytes in each of [0-9]+ cycles$' 'what each of them leaves is told'
 bytes=$(ask '.findings[0].more' | sed 's/ .*//')
 ok "and its size, 64 KiB and malloc's own, is about right: $bytes" test "${bytes:-0}" -gt 60000 -a \
 	"${bytes:-0}" -lt 75000

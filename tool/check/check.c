@@ -43,6 +43,7 @@
 #include "tool/record/rules.h"
 #include "tool/record/run.h"
 #include "tool/record/untraced.h"
+#include "tool/show/term/names.h"
 
 /* ---- options ---- */
 
@@ -86,6 +87,7 @@ static const struct options_row rows[] = {
 	{ 0, "format", "FORMAT", "text or json (text)", .take = options_word, AT(json), .allowed = "text, json" },
 	{ 'o', "output", "FILE", "write the report there instead of to standard error",
 		.take = options_text, AT(output) },
+	NAMES_ROW,
 	OPTIONS_HELP,
 	{ 0 },
 };

@@ -94,7 +94,7 @@ void check_growth_judge(struct check_process *process)
 				struct check_finding *f = check_finding(CHECK_GROWTH, process, process->pid, g->path,
 					"each cycle of opening and closing %s leaves memory behind",
 					check_base(g->path));
-				f->more = memory_format("%" PRId64 " bytes over %zu cycles", bytes, cycles);
+				f->more = memory_format("%" PRId64 " bytes in each of %zu cycles", bytes, cycles);
 				check_found(f);
 			}
 		}

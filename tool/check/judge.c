@@ -22,6 +22,7 @@
 #include "tool/check/state.h"
 #include "tool/check/stayed.h"
 #include "tool/check/tasks.h"
+#include "tool/show/term/names.h"
 
 /* How many bytes of a stack are searched, and how many are kept of the stack of the thread that unloads. */
 #define STACK_SEARCH (4u << 20)
@@ -107,7 +108,7 @@ static void judge_thread(struct check_task *task, struct check_task *closer, str
 		struct check_finding *f = check_finding(CHECK_THREAD_INSIDE, process, task->tid, unload->path,
 			self ? "%s is unloaded by a thread that is inside it, in %s"
 			     : "%s is unloaded while a thread is inside it, in %s",
-			check_base(unload->path), named.function ? named.function : "unnamed code");
+			check_base(unload->path), named.function ? names_shown(named.function) : "unnamed code");
 		check_frame_free(&named);
 		if (self)
 			check_finding_closer(f, *names, s, "inside, and unloading:");
@@ -194,9 +195,9 @@ static char *place(struct check_names *names, const struct check_unload *unload,
 
 	check_name(names, address, true, &frame);
 	if (frame.function && frame.offset)
-		text = memory_format("%s+0x%" PRIx64, frame.function, frame.offset);
+		text = memory_format("%s+0x%" PRIx64, names_shown(frame.function), frame.offset);
 	else
-		text = frame.function ? memory_format("%s", frame.function)
+		text = frame.function ? memory_format("%s", names_shown(frame.function))
 				      : memory_format("offset 0x%" PRIx64, address - unload->at.base);
 	check_frame_free(&frame);
 	return text;

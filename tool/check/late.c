@@ -12,6 +12,7 @@
 #include "tool/check/report.h"
 #include "tool/check/stack.h"
 #include "tool/check/tasks.h"
+#include "tool/show/term/names.h"
 
 #define STACK_KEEP (256u << 10)
 
@@ -37,9 +38,9 @@ static char *describe(const struct check_frame *frame)
 	if (!frame)
 		return NULL;
 	if (frame->function && frame->file)
-		return memory_format("%s (%s:%d)", frame->function, check_base(frame->file), frame->line);
+		return memory_format("%s (%s:%d)", names_shown(frame->function), check_base(frame->file), frame->line);
 	if (frame->function)
-		return memory_format("%s of %s", frame->function, check_base(frame->object));
+		return memory_format("%s of %s", names_shown(frame->function), check_base(frame->object));
 	if (frame->object)
 		return memory_format("%s+0x%" PRIx64, check_base(frame->object), frame->offset);
 	return memory_format("0x%" PRIx64, frame->address);
@@ -67,7 +68,7 @@ void check_late(struct check_task *task, uint64_t address)
 	uint64_t at = called ? s->regs[REMOTE_DWARF_PC] : address;
 	check_name(names, at, true, &place);
 	char *name = place.function
-			     ? memory_format("%s", place.function)
+			     ? memory_format("%s", names_shown(place.function))
 			     : memory_format("offset 0x%" PRIx64, at - used->at.base);
 	if (used->by) {
 		struct check_stack stack;

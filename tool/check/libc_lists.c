@@ -323,8 +323,12 @@ static char *keeper(struct check_scan *s, const struct check_task *task, uint64_
 	char *name = check_read(process_of(s), map, head, sizeof(head)) == sizeof(head)
 			     ? check_read_text(process_of(s), head[1])
 			     : NULL;
+	/* The last one that the thread named, if it names none: our own was. */
+	bool ours = name && !strncmp(check_base(name), "libxaudit", 9);
 	char *text = memory_format("at the end of thread %d, given to libc for %s", (int)task->tid,
-		!name || !*name ? "the program" : check_base(name));
+		ours			? "no library"
+		: !name || !*name ? "the program"
+				  : check_base(name));
 
 	free(name);
 	return text;

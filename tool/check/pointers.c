@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +19,11 @@
 #include "tool/check/scan.h"
 #include "tool/check/stack.h"
 #include "tool/check/tasks.h"
+#include "tool/show/term/names.h"
 
 #define LISTED 20 /* possible pointers that are told one by one */
 #define PIECE  (256u * 4096)
+#define THREAD_WORDS 512 /* struct pthread of glibc is smaller */
 
 struct scan {
 	struct check_scan *common;
@@ -31,6 +34,7 @@ struct scan {
 	size_t more;
 	/* Where the live part of each thread's stack begins. */
 	uint64_t *sp;
+	uint64_t *thread; /* what glibc keeps of each */
 	size_t sps;
 	uint8_t *piece;
 	int pagemap;
@@ -46,9 +50,9 @@ static char *describe(struct scan *s, const char *where, uint64_t at)
 		return memory_format("0x%" PRIx64 " in %s", at, where);
 	check_name_data(check_scan_names(s->common), s->file_start, at, &holder);
 	if (holder.function && holder.offset)
-		text = memory_format("%s+0x%" PRIx64 " of %s", holder.function, holder.offset, check_base(s->file));
+		text = memory_format("%s+0x%" PRIx64 " of %s", names_shown(holder.function), holder.offset, check_base(s->file));
 	else if (holder.function)
-		text = memory_format("%s of %s", holder.function, check_base(s->file));
+		text = memory_format("%s of %s", names_shown(holder.function), check_base(s->file));
 	else
 		text = memory_format(
 			"%s+0x%" PRIx64, check_base(s->file), holder.object ? holder.offset : at - s->file_start);
@@ -77,8 +81,8 @@ static void possible(struct scan *s, const char *where, bool stack, uint64_t at,
 		return;
 	}
 	char *target = !frame.function ? memory_format("offset 0x%" PRIx64, address - s->common->unload->at.base)
-		       : frame.offset  ? memory_format("%s+0x%" PRIx64, frame.function, frame.offset)
-				       : memory_format("%s", frame.function);
+		       : frame.offset  ? memory_format("%s+0x%" PRIx64, names_shown(frame.function), frame.offset)
+				       : memory_format("%s", names_shown(frame.function));
 	char *holder = describe(s, where, at);
 	check_finding_detail(s->pointers, memory_format("%s points to %s", holder, target));
 	free(holder);
@@ -86,14 +90,45 @@ static void possible(struct scan *s, const char *where, bool stack, uint64_t at,
 	check_frame_free(&frame);
 }
 
-/* Is it a struct dtor_list of __cxa_thread_atexit_impl: function, object, link_map, next? */
+/*
+ * Is it a struct dtor_list of __cxa_thread_atexit_impl: function, object, link_map, next? In used entries of the list
+ * for exit() the third word is a handle of a library, perhaps of the one that is gone, whose range reads as zeros: a
+ * link_map has a name and a dynamic section.
+ */
 static bool is_thread_atexit(const struct scan *s, const uint64_t *word, size_t left)
 {
-	uint64_t base;
+	const struct check_unload *unload = s->common->unload;
+	struct link_map map;
 
-	if (left < 4 || !word[2] || word[2] & 7)
+	if (left < 4 || !word[2] || word[2] & 7 || word[3] & 7)
 		return false;
-	return check_read(s->common->task->process, word[2], &base, 8) == 8 && !(base & 4095) && (word[3] & 7) == 0;
+	if (word[2] >= unload->at.base && word[2] < unload->at.end)
+		return false;
+	return check_read(s->common->task->process, word[2], &map, sizeof(map)) == sizeof(map) &&
+	       !(map.l_addr & 4095) && map.l_name && map.l_ld && (uint64_t)(uintptr_t)map.l_ld >= map.l_addr;
+}
+
+/*
+ * Is it in what glibc keeps of a thread, above the thread's stack, and has that thread ended? Such a stack stays for the
+ * next thread, with the function that the last one began with. The first and the third word there are its own address.
+ */
+static bool is_of_ended_thread(const struct scan *s, uint64_t at)
+{
+	uint64_t words[THREAD_WORDS];
+	size_t size = at > sizeof(words) ? sizeof(words) : 0, read;
+
+	read = size ? check_read(s->common->task->process, at - size, words, size) : 0;
+	for (size_t i = 0; i + 2 < read / 8; i++) {
+		uint64_t thread = at - size + 8 * i;
+		bool lives = false;
+
+		if (words[i] != thread || words[i + 2] != thread || thread & 63)
+			continue;
+		for (size_t k = 0; k < s->sps; k++)
+			lives |= s->thread[k] == thread;
+		return !lives;
+	}
+	return false;
 }
 
 static void scan_words(struct scan *s, const char *where, bool stack, uint64_t at, const uint64_t *word, size_t count)
@@ -108,6 +143,8 @@ static void scan_words(struct scan *s, const char *where, bool stack, uint64_t a
 			continue;
 		/* Its list was looked at; an entry that was taken out may still have its words. */
 		if (place >= c->fork_start && place < c->fork_end)
+			continue;
+		if (!mangled && !stack && is_of_ended_thread(s, place))
 			continue;
 		if (!mangled)
 			possible(s, where, stack, place, word[i]);
@@ -238,6 +275,8 @@ static void find_stacks(struct scan *s)
 			check_stack_free(&stack);
 		}
 		s->sp = memory_resize(s->sp, s->sps + 1, sizeof(*s->sp));
+		s->thread = memory_resize(s->thread, s->sps + 1, sizeof(*s->thread));
+		s->thread[s->sps] = snapshot->thread;
 		s->sp[s->sps++] = sp;
 		check_snapshot_free(snapshot);
 	}
@@ -263,6 +302,7 @@ void check_pointers(struct check_scan *common)
 	}
 	if (s.pagemap >= 0)
 		close(s.pagemap);
+	free(s.thread);
 	free(s.sp);
 	free(s.piece);
 }

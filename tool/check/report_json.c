@@ -12,11 +12,13 @@
 #include "tool/check/stack.h"
 #include "tool/check/state.h"
 #include "tool/check/suppress.h"
+#include "tool/show/term/names.h"
 
 static void put_frame(FILE *to, const struct check_frame *frame)
 {
 	fprintf(to, "{\"address\":\"0x%" PRIx64 "\",\"function\":", frame->address);
 	json_string(to, frame->function);
+	names_json(to, frame->function);
 	if (frame->object)
 		fprintf(to, ",\"offset\":%" PRIu64, frame->offset);
 	fputs(",\"object\":", to);

@@ -11,12 +11,13 @@
 #include "tool/check/stack.h"
 #include "tool/check/state.h"
 #include "tool/check/suppress.h"
+#include "tool/show/term/names.h"
 
 static void put_frame(FILE *to, size_t number, const struct check_frame *frame, const char *library)
 {
 	fprintf(to, "    #%-2zu ", number);
 	if (frame->function) {
-		tool_text(to, frame->function);
+		tool_text(to, names_shown(frame->function));
 	} else if (frame->object) {
 		tool_text(to, check_base(frame->object));
 		fprintf(to, "+0x%" PRIx64, frame->offset);

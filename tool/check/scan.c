@@ -10,6 +10,7 @@
 #include "tool/check/report.h"
 #include "tool/check/stack.h"
 #include "tool/check/tasks.h"
+#include "tool/show/term/names.h"
 #include "x86_64/libc.h"
 
 bool check_scan_begin(struct check_scan *s, struct check_task *task, const struct check_unload *unload,
@@ -64,7 +65,7 @@ void check_scan_found(struct check_scan *s, enum check_kind kind, pid_t tid, con
 	struct check_frame frame;
 
 	check_name(names, address, true, &frame);
-	char *name = frame.function ? memory_format("%s", frame.function)
+	char *name = frame.function ? memory_format("%s", names_shown(frame.function))
 				    : memory_format("offset 0x%" PRIx64, address - s->unload->at.base);
 	struct check_finding *f = check_finding(kind, s->task->process, tid, s->unload->path,
 		"%s is %s of %s, which is unloaded", what, name, check_base(s->unload->path));

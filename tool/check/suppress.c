@@ -15,6 +15,7 @@
 #include "tool/check/finding.h"
 #include "tool/check/stack.h"
 #include "tool/check/state.h"
+#include "tool/show/term/names.h"
 
 #define TOOL "Xaudit"
 
@@ -232,7 +233,7 @@ static bool matches_frame(const struct line *line, const struct check_frame *fra
 		return true;
 	if (line->kind == LINE_OBJECT)
 		return matches_path(line->pattern, frame->object);
-	return frame->function && rules_glob(line->pattern, frame->function);
+	return frame->function && names_match(line->pattern, frame->function);
 }
 
 /*
