@@ -45,8 +45,8 @@ is "$(asked loads lives)" "$(cat <<'END'
     0.000001000     3.000 us     0.400 us     0.080 us           3      100  /opt/bar/libbar.so
     0.000006000            -     0.090 us            -           2      101  /opt/bar/libbar.so
 
-ld.so mapped 2 times: 0.490 us, and xaudit's own work in that 0.120 us
-ld.so unmapped 1 time: 0.080 us, and xaudit's own work in that 0.010 us
+ld.so mapped 2 times: 0.490 us, besides xaudit's own work of 0.120 us
+ld.so unmapped 1 time: 0.080 us, besides xaudit's own work of 0.010 us
 END
 )" 'each load has its time, how long it lasted, what it cost, its calls, and the thread that loaded'
 is "$(loads lives --tid=101 | sed '/^$/,$d')" '0.000000000 - - - 1 100 /usr/lib/libfoo.so
@@ -55,7 +55,7 @@ is "$(loads lives --tid=101 | sed '/^$/,$d')" '0.000000000 - - - 1 100 /usr/lib/
 is "$(loads lives --from=1600ns --to=5us)" "0.000000000 - - - 0 100 /usr/lib/libfoo.so
 0.000001000 3.000 us 0.400 us 0.080 us 2 100 /opt/bar/libbar.so
 
-ld.so unmapped 1 time: 0.080 us, and xaudit's own work in that 0.010 us" \
+ld.so unmapped 1 time: 0.080 us, besides xaudit's own work of 0.010 us" \
 	'of a time: what was there, and calls that began then'
 is "$(loads lives --from=4001ns | sed '/^$/,$d')" '0.000000000 - - - 1 100 /usr/lib/libfoo.so
 0.000006000 - 0.090 us - 2 101 /opt/bar/libbar.so' 'not what was gone'

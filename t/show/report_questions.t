@@ -307,7 +307,7 @@ is "$(table calls --columns=max,calls | sed -n 1,3p)" '        Max       Calls  
    0.100 us           3  outer [libfoo.so]' 'the table has the columns in this order'
 like "$(table calls --sort=p90)" '^ +Calls +Total +Self +Min +Median +P90 +P99 +Max  Function$' \
 	'the column that lines are sorted by is shown where it belongs'
-like "$(said --columns=calls,calls "$tmp/calls")" "^xaudit report: --columns can't be 'calls,calls', but a list" \
+like "$(said --columns=calls,calls "$tmp/calls")" "^xaudit report: --columns has 'calls' twice" \
 	'a column comes once'
 for wrong in '--sort=self-p50|self-p50 goes with --diff' '--columns=calls,self-p50|self-p50 goes with --diff' \
 	'--hist=outer --sort=calls|--sort does not go with --hist' \

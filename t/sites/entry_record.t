@@ -130,9 +130,20 @@ is "$(bounded 60 "$XAUDIT" info --format=json d | jq -c '.. | objects | select(.
 
 record d -F innr ./named
 is "$status/$out" "0/$expected" 'a name that no function has changes nothing'
-like "$err" '^xaudit record: nothing was selected in .*/named .*; is it the name of a function\? `xaudit list FILE '\
-'PATTERN` shows those that match; one of C\+\+ in no namespace is ::NAME$' 'and is told at the end'
+like "$err" "^xaudit record: nothing was selected in .*/named .*: -F 'innr' names none of its functions; did you mean \
+-F 'inner'\\?\$" 'and is told at the end, with the one that was meant'
 is "$(lines "$err")" 1 'in one line'
+record d -F no_such_name ./named
+like "$err" ": -F 'no_such_name' names none of its functions: \`xaudit list FILE PATTERN\` shows those that match in a \
+file; one of C\\+\\+ in no namespace is ::NAME\$" 'or with what to look at, where none is like it'
+# What is said of another object says nothing about these.
+record d -l 'libc.so*' -F 'inner@named' -F '*@libc.so*' ./named
+report d
+is "$status/$err/$(calls inner)" '0//7' '-l leaves out the program, but for functions that are named with it'
+record d -F 'inner@named' -F '*@libc.so*' ./named
+report d
+is "$status/$err/$(calls inner)" '0//7' 'a name is traced by entry, whatever else is said of a library'
+
 record d -F setcontext ./named
 like "$err" '1 function: it goes to another stack.*; `xaudit list FILE FUNCTION` shows why, and its code$' \
 	'one that can not be traced, with the reason'

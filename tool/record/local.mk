@@ -3,7 +3,8 @@
 # xaudit record and env.
 xaudit_SOURCES += tool/record/broker.c tool/record/broker.h tool/record/drain_thread.c tool/record/drain_thread.h \
 	tool/record/env.c tool/record/folder.c tool/record/folder.h tool/record/indexing.c tool/record/indexing.h \
-	tool/record/losses.c tool/record/losses.h tool/record/objects.c tool/record/objects.h tool/record/outcome.c \
+	tool/record/losses.c tool/record/losses.h tool/record/meant.c tool/record/meant.h tool/record/objects.c \
+	tool/record/objects.h tool/record/outcome.c \
 	tool/record/outcome.h tool/record/pack.c tool/record/pack.h tool/record/peer.c tool/record/peer.h \
 	tool/record/reaper.c tool/record/reaper.h tool/record/record.c tool/record/record.h tool/record/record_file.c \
 	tool/record/record_file.h tool/record/rules.c tool/record/rules.h tool/record/run.c tool/record/run.h \

@@ -22,7 +22,9 @@
 #include "tool/record/drain_thread.h"
 #include "tool/record/folder.h"
 #include "tool/record/losses.h"
+#include "tool/record/meant.h"
 #include "tool/record/reaper.h"
+#include "tool/record/record.h"
 #include "tool/record/trim.h"
 #include "tool/record/unmatched.h"
 #include "tool/record/untraced.h"
@@ -95,9 +97,10 @@ static bool take_empty(struct found *found, struct xaudit_read_process *process)
 		const struct xaudit_read_process_object *object = xaudit_read_process_object(process, i);
 
 		add_sites(&found->reasons, object);
-		if (object->role & (XAUDIT_READ_LOADER | XAUDIT_READ_VDSO))
+				if (object->role & (XAUDIT_READ_LOADER | XAUDIT_READ_VDSO))
 			continue;
 		found->objects++;
+		record_meant_object(object->path, object->soname, object->role & XAUDIT_READ_PROGRAM);
 		found->chosen += object->kinds != 0;
 		found->kinds |= object->kinds;
 	}
@@ -220,6 +223,7 @@ static void put_count(FILE *to, uint64_t count, const char *what, const char *ph
 }
 
 #define DO_THEY_LEAVE_ANY "; do -l, -F and -N leave anything? `xaudit info` lists what was loaded"
+#define IN_A_FILE ": `xaudit list FILE PATTERN` shows those that match in a file"
 #define IS_IT_A_NAME "; is it the name of a function? `xaudit list FILE PATTERN` shows those that match; "
 
 /* What to try, where the rules ask for entry: that traces nearly all functions, so names are what is wrong. */
@@ -250,8 +254,56 @@ static bool leaves_out(const struct found *found, const struct rules *rules, boo
 			      found->reasons.bindings[TRACE_REASON_NOT_SELECTED]);
 }
 
-/* One line: what happened, the counts, and what to try. */
-static void say_empty(const struct found *found, const struct rules *rules)
+/* Is it only for their names that functions were not selected? */
+static bool name_no_function(const struct found *found)
+{
+	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
+		if (i != TRACE_REASON_NOT_SELECTED && !OF_OBJECT(i) && found->reasons.functions[i])
+			return false;
+	return found->reasons.functions[TRACE_REASON_NOT_SELECTED];
+}
+
+/* The counts of what was not selected and why, and what to try. */
+static void put_reasons(FILE *to, const struct found *found, const struct rules *rules)
+{
+	fprintf(to, "%u of %u objects are chosen by the rules", found->chosen, found->objects);
+	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++) {
+		uint64_t functions = found->reasons.functions[i], bindings = found->reasons.bindings[i];
+		uint64_t objects = found->reasons.objects[i];
+
+		if (!objects || i == TRACE_REASON_TRACED)
+			continue;
+		if (functions)
+			put_count(to, functions, "function", xaudit_read_reason_phrase(i));
+		if (bindings)
+			put_count(to, bindings, "binding", xaudit_read_reason_phrase(i));
+		if (!functions && !bindings)
+			put_count(to, objects, "object", xaudit_read_reason_phrase(i));
+	}
+	if (!found->chosen)
+		fprintf(to, "; -l GLOB chooses libraries, -F 'FUNCTION@%s' functions of the program, and "
+			    "`xaudit info` lists what was loaded",
+			found->exe ? tool_base(found->exe) : "PROGRAM");
+	else if (found->kinds & kinds_with(KIND_BY_INDEX))
+		put_advice_on_names(to, found);
+	else if (leaves_out(found, rules, true))
+		fputs(IS_IT_A_NAME "-k entry traces them whoever calls them", to);
+	else if (leaves_out(found, rules, false))
+		fputs(DO_THEY_LEAVE_ANY, to);
+	else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
+		fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
+		      "makes)",
+			to);
+	else if (!(found->kinds & 1u << TRACE_KIND_PLT))
+		fputs("; try -k plt (calls into libraries from outside)", to);
+	else if (!(found->kinds & 1u << TRACE_KIND_CALLS))
+		fputs("; try -k calls (calls that an object makes)", to);
+	else
+		fputs(DO_THEY_LEAVE_ANY, to);
+}
+
+/* One line: what happened, why, and what to try. */
+static void say_empty(const struct found *found, const struct record_options *options, const struct rules *rules)
 {
 	char *text = NULL;
 	size_t size;
@@ -263,44 +315,15 @@ static void say_empty(const struct found *found, const struct rules *rules)
 		found->pid);
 	if (found->empty > 1)
 		fprintf(to, " and %u more process%s", found->empty - 1, found->empty == 2 ? "" : "es");
-	if (found->empty < found->processes) {
-		fprintf(to, ", of %u in all; `xaudit info` tells why", found->processes);
-	} else {
-		fprintf(to, ": %u of %u objects are chosen by the rules", found->chosen, found->objects);
-		for (unsigned i = 0; i < TRACE_REASON_COUNT; i++) {
-			uint64_t functions = found->reasons.functions[i], bindings = found->reasons.bindings[i];
-			uint64_t objects = found->reasons.objects[i];
-
-			if (!objects || i == TRACE_REASON_TRACED)
-				continue;
-			if (functions)
-				put_count(to, functions, "function", xaudit_read_reason_phrase(i));
-			if (bindings)
-				put_count(to, bindings, "binding", xaudit_read_reason_phrase(i));
-			if (!functions && !bindings)
-				put_count(to, objects, "object", xaudit_read_reason_phrase(i));
-		}
-		if (!found->chosen)
-			fprintf(to, "; -l GLOB chooses libraries, -F 'FUNCTION@%s' functions of the program, and "
-				    "`xaudit info` lists what was loaded",
-				found->exe ? tool_base(found->exe) : "PROGRAM");
-		else if (found->kinds & kinds_with(KIND_BY_INDEX))
-			put_advice_on_names(to, found);
-		else if (leaves_out(found, rules, true))
-			fputs(IS_IT_A_NAME "-k entry traces them whoever calls them", to);
-		else if (leaves_out(found, rules, false))
-			fputs(DO_THEY_LEAVE_ANY, to);
-		else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
-			fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
-			      "makes)",
-				to);
-		else if (!(found->kinds & 1u << TRACE_KIND_PLT))
-			fputs("; try -k plt (calls into libraries from outside)", to);
-		else if (!(found->kinds & 1u << TRACE_KIND_CALLS))
-			fputs("; try -k calls (calls that an object makes)", to);
-		else
-			fputs(DO_THEY_LEAVE_ANY, to);
-	}
+	fputs(": ", to);
+	if (!found->chosen && options->libraries.count)
+		record_meant_libraries(to, &options->libraries);
+	else if (options->functions.count && name_no_function(found))
+		record_meant_functions(to, &options->functions,
+			found->kinds & kinds_with(KIND_BY_INDEX) ? IN_A_FILE "; one of C++ in no namespace is ::NAME"
+								 : IN_A_FILE "; -k entry traces them whoever calls them");
+	else
+		put_reasons(to, found, rules);
 	if (fclose(to) == 0 && text)
 		tool_error("record", "%s", text);
 	free(text);
@@ -316,7 +339,7 @@ static bool is_changed(const struct record_folder *folder)
 }
 
 void record_outcome(
-	const struct record_folder *folder, const char *command, const char *path, const struct rules *rules)
+	const struct record_folder *folder, const struct record_options *options, const char *path, const struct rules *rules)
 {
 	bool off = rules->disabled || rules->prepare == RULES_PREPARE_NONE;
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -342,8 +365,8 @@ void record_outcome(
 		tool_error("record", "nothing was recorded: the rules say that all begins switched off, and nobody "
 				     "switched anything on; while the "
 				     "command runs, `xaudit ctl PID enable FUNCTION` does");
-	else if (found.empty && !off)
-		say_empty(&found, rules);
+	else if (found.empty && found.empty == found.processes && !off)
+		say_empty(&found, options, rules);
 	else if (rules->below && found.processes && !found.alive && !found.recorded)
 		tool_error("record", "nothing was recorded: no function that -C names was called where it is traced; "
 				     "it must be among those that -l, -F and -k choose");
@@ -351,7 +374,7 @@ void record_outcome(
 		tool_error("record", "what was recorded in %s was removed while the command ran, so there is no trace",
 			folder->path);
 	else if (!found.processes && !folder->robbed)
-		record_untraced_say(command, path);
+		record_untraced_say(options->command[0], path);
 	if (found.unread)
 		tool_error("record", "what %u process%s and %s children recorded was not looked at: out of memory; "
 			"`xaudit info` tells what was lost", found.unread, found.unread == 1 ? "" : "es",

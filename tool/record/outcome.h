@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 struct record_folder;
+struct record_options;
 struct rules;
 
 /*
@@ -21,7 +22,7 @@ struct rules;
  * switched on.
  */
 void record_outcome(
-	const struct record_folder *folder, const char *command, const char *path, const struct rules *rules);
+	const struct record_folder *folder, const struct record_options *options, const char *path, const struct rules *rules);
 
 /*
  * The part of record_outcome() for one family. over: do it only if it is certain that no process writes to the family

@@ -199,7 +199,7 @@ static void finish(struct record_folder *folder, const struct record_options *op
 	const struct rules *rules, const char *searched, int wait_status)
 {
 	record_file_end(folder, command_pid, wait_status);
-	record_outcome(folder, options->command[0], path, rules);
+	record_outcome(folder, options, path, rules);
 	/* As late as possible: processes that the command leaves running may be just beginning, or ending. */
 	record_broker_stop();
 	record_broker_say(folder);

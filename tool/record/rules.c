@@ -106,17 +106,74 @@ static int check_patterns(const struct record_words *words)
 	return 0;
 }
 
-/* Do the patterns of -F name functions, as rules_name_functions() has it? */
-static bool names_functions(const struct record_words *patterns)
+/* What a pattern of -F says of libraries, behind its '@'; NULL: nothing. */
+static const char *library_of(const char *pattern)
 {
-	for (size_t i = 0; i < patterns->count; i++)
-		if (patterns->word[i][0] == '*' && (!patterns->word[i][1] || patterns->word[i][1] == '@'))
-			return false;
-	return patterns->count != 0;
+	const char *at = strchr(pattern, '@');
+
+	return at && at[1] ? at + 1 : NULL;
 }
 
-/* kinds: those to name; where no option did, the section has the fallback of one that names none. */
-static void put_section(FILE *to, const struct record_options *options, const char *library, unsigned kinds)
+/* Could both patterns be meant for one library? */
+static bool may_both_match(const char *a, const char *b)
+{
+	return rules_glob(a, b) || rules_glob(b, a);
+}
+
+static bool is_for_all(const char *pattern)
+{
+	return pattern[0] == '*' && (!pattern[1] || pattern[1] == '@');
+}
+
+/*
+ * The library of a pattern such as *@LIB that -l does not choose: it gets a section of its own, so that what is said of
+ * all its functions is said of no other's. NULL: it is another pattern.
+ */
+static const char *whole_library(const struct record_options *options, size_t i)
+{
+	const char *pattern = options->functions.word[i], *library = library_of(pattern);
+
+	if (options->kinds || options->libraries.count || !library || !is_for_all(pattern))
+		return NULL;
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(options->functions.word[k], pattern))
+			return NULL;
+	return strcmp(library, "*") ? library : NULL;
+}
+
+/* Is a pattern of -F meant for the program, by its name? */
+static bool is_for_program(const char *pattern, const char *program)
+{
+	const char *library = library_of(pattern);
+
+	return library && rules_glob(library, program);
+}
+
+/*
+ * Do the patterns of -F name functions, as rules_name_functions() has it, in the section of this library? NULL: in that
+ * of the program, whose name is `program`. Those of other libraries say nothing about it.
+ */
+static bool names_functions(const struct record_options *options, const char *section, const char *program)
+{
+	bool others = !section || !strcmp(section, "*"), any = false;
+
+	for (size_t i = 0; i < options->functions.count; i++) {
+		const char *pattern = options->functions.word[i], *library = library_of(pattern);
+
+		if (library && !section && !rules_glob(library, program))
+			continue;
+		if (library && !others && !may_both_match(library, section))
+			continue;
+		if (section && others && whole_library(options, i))
+			continue;
+		if (is_for_all(pattern))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static void put_kinds(FILE *to, const char *library, unsigned kinds)
 {
 	if (library)
 		fprintf(to, "[library %s]\nkinds =", library);
@@ -125,13 +182,47 @@ static void put_section(FILE *to, const struct record_options *options, const ch
 	for (int i = 0; i < TRACE_KIND_COUNT; i++)
 		if (kinds & 1u << i)
 			fprintf(to, " %s", kind_rows[i].word);
-	putc('\n', to);
-	if (!options->kinds && names_functions(&options->functions))
+	fputs(kinds ? "\n" : " none\n", to);
+}
+
+static void put_words(FILE *to, const char *key, const struct record_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		fprintf(to, "%s = %s\n", key, words->word[i]);
+}
+
+/*
+ * kinds: those to name; where no option did, the section has the fallback of one that names none. program: the name of
+ * the program, for the section of that. named: of -F, only what names it.
+ */
+static void put_section(FILE *to, const struct record_options *options, const char *library, unsigned kinds,
+	const char *program, bool named)
+{
+	put_kinds(to, library, kinds);
+	if (!options->kinds && names_functions(options, library, program))
 		fprintf(to, "fallback = %s\n", kind_rows[TRACE_KIND_ENTRY].word);
 	for (size_t i = 0; i < options->functions.count; i++)
-		fprintf(to, "functions = %s\n", options->functions.word[i]);
-	for (size_t i = 0; i < options->exclude.count; i++)
-		fprintf(to, "exclude = %s\n", options->exclude.word[i]);
+		if (!named || is_for_program(options->functions.word[i], program))
+			fprintf(to, "functions = %s\n", options->functions.word[i]);
+	put_words(to, "exclude", &options->exclude);
+}
+
+static void put_patterns(FILE *to, const char *key, const struct rules_pattern *patterns)
+{
+	for (const struct rules_pattern *p = patterns; p; p = p->next)
+		fprintf(to, "%s = %s%s%s\n", key, p->function, p->library ? "@" : "", p->library ? p->library : "");
+}
+
+/* The sections of the configuration, but that -N leaves out more. */
+static void put_excluding(FILE *to, const struct record_options *options, const struct rules *found)
+{
+	for (const struct rules_section *section = found->sections; section; section = section->next) {
+		put_kinds(to, section->library, section->kinds);
+		fprintf(to, "fallback = %s\n", section->fallback ? kind_rows[TRACE_KIND_ENTRY].word : "none");
+		put_patterns(to, "functions", section->functions);
+		put_patterns(to, "exclude", section->exclude);
+		put_words(to, "exclude", &options->exclude);
+	}
 }
 
 /* The options that are keys of [trace], as they were given. */
@@ -202,9 +293,7 @@ static void put_key(FILE *to, const struct rules *rules, const struct rules_key 
 		put_number(to, key->word, *(const uint64_t *)at, "ns");
 		break;
 	case RULES_VALUE_PATTERNS:
-		for (const struct rules_pattern *p = *(struct rules_pattern *const *)at; p; p = p->next)
-			fprintf(to, "%s = %s%s%s\n", key->word, p->function, p->library ? "@" : "",
-				p->library ? p->library : "");
+		put_patterns(to, key->word, *(struct rules_pattern *const *)at);
 		break;
 	case RULES_VALUE_LIBRARIES:
 		for (const struct rules_pattern *p = *(struct rules_pattern *const *)at; p; p = p->next)
@@ -248,22 +337,34 @@ static int given_before(const struct record_words *words, size_t i)
 /* found: the configuration's rules. */
 static void put_sections(FILE *to, const struct record_options *options, const struct rules *found)
 {
+	const char *program = options->command && options->command[0] ? tool_base(options->command[0]) : "";
 	unsigned kinds = options->kinds;
+	bool named = false;
 
 	for (size_t i = 0; i < options->libraries.count; i++)
 		if (!given_before(&options->libraries, i))
-			put_section(to, options, options->libraries.word[i], kinds ? kinds : KINDS_OF_LIBRARY);
-	if (options->libraries.count)
-		return;
-	if (kinds) {
-		put_section(to, options, "*", kinds);
-		put_section(to, options, NULL, kinds);
-	} else if (found->defaults || options->functions.count || options->exclude.count) {
+			put_section(to, options, options->libraries.word[i], kinds ? kinds : KINDS_OF_LIBRARY, program,
+				false);
+	if (options->libraries.count) {
+		/* -l leaves out the program, but functions of it may be named. */
+		for (size_t i = 0; i < options->functions.count; i++)
+			named |= is_for_program(options->functions.word[i], program);
+		if (named)
+			put_section(to, options, NULL, kinds ? kinds : RULES_DEFAULT_KINDS, program, true);
+	} else if (kinds) {
+		put_section(to, options, "*", kinds, program, false);
+		put_section(to, options, NULL, kinds, program, false);
+	} else if (found->defaults || options->functions.count) {
 		/*
 		 * Without any choice the user shall see something: every dynamic program has calls of libraries.
 		 */
-		put_section(to, options, "*", RULES_DEFAULT_KINDS);
-		put_section(to, options, NULL, RULES_DEFAULT_KINDS | 1u << TRACE_KIND_CALLS);
+		for (size_t i = 0; i < options->functions.count; i++)
+			if (whole_library(options, i))
+				put_section(to, options, whole_library(options, i), RULES_DEFAULT_KINDS, program, false);
+		put_section(to, options, "*", RULES_DEFAULT_KINDS, program, false);
+		put_section(to, options, NULL, RULES_DEFAULT_KINDS | 1u << TRACE_KIND_CALLS, program, false);
+	} else if (options->exclude.count) {
+		put_excluding(to, options, found);
 	}
 }
 

@@ -20,6 +20,16 @@ static bool is_path(const char *word)
 	return (strchr(word, '/') && !strchr(word, '@')) || !access(word, F_OK);
 }
 
+bool show_is_trace(const char *path)
+{
+	char *record = memory_format("%s/record", path), *meta = memory_format("%s/meta", path);
+	bool is = !access(record, F_OK) || !access(meta, F_OK);
+
+	free(record);
+	free(meta);
+	return is;
+}
+
 /* Returns the index of the first word that is no option; or -1, and *status. */
 static int begin(
 	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status)
@@ -63,6 +73,11 @@ struct xaudit_read_trace *show_begin_function(struct show_options *options, cons
 	if (first < 0)
 		return NULL;
 	*status = TOOL_USAGE;
+	if (function && needed && first + 1 == argc && show_is_trace(argv[first])) {
+		tool_error(syntax->command, "which function? '%s' is a trace; usage: xaudit %s FUNCTION %s", argv[first],
+			syntax->command, argv[first]);
+		return NULL;
+	}
 	if (function && needed && first == argc) {
 		tool_error(syntax->command, "which function; `xaudit %s --help` tells the usage", syntax->command);
 		return NULL;

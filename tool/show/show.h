@@ -58,6 +58,9 @@ struct xaudit_read_trace *show_begin(
 struct xaudit_read_trace *show_begin_function(struct show_options *options, const struct options_syntax *syntax,
 	int argc, char **argv, const char **function, bool needed, int *status);
 
+/* Is there a trace of that name? */
+bool show_is_trace(const char *path);
+
 /*
  * As show_begin(), but there may be several folders, as many as *count says, and none is opened; the caller frees the
  * list. Returns -1, or the exit status.

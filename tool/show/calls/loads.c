@@ -386,7 +386,7 @@ static void say_work(const struct own *own, bool unmaps, const char *verb)
 		sums.own += work->own;
 	}
 	if (works)
-		printf("ld.so %s %" PRIu64 " time%s: %s, and xaudit's own work in that %s\n", verb, works,
+		printf("ld.so %s %" PRIu64 " time%s: %s, besides xaudit's own work of %s\n", verb, works,
 			show_s(works), show_time(time, sums.time - sums.own), show_time(part, sums.own));
 }
 

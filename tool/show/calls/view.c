@@ -11,6 +11,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/show_trace.h"
+#include "tool/show/term/meant.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/trace_has.h"
@@ -251,6 +252,21 @@ static void say_found(const char *command, const char *word, const struct xaudit
 	free(text);
 }
 
+static void say_none(const char *command, const char *word, const struct xaudit_read_trace *trace)
+{
+	char *said = memory_format("no call of a function '%s' is in what was read", word);
+	struct meant meant;
+
+	meant_begin(&meant, word);
+	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++)
+		meant_look(&meant, xaudit_read_function(trace, i)->name);
+	char *whole = meant_message(&meant, said, "; `xaudit report` lists them");
+	tool_error(command, "%s", whole);
+	meant_end(&meant);
+	free(whole);
+	free(said);
+}
+
 const struct xaudit_read_function *view_find(
 	const char *command, const struct xaudit_read_trace *trace, const char *word)
 {
@@ -269,7 +285,7 @@ const struct xaudit_read_function *view_find(
 		}
 	} while (!count && (by_alias = !by_alias));
 	if (!count)
-		tool_error(command, "no call of a function '%s' is in what was read; `xaudit report` lists them", word);
+		say_none(command, word, trace);
 	if (count > 1)
 		say_found(command, word, trace, count, by_alias);
 	return count == 1 ? found : NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/memory.h"
 #include "tool/show/report/each_call.h"
 #include "tool/show/term/fit.h"
 
@@ -25,23 +26,23 @@ static const struct {
 bool columns_take(const struct options_given *given)
 {
 	struct report_columns *columns = (struct report_columns *)(void *)((char *)given->context + given->row->at);
-	char word[16];
 
 	*columns = (struct report_columns){ .chosen = true };
 	for (const char *at = given->value;; at++) {
 		size_t length = strcspn(at, ",");
-		int column = -1;
+		char *word = memory_text(at, length);
+		const struct options_given one = { given->syntax, given->row, word, given->context };
+		int column = options_index(COLUMN_WORDS, word);
+		const char *wrong = column < 0 ? "%o: there is no column '%v'; allowed: %a" : NULL;
 
-		if (length < sizeof(word)) {
-			memcpy(word, at, length);
-			word[length] = '\0';
-			column = options_index(COLUMN_WORDS, word);
-		}
-		for (unsigned i = 0; i < columns->count; i++)
+		for (unsigned i = 0; i < columns->count && !wrong; i++)
 			if (columns->column[i] == column)
-				column = -1; /* twice */
-		if (column < 0)
-			return options_wrong(given, COLUMN_WORDS);
+				wrong = "%o has '%v' twice";
+		if (wrong)
+			options_wrong_as(&one, wrong, COLUMN_WORDS);
+		free(word);
+		if (wrong)
+			return false;
 		columns->column[columns->count++] = (uint8_t)column;
 		at += length;
 		if (!*at)

@@ -31,7 +31,7 @@ void report_both(struct report *report, const struct report_calls calls[2], uint
 /* Fills in report->columns if none were chosen: for a table these. */
 void report_columns(struct report *report, const uint8_t *usual, unsigned count);
 
-/* Says that the trace has no such function. Returns TOOL_FAILED. */
-int report_no_function(const char *pattern);
+/* Says that the traces have no such function, and which was meant, perhaps. Returns TOOL_FAILED. */
+int report_no_function(const struct report *report, const char *pattern);
 
 #endif

@@ -225,7 +225,7 @@ static int answer(struct report *report, const char *pattern, bool callees)
 	sort_rows(&edges);
 	struct report_line *function = make_functions(&edges, &functions);
 	if (!functions) {
-		status = report_no_function(pattern);
+		status = report_no_function(report, pattern);
 	} else if (report->options.json) {
 		printf("{");
 		left_json_begin(&report->left);

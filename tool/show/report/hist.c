@@ -117,7 +117,7 @@ int report_hist(struct report *report)
 		shown++;
 	}
 	if (!shown) {
-		status = report_no_function(report->hist);
+		status = report_no_function(report, report->hist);
 	} else if (report->options.json) {
 		printf("\n]");
 		left_json_end(&report->left);

@@ -39,6 +39,16 @@ static bool take_event_format(const struct options_given *given)
 	return false;
 }
 
+/* A folder is no function: the value is forgotten easily. */
+static bool take_function(const struct options_given *given)
+{
+	return show_is_trace(given->value) ? options_wrong_as(given, "%o takes a function, and '%v' is a trace: %o=FUNC %v",
+						     NULL)
+					   : options_text(given);
+}
+
+#define FUNCTION(name, help, member)                                                                  \
+	{ 0, name, "FUNC", help, .take = take_function, .at = offsetof(struct report, member) }
 #define TEXT(name, value, help, member)                                                                  \
 	{ 0, name, value, help, .take = options_text, .at = offsetof(struct report, member) }
 
@@ -50,11 +60,10 @@ static const struct options_row rows[] = {
 		.take = options_flag, .at = offsetof(struct report, apart) },
 	{ 0, "sort", "COLUMN", "by this column, the largest first; default: total", .take = take_sort },
 	{ 0, "columns", "LIST", "these columns, with commas in between",
-		.take = columns_take, .at = offsetof(struct report, columns),
-		.wrong = "%o can't be '%v', but a list with commas, of each at most once; allowed: %a" },
-	TEXT("callers", "FUNC", "who calls a function, and how long these calls take", callers),
-	TEXT("callees", "FUNC", "what a function calls, and how long these calls take", callees),
-	TEXT("hist", "FUNC", "how the times of a function's calls are distributed", hist),
+		.take = columns_take, .at = offsetof(struct report, columns) },
+	FUNCTION("callers", "who calls a function, and how long these calls take", callers),
+	FUNCTION("callees", "what a function calls, and how long these calls take", callees),
+	FUNCTION("hist", "how the times of a function's calls are distributed", hist),
 	TEXT("by-event", "TYPE[:FIELD]", "a line per value of these custom events, in force in\n"
 		"their thread until the next one", by_event),
 	TEXT("event-end", "TYPE", "custom events that end what --by-event means", event_end),
