@@ -103,6 +103,13 @@ static int say_unknown(const char *command)
 {
 	char *meant = meant_by(command);
 
+	if (command[0] == '-') {
+		tool_error(NULL,
+			"there is no option '%s' in front of a command, which comes first, as in `xaudit record "
+			"--library=LIB COMMAND`; `xaudit --help` lists what there is", command);
+		free(meant);
+		return TOOL_USAGE;
+	}
 	if (meant) {
 		tool_error(NULL, "unknown command '%s': did you mean `xaudit %s`? `xaudit --help` lists what there is",
 			command, meant);

@@ -126,4 +126,30 @@ is "$end/$said" 'exit 0/xaudit record: nothing was recorded: no function that -C
 'it must be among those that -l, -F and -k choose' 'a process in which recording never began, for want of such a call'
 FAKE_TRACE='selected threads' record -o d -C f true
 is "$end/$said" 'exit 0/' 'one in which it did'
+# ---- options beside a configuration, and each other ----
+printf '[library libm*]\nfunctions = sin cos@libm*\nexclude = tan\n[program]\nkinds = mcount\n' >conf
+environment -c conf -N main -N 'x*@lib*'
+is "$(rules)" '[library libm*]
+kinds = xray patchable guard
+fallback = entry
+functions = sin
+functions = cos@libm*
+exclude = tan
+exclude = main
+exclude = x*@lib*
+[program]
+kinds = mcount
+fallback = none
+exclude = main
+exclude = x*@lib*' '-N beside a configuration leaves its sections, and these functions out of them'
+environment -l libz -F 'f@true' -F 'g@libz' -F '*@libz'
+is "$(rules)" '[library libz]
+kinds = xray patchable plt guard
+functions = f@true
+functions = g@libz
+functions = *@libz
+[program]
+kinds = xray patchable guard
+fallback = entry
+functions = f@true' 'beside -l, functions of the program are named by its name'
 done_testing

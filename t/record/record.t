@@ -205,31 +205,6 @@ exclude = malloc
 [program]
 kinds = xray patchable calls guard
 exclude = malloc' '-N alone names no function to trace'
-printf '[library libm*]\nfunctions = sin cos@libm*\nexclude = tan\n[program]\nkinds = mcount\n' >conf
-environment -c conf -N main -N 'x*@lib*'
-is "$(rules)" '[library libm*]
-kinds = xray patchable guard
-fallback = entry
-functions = sin
-functions = cos@libm*
-exclude = tan
-exclude = main
-exclude = x*@lib*
-[program]
-kinds = mcount
-fallback = none
-exclude = main
-exclude = x*@lib*' '-N beside a configuration leaves its sections, and these functions out of them'
-environment -l libz -F 'f@true' -F 'g@libz' -F '*@libz'
-is "$(rules)" '[library libz]
-kinds = xray patchable plt guard
-functions = f@true
-functions = g@libz
-functions = *@libz
-[program]
-kinds = xray patchable guard
-fallback = entry
-functions = f@true' 'beside -l, functions of the program are named by its name'
 environment -b 64k -o 'out %p'
 like "$environment" '^buffer = 65536$' '-b sets the buffer'
 like "$environment" "^output = $here/out [0-9]+\$" '%p in the output is replaced, one folder for all'

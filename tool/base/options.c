@@ -92,7 +92,7 @@ static char *meant_by(const struct options_syntax *syntax, const char *written)
 	struct nearest nearest = { .written = word };
 
 	for (const struct options_row *row = syntax->rows; row->word || row->letter; row++) {
-		if (!row->word || !row->help)
+		if (!row->word)
 			continue;
 		nearest_look(&nearest, row->word);
 		if (*word && !strncmp(row->word, word, strlen(word))) {

@@ -50,7 +50,8 @@ static char *describe(struct scan *s, const char *where, uint64_t at)
 		return memory_format("0x%" PRIx64 " in %s", at, where);
 	check_name_data(check_scan_names(s->common), s->file_start, at, &holder);
 	if (holder.function && holder.offset)
-		text = memory_format("%s+0x%" PRIx64 " of %s", names_shown(holder.function), holder.offset, check_base(s->file));
+		text = memory_format("%s+0x%" PRIx64 " of %s", names_shown(holder.function), holder.offset,
+			check_base(s->file));
 	else if (holder.function)
 		text = memory_format("%s of %s", names_shown(holder.function), check_base(s->file));
 	else
@@ -109,8 +110,9 @@ static bool is_thread_atexit(const struct scan *s, const uint64_t *word, size_t 
 }
 
 /*
- * Is it in what glibc keeps of a thread, above the thread's stack, and has that thread ended? Such a stack stays for the
- * next thread, with the function that the last one began with. The first and the third word there are its own address.
+ * Is it in what glibc keeps of a thread, above the thread's stack, and has that thread ended? Such a stack stays for
+ * the next thread, with the function that the last one began with. The first and the third word there are its own
+ * address.
  */
 static bool is_of_ended_thread(const struct scan *s, uint64_t at)
 {

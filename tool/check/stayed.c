@@ -35,7 +35,8 @@ static bool take_unique(struct check_finding *f, Elf *elf, Elf_Scn *section, con
 			continue;
 		name = elf_strptr(elf, header->sh_link, symbol[i].st_name);
 		if (found++ < SYMBOLS && name)
-			check_finding_detail(f, memory_format("because it defines the unique symbol %s", names_shown(name)));
+			check_finding_detail(
+				f, memory_format("because it defines the unique symbol %s", names_shown(name)));
 	}
 	if (found > SYMBOLS)
 		check_finding_detail(f, memory_format("and %zu more unique symbols", found - SYMBOLS));

@@ -160,7 +160,8 @@ static bool put(FILE *to, char letter, const struct record_words *patterns, char
 
 	for (size_t i = 0; i < patterns->count; i++)
 		fprintf(to, "%s-%c '%s'", i ? ", " : "", letter, patterns->word[i]);
-	fprintf(to, " name%s none of its %s", patterns->count == 1 ? "s" : "", letter == 'l' ? "libraries" : "functions");
+	fprintf(to, " name%s none of its %s", patterns->count == 1 ? "s" : "",
+		letter == 'l' ? "libraries" : "functions");
 	for (size_t i = 0; i < patterns->count; i++) {
 		char *word = aside(meant_by, patterns->word[i]);
 

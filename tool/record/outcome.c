@@ -303,7 +303,8 @@ static void put_reasons(FILE *to, const struct found *found, const struct rules 
 }
 
 /* One line: what happened, why, and what to try. */
-static void say_empty(const struct found *found, const struct record_options *options, const struct rules *rules)
+static void say_empty(
+	const struct found *found, const struct record_options *options, const struct rules *rules)
 {
 	char *text = NULL;
 	size_t size;
@@ -320,8 +321,9 @@ static void say_empty(const struct found *found, const struct record_options *op
 		record_meant_libraries(to, &options->libraries);
 	else if (options->functions.count && name_no_function(found))
 		record_meant_functions(to, &options->functions,
-			found->kinds & kinds_with(KIND_BY_INDEX) ? IN_A_FILE "; one of C++ in no namespace is ::NAME"
-								 : IN_A_FILE "; -k entry traces them whoever calls them");
+			found->kinds & kinds_with(KIND_BY_INDEX)
+				? IN_A_FILE "; one of C++ in no namespace is ::NAME"
+				: IN_A_FILE "; -k entry traces them whoever calls them");
 	else
 		put_reasons(to, found, rules);
 	if (fclose(to) == 0 && text)
@@ -338,8 +340,8 @@ static bool is_changed(const struct record_folder *folder)
 		(st.st_mtim.tv_sec != folder->changed.tv_sec || st.st_mtim.tv_nsec != folder->changed.tv_nsec);
 }
 
-void record_outcome(
-	const struct record_folder *folder, const struct record_options *options, const char *path, const struct rules *rules)
+void record_outcome(const struct record_folder *folder, const struct record_options *options, const char *path,
+	const struct rules *rules)
 {
 	bool off = rules->disabled || rules->prepare == RULES_PREPARE_NONE;
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

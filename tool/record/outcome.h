@@ -21,8 +21,8 @@ struct rules;
  * nothing was selected, that the rules left out all calls, or, if everything was off at first, that nothing was ever
  * switched on.
  */
-void record_outcome(
-	const struct record_folder *folder, const struct record_options *options, const char *path, const struct rules *rules);
+void record_outcome(const struct record_folder *folder, const struct record_options *options, const char *path,
+	const struct rules *rules);
 
 /*
  * The part of record_outcome() for one family. over: do it only if it is certain that no process writes to the family

@@ -360,7 +360,8 @@ static void put_sections(FILE *to, const struct record_options *options, const s
 		 */
 		for (size_t i = 0; i < options->functions.count; i++)
 			if (whole_library(options, i))
-				put_section(to, options, whole_library(options, i), RULES_DEFAULT_KINDS, program, false);
+				put_section(to, options, whole_library(options, i), RULES_DEFAULT_KINDS, program,
+					false);
 		put_section(to, options, "*", RULES_DEFAULT_KINDS, program, false);
 		put_section(to, options, NULL, RULES_DEFAULT_KINDS | 1u << TRACE_KIND_CALLS, program, false);
 	} else if (options->exclude.count) {

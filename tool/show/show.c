@@ -74,8 +74,8 @@ struct xaudit_read_trace *show_begin_function(struct show_options *options, cons
 		return NULL;
 	*status = TOOL_USAGE;
 	if (function && needed && first + 1 == argc && show_is_trace(argv[first])) {
-		tool_error(syntax->command, "which function? '%s' is a trace; usage: xaudit %s FUNCTION %s", argv[first],
-			syntax->command, argv[first]);
+		tool_error(syntax->command, "which function? '%s' is a trace; usage: xaudit %s FUNCTION %s",
+			argv[first], syntax->command, argv[first]);
 		return NULL;
 	}
 	if (function && needed && first == argc) {

@@ -189,18 +189,13 @@ void report_columns(struct report *report, const uint8_t *usual, unsigned count)
 		report->diff ? 6 : 0, report->diff ? 11 : 0);
 }
 
-int report_no_function(const struct report *report, const char *pattern)
+int report_no_function(const char *pattern, struct meant *meant)
 {
 	char *said = memory_format("no call of a function '%s' is in the trace", pattern);
-	struct meant meant;
+	char *whole = meant_message(meant, said, "");
 
-	meant_begin(&meant, pattern);
-	for (uint32_t i = 0; i < report->traces; i++)
-		for (uint32_t k = 0; k < xaudit_read_functions(report->trace[i]); k++)
-			meant_look(&meant, xaudit_read_function(report->trace[i], k)->name);
-	char *whole = meant_message(&meant, said, "");
 	tool_error("report", "%s", whole);
-	meant_end(&meant);
+	meant_end(meant);
 	free(whole);
 	free(said);
 	return TOOL_FAILED;

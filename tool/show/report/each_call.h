@@ -10,6 +10,8 @@
 #include "tool/show/report/report.h"
 #include "tool/show/report/tally.h"
 
+struct meant;
+
 struct report_calls {
 	bool enters, customs;
 	void (*begin)(void *user, uint32_t trace); /* before the calls of a trace; NULL: nothing */
@@ -31,7 +33,7 @@ void report_both(struct report *report, const struct report_calls calls[2], uint
 /* Fills in report->columns if none were chosen: for a table these. */
 void report_columns(struct report *report, const uint8_t *usual, unsigned count);
 
-/* Says that the traces have no such function, and which was meant, perhaps. Returns TOOL_FAILED. */
-int report_no_function(const struct report *report, const char *pattern);
+/* Says that the traces have no such function, and what was meant, perhaps; ends that. Returns TOOL_FAILED. */
+int report_no_function(const char *pattern, struct meant *meant);
 
 #endif

@@ -15,6 +15,7 @@
 #include "tool/show/report/report.h"
 #include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
+#include "tool/show/term/meant.h"
 
 #define ITSELF UINT32_MAX /* as second number of a key: all calls of the function */
 
@@ -225,7 +226,13 @@ static int answer(struct report *report, const char *pattern, bool callees)
 	sort_rows(&edges);
 	struct report_line *function = make_functions(&edges, &functions);
 	if (!functions) {
-		status = report_no_function(report, pattern);
+		struct meant meant;
+
+		meant_begin(&meant, pattern);
+		for (uint32_t i = 0; i < report->traces; i++)
+			for (uint32_t k = 0; k < xaudit_read_functions(report->trace[i]); k++)
+				meant_look(&meant, xaudit_read_function(report->trace[i], k)->name);
+		status = report_no_function(pattern, &meant);
 	} else if (report->options.json) {
 		printf("{");
 		left_json_begin(&report->left);

@@ -13,6 +13,7 @@
 #include "tool/show/report/profile.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/row_names.h"
+#include "tool/show/term/meant.h"
 
 #define WIDTH 40 /* of the longest bar */
 
@@ -117,7 +118,14 @@ int report_hist(struct report *report)
 		shown++;
 	}
 	if (!shown) {
-		status = report_no_function(report, report->hist);
+		struct meant meant;
+
+		meant_begin(&meant, report->hist);
+		for (uint32_t i = 0; i < lines; i++) {
+			const struct xaudit_read_row *row = line[i].row;
+			meant_look(&meant, row->name);
+		}
+		status = report_no_function(report->hist, &meant);
 	} else if (report->options.json) {
 		printf("\n]");
 		left_json_end(&report->left);

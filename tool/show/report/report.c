@@ -42,9 +42,9 @@ static bool take_event_format(const struct options_given *given)
 /* A folder is no function: the value is forgotten easily. */
 static bool take_function(const struct options_given *given)
 {
-	return show_is_trace(given->value) ? options_wrong_as(given, "%o takes a function, and '%v' is a trace: %o=FUNC %v",
-						     NULL)
-					   : options_text(given);
+	if (show_is_trace(given->value))
+		return options_wrong_as(given, "%o takes a function, and '%v' is a trace: %o=FUNC %v", NULL);
+	return options_text(given);
 }
 
 #define FUNCTION(name, help, member)                                                                  \
