@@ -107,6 +107,9 @@ const struct surroundings *surroundings_look(void)
 		sys_copy(known.command, command, length);
 	else
 		length = read_file("/proc/self/cmdline", known.command, sizeof(known.command));
+	/* Of a title that took the arguments' place, the rest is empty. One empty word may be the last argument. */
+	while (length > 2 && !known.command[length - 1] && !known.command[length - 2] && !known.command[length - 3])
+		length--;
 	if (length)
 		known.command_length = length;
 	look_at_host();

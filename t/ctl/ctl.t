@@ -217,7 +217,9 @@ is "$status $(cut -d: -f1 <ctl.out | tr '\n' ' ') $(wc -l <ctl.err)" \
 ctl --name 'ctl_tree_t[e]st' stop
 is "$status $(grep -c ' ctl_tree_test: paused ' ctl.out) $err" '0 4 ' 'recording is stopped in those of a name'
 ctl "$pid" $first top -b -n 1
-is "$status $err" '2 xaudit ctl: top shows one process: name one of the 3' 'top is of one process'
+is "$status $err" "2 xaudit ctl: top shows one process, and these are 3; name one of$(for each in $pid $first; do
+	printf ', %s (ctl_tree_test)' "$each"
+done | sed 's/^,//')" 'top is of one process, and names those that there are'
 ctl "all/p$pid" start
 is "$status $err" "1 xaudit ctl: process $pid, whose trace is in all/p$pid, writes to another folder now: status, \
 snapshot and top show what it has left" \

@@ -2,7 +2,7 @@
 #
 # xaudit ctl.
 dist_check_SCRIPTS += t/ctl/ctl_blind.t t/ctl/ctl_entry.t t/ctl/ctl_folder.t t/ctl/ctl_hostile.t t/ctl/ctl_soak.t \
-	t/ctl/ctl_waits.t
+	t/ctl/ctl_tree.t t/ctl/ctl_waits.t
 EXTRA_DIST += t/ctl/ctl_helper.c t/ctl/forged.c t/ctl/from_inside.c t/ctl/waits.c
 check_PROGRAMS += t/ctl/position.u
 

@@ -206,7 +206,7 @@ static void change_rules(const struct ctl_targets *targets, pid_t pid, const str
 	uint64_t pause;
 
 	if (!ctl_open(&process, pid)) {
-		named->failed = true;
+		named->failed |= !ctl_ended();
 		return;
 	}
 	request = *wanted;
@@ -218,7 +218,7 @@ static void change_rules(const struct ctl_targets *targets, pid_t pid, const str
 		print_result(request.op == CONTROL_ENABLE ? "on" : "off", &request, &written, pause);
 		add(named, process.pid, &request.result);
 	} else {
-		named->failed = true;
+		named->failed |= !ctl_ended();
 	}
 	ctl_indexes_free(&indexes);
 	ctl_close(&process);
@@ -242,9 +242,15 @@ int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 	if (!put_rules(&wanted, argc, argv))
 		return TOOL_USAGE;
 	do {
-		while (i < targets->count)
-			change_rules(targets, targets->pid[i++], &wanted, argv + 1, (size_t)argc - 1, &named);
+		for (; i < targets->count; i++) {
+			ctl_may_end(i >= targets->named);
+			change_rules(targets, targets->pid[i], &wanted, argv + 1, (size_t)argc - 1, &named);
+		}
 	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
+	if (!named.processes && !named.failed) {
+		tool_error("ctl", "no process is left: all have ended meanwhile");
+		return TOOL_FAILED;
+	}
 	size_t unnamed = named.processes ? say_unnamed(&named, on, argc, argv) : 0;
 	return named.failed || (unnamed && !named.sum.functions) ? TOOL_FAILED : TOOL_OK;
 }
@@ -281,15 +287,16 @@ int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 			struct ctl_process process;
 			uint64_t pause;
 			request = wanted;
+			ctl_may_end(at >= targets->named);
 			if (!ctl_open(&process, targets->pid[at++])) {
-				failed = true;
+				failed |= !ctl_ended();
 				continue;
 			}
 			if (ctl_request(&process, &request, NULL, NULL, &pause)) {
 				ctl_targets_print(targets, process.pid);
 				print_pause(pause);
 			} else {
-				failed = true;
+				failed |= !ctl_ended();
 			}
 			ctl_close(&process);
 		}

@@ -20,6 +20,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/nearest.h"
 #include "tool/base/options.h"
+#include "tool/base/proc.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/change.h"
 #include "tool/ctl/find_module.h"
@@ -55,6 +56,7 @@ static const struct command {
 	{ "top", "", "functions, most self time first; PID may be a folder", .read = ctl_top },
 };
 
+#define SHOWN	       8  /* processes that a message names */
 #define COMMAND_COLUMN 24 /* of --help: where the texts begin */
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -199,6 +201,24 @@ static pid_t living(const char *path)
 	return pid;
 }
 
+static void say_several(const struct ctl_targets *targets)
+{
+	char *text;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	for (size_t i = 0; i < targets->count && i < SHOWN; i++) {
+		char name[16];
+		proc_name(targets->pid[i], name);
+		fprintf(to, "%s %d (%s)", i ? "," : "", (int)targets->pid[i], name);
+	}
+	if (targets->count > SHOWN)
+		fprintf(to, " and %zu more", targets->count - SHOWN);
+	fclose(to);
+	tool_error("ctl", "top shows one process, and these are %zu; name one of%s", targets->count, text);
+	free(text);
+}
+
 /* The reader is told the first process, whether it has a trace or not: a snapshot of several bears its number. */
 static int run_reader(
 	const struct command *command, struct ctl_targets *targets, const char *where, int argc, char **argv)
@@ -209,7 +229,7 @@ static int run_reader(
 	int status = TOOL_FAILED;
 
 	if (command->read == ctl_top && targets->count > 1) {
-		tool_error("ctl", "top shows one process: name one of the %zu", targets->count);
+		say_several(targets);
 		return TOOL_USAGE;
 	}
 	trace = memory_zeroed(targets->count + 1, sizeof(*trace));

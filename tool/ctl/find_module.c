@@ -289,7 +289,7 @@ bool ctl_open(struct ctl_process *process, pid_t pid)
 	*process = (struct ctl_process){.pid = pid, .memory = -1};
 	long group = ctl_status_number(pid, 0, "Tgid");
 	if (group < 0) {
-		tool_error("ctl", "there is no process %d", (int)pid);
+		ctl_say_gone(pid);
 		return false;
 	}
 	process->pid = pid = (pid_t)group;

@@ -65,6 +65,32 @@ bool ctl_is_kernels(pid_t pid)
 	return strtoul(proc_field(text, PROC_FLAGS), NULL, 10) & KTHREAD;
 }
 
+static bool ends_unsaid, ended;
+
+void ctl_may_end(bool may_end)
+{
+	ends_unsaid = may_end;
+	ended = false;
+}
+
+bool ctl_ended(void)
+{
+	return ended;
+}
+
+/* Is nothing to be said of it? */
+static bool is_unsaid(void)
+{
+	ended |= ends_unsaid;
+	return ends_unsaid;
+}
+
+void ctl_say_gone(pid_t pid)
+{
+	if (!is_unsaid())
+		tool_error("ctl", "there is no process %d", (int)pid);
+}
+
 void ctl_explain(pid_t pid, pid_t tid, int error)
 {
 	char text[64], name[16];
@@ -72,6 +98,8 @@ void ctl_explain(pid_t pid, pid_t tid, int error)
 	long tracer = ctl_status_number(pid, tid, "TracerPid"), uid = ctl_status_number(pid, 0, "Uid");
 	int scope = proc_read(text, sizeof(text), "/proc/sys/kernel/yama/ptrace_scope") > 0 ? atoi(text) : 0;
 
+	if ((!state || error == ESRCH || state == 'Z' || state == 'X') && is_unsaid())
+		return;
 	if (!state || error == ESRCH) {
 		tool_error("ctl", "process %d ended meanwhile", (int)pid);
 	} else if (state == 'Z' || state == 'X') {

@@ -71,4 +71,15 @@ bool ctl_is_kernels(pid_t pid); /* one that never has memory of its own */
 /* Says why the kernel refuses to let us look into the process, or at its threads. error: errno. */
 void ctl_explain(pid_t pid, pid_t tid, int error);
 
+/*
+ * From now on nothing is said of processes that end meanwhile: those of a tree or name were not asked for themselves.
+ */
+void ctl_may_end(bool may_end);
+
+/* Says that there is no such process. */
+void ctl_say_gone(pid_t pid);
+
+/* Was something left unsaid since, so that what failed did so since a process ended? */
+bool ctl_ended(void);
+
 #endif

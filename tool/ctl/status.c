@@ -227,7 +227,7 @@ int ctl_status(const struct ctl_targets *targets, const char *where, int argc, c
 {
 	struct ctl_process process;
 	struct status *all;
-	size_t count = 0;
+	size_t count = 0, gone = 0;
 	int as_json = 0, damage = 0, status = take_options(argc, argv, &as_json);
 
 	if (status >= 0)
@@ -243,13 +243,18 @@ int ctl_status(const struct ctl_targets *targets, const char *where, int argc, c
 	}
 	all = memory_zeroed(targets->count, sizeof(*all));
 	for (size_t i = 0; i < targets->count; i++) {
-		if (!ctl_open(&process, targets->pid[i]))
+		ctl_may_end(i >= targets->named);
+		if (!ctl_open(&process, targets->pid[i])) {
+			gone += ctl_ended();
 			continue;
+		}
 		if (status_live(&all[count], &process))
 			status_events(&all[count++]);
+		else
+			gone += ctl_ended();
 		ctl_close(&process);
 	}
-	bool failed = count < targets->count;
+	bool failed = count + gone < targets->count;
 	if (count)
 		show(all, count, as_json, ctl_targets_several(targets));
 	for (size_t i = 0; i < count; i++) {

@@ -170,12 +170,15 @@ static pid_t newest(void)
 	return number;
 }
 
-/* Seizes the threads of a process if it is another one that has the same memory. */
+/*
+ * Seizes the threads of a process if it is another one that has the same memory. Where ours is ending it has none, as
+ * those of the kernel.
+ */
 static int seize_sharer(struct ctl_world *world, pid_t pid)
 {
 	pid_t own = world->process->pid;
 
-	if (pid <= 0 || pid == own || syscall(SYS_kcmp, own, pid, KCMP_VM, 0, 0))
+	if (pid <= 0 || pid == own || syscall(SYS_kcmp, own, pid, KCMP_VM, 0, 0) || ctl_is_kernels(pid))
 		return 0;
 	return seize_threads(world, pid);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Dense words (format/dense.h) in files that are packed. A packed trace has plain ones: what is foreseen of them takes
- * a third of what zstd makes of dense ones, and nobody has to read both. Such a chunk has version 2 there, and keeps
+ * 0.4 to 0.8 of what zstd makes of dense ones, and nobody has to read both. Such a chunk has version 2 there, and keeps
  * trace_chunk.dense; by that it is made dense again when it is unpacked, with the same bytes as before. Chunks of more
  * than PLAIN_MOST stay as they are.
  *
