@@ -107,9 +107,12 @@ const struct surroundings *surroundings_look(void)
 		sys_copy(known.command, command, length);
 	else
 		length = read_file("/proc/self/cmdline", known.command, sizeof(known.command));
-	/* Of a title that took the arguments' place, the rest is empty. One empty word may be the last argument. */
-	while (length > 2 && !known.command[length - 1] && !known.command[length - 2] && !known.command[length - 3])
-		length--;
+	/* Of a title that took the arguments' place the rest is zeros. Two of them end an argument that is empty. */
+	size_t end = length;
+	while (end && !known.command[end - 1])
+		end--;
+	if (length > end + 2)
+		length = end + 1;
 	if (length)
 		known.command_length = length;
 	look_at_host();

@@ -3,7 +3,7 @@
 # Processes and threads: forks, families, users and rights, filters, and what other tasks do to them.
 dist_check_SCRIPTS += t/process/confined.t t/process/dropped.t t/process/family.t t/process/filters.t \
 	t/process/follow.t t/process/killed_task.t t/process/leave.t t/process/rights.t t/process/scribbler.t \
-	t/process/sharer.t t/process/tasks.t t/process/threads.t t/process/users.t t/process/worker.t
+	t/process/sharer.t t/process/tasks.t t/process/threads.t t/process/title.t t/process/users.t t/process/worker.t
 EXTRA_DIST += t/process/ask.c t/process/asks_strict.c t/process/confined.c t/process/confined_ctl.c \
 	t/process/confined_fork.c t/process/confined_load.c t/process/confined_plugin.c t/process/confined_wait.c \
 	t/process/family.c t/process/fork_open.c t/process/killed_task.c t/process/killed_task_library.c \

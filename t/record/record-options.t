@@ -126,6 +126,12 @@ is "$end/$said" 'exit 0/xaudit record: nothing was recorded: no function that -C
 'it must be among those that -l, -F and -k choose' 'a process in which recording never began, for want of such a call'
 FAKE_TRACE='selected threads' record -o d -C f true
 is "$end/$said" 'exit 0/' 'one in which it did'
+# ---- a record within a record ----
+record -o outer "$XAUDIT" record -o inner true
+is "$(printf '%s\n' "$said" | head -n 1)" \
+	'xaudit record: this runs under another `xaudit record`, which does not see what is traced here' \
+	'the inner one says that the outer one does not see its command'
+
 # ---- options beside a configuration, and each other ----
 printf '[library libm*]\nfunctions = sin cos@libm*\nexclude = tan\n[program]\nkinds = mcount\n' >conf
 environment -c conf -N main -N 'x*@lib*'

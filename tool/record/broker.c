@@ -439,7 +439,10 @@ void record_broker_start(const struct record_folder *folder)
 	char name[BROKER_NAME + 1];
 	int error;
 
-	unsetenv(BROKER_VARIABLE); /* of another record around us */
+	const char *outer = getenv(BROKER_VARIABLE);
+	if (outer && *outer)
+		tool_error("record", "this runs under another `xaudit record`, which does not see what is traced here");
+	unsetenv(BROKER_VARIABLE);
 	broker.folder = folder->fd;
 	broker.end = eventfd(0, EFD_CLOEXEC);
 	broker.listener = -1;
