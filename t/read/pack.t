@@ -404,4 +404,17 @@ if command -v script >/dev/null; then
 else
 	skip 2 'no script(1) here'
 fi
+# `record` holds a lock on DIR/record as long as it runs.
+if command -v flock >/dev/null; then
+	rm -f first.pack
+	flock first/record "$XAUDIT" pack first >out 2>err
+	is "$?" 1 'a trace that a record still writes is not packed'
+	like "$(cat err)" '^xaudit pack: .*first/record' 'and the file says why'
+	is "$(ls first.pack 2>&1 | grep -c 'No such file')" 1 'nothing is left of the try'
+	"$XAUDIT" pack first >out 2>err
+	is "$?" 0 'when nobody does, it is'
+else
+	skip 4 'no flock'
+fi
+
 done_testing

@@ -132,6 +132,15 @@ is "$(printf '%s\n' "$said" | head -n 1)" \
 	'xaudit record: this runs under another `xaudit record`, which does not see what is traced here' \
 	'the inner one says that the outer one does not see its command'
 
+# ---- few descriptors ----
+# The number from which on it works is the shell's business, too.
+record -o few true
+for most in 4 5 6 7 8; do
+	(ulimit -n "$most" && bounded 60 "$XAUDIT" record -o few true)
+done >said 2>&1
+like "$(cat said)" 'Too many open files' 'without descriptors it can not run'
+is "$(grep 'is no trace' said)" '' 'and calls no trace by another name'
+
 # ---- options beside a configuration, and each other ----
 printf '[library libm*]\nfunctions = sin cos@libm*\nexclude = tan\n[program]\nkinds = mcount\n' >conf
 environment -c conf -N main -N 'x*@lib*'

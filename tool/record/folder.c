@@ -22,7 +22,7 @@
 #include "tool/index/cache_trim.h"
 #include "tool/record/indexing.h"
 
-enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER };
+enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER, CONTENT_UNREAD };
 
 static int is_dots(const char *name)
 {
@@ -75,7 +75,7 @@ static enum content look(int fd)
 	DIR *dir = open_list(fd);
 
 	if (!dir)
-		return CONTENT_OTHER;
+		return CONTENT_UNREAD; /* errno says why */
 	for (struct dirent *e; content != CONTENT_TRACE && (e = readdir(dir));) {
 		char meta[300];
 
@@ -224,6 +224,10 @@ static int look_there(struct there *there, int parent, const char *name, const c
 	if (!is_trusted(there->fd))
 		return refuse(path, old, "belongs to another user");
 	there->content = look(there->fd);
+	if (there->content == CONTENT_UNREAD) {
+		tool_error("record", "%s can't be read: %s", path, strerror(errno));
+		return -1;
+	}
 	if (there->content == CONTENT_OTHER)
 		return refuse(path, old, old ? "holds no trace" : "is no trace, so it stays untouched");
 	there->record = openat(there->fd, "record", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
