@@ -253,4 +253,22 @@ for wrong in --count=0 --count=1001 --min=x --format=dot; do
 done
 bounded 60 "$XAUDIT" slow none "$tmp/planted" >"$tmp/out" 2>"$tmp/err"
 is "$? $(wc -l <"$tmp/err")" '1 1' 'so is a function without calls'
+# Two threads call at the same moment: each call has its own tree.
+{
+	echo "$head"
+	echo 'thread 101 other
+entry 1 1000
+entry 4 1010
+exit 4 2010
+exit 1 3000
+thread 100 main
+entry 1 1000
+entry 2 1010
+exit 2 1110
+exit 1 3000'
+} | write_trace at_once
+is "$(asked slow at_once -n 2 outer | grep -E '^[12]\.|^ .*% .* (outer|inner|bar) ' |
+	sed -E 's/^([12]\.).* thread ([0-9]+) .*/\1 \2/; s/.* (outer|inner|bar) .*/\1/' | tr '\n' ' ')" \
+	'1. 101 outer bar 2. 100 outer inner ' 'calls of two threads at the same moment are told apart'
+
 done_testing
