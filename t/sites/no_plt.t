@@ -48,8 +48,15 @@ for compiler in "$CC" $CLANG; do
 	build "$compiler" '-fno-plt -Wl,-z,now' '-fno-plt -Wl,-z,now'
 	cases "$compiler -fno-plt, bound at once"
 done
+# At fixed addresses, the program's own PLT stub may stand for put(): then the part is left alone.
 build "$CC" '-fno-plt -fno-pie -no-pie' -fno-plt
-cases 'a program at fixed addresses'
+plain=$(bounded 60 ./no_plt 6 100)
+for kind in plt calls; do
+	record d -k "$kind" -l 'lib*' ./no_plt 6 100
+	is "$status;$out;$err" "0;$plain;" "a program at fixed addresses runs as it does, kind $kind"
+	report d
+	is "$(calls other) $(sums)" '6 0 lost 0 unfinished' 'and calls of what it does not call itself are there'
+done
 
 # Mixed: other() and one call of put() by the PLT. It is looked through where its index is asked for.
 printf '[library libput*]\nkinds = plt\n[library libpart*]\nkinds = entry\nfunctions = none\n' >conf

@@ -97,11 +97,11 @@ static uint32_t find_alias(const struct catalog *names, const char *aliases, con
 
 /*
  * The number of a new run's function: of an old one of that name, or else of one that has the name as an alias, or has
- * a name that is an alias here; but not of an old one that the new run has by its own name, or by another alias.
- * `others`: the aliases of old functions, with numbers that lead to theirs by `of`.
+ * a name that is an alias here; but not of an old one that the new run has by its own name, or (taken) by another
+ * alias. `others`: the aliases of old functions, with numbers that lead to theirs by `of`.
  */
 static uint32_t number_of(struct diff *diff, const struct side *new, const struct catalog_name *name,
-	const struct catalog *others, const uint32_t *of)
+	const struct catalog *others, const uint32_t *of, bool *taken)
 {
 	uint32_t number = catalog_find(&diff->names, name->name, name->library);
 
@@ -110,10 +110,10 @@ static uint32_t number_of(struct diff *diff, const struct side *new, const struc
 	number = of[catalog_find(others, name->name, name->library)];
 	if (!number)
 		number = find_alias(&diff->names, name->aliases, name->library);
-	if (number && !catalog_find(&new->names, diff->names.name[number].name, name->library) &&
-		!diff->rows.tally[tallies_find(&diff->rows, number, NEW, 0)].calls)
-		return number;
-	return catalog_number(&diff->names, name->name, name->library);
+	if (!number || taken[number] || catalog_find(&new->names, diff->names.name[number].name, name->library))
+		return 0;
+	taken[number] = true;
+	return number;
 }
 
 /* Makes `others` of number_of(); the caller frees them. */
@@ -134,26 +134,39 @@ static uint32_t *list_others(const struct catalog *names, struct catalog *others
 	return of;
 }
 
-/* Moves the rows of a side to those of both: first the old ones. */
-static void take_side(struct diff *diff, struct side *side, uint32_t which)
+/* The numbers that the side's names have among those of both, by number; first those of the old ones. To be freed. */
+static uint32_t *number_names(struct diff *diff, const struct side *side, uint32_t which)
 {
+	uint32_t *numbers = memory_zeroed(side->names.used + 1, sizeof(*numbers));
+	bool *taken = memory_zeroed(diff->names.used + 1, sizeof(*taken));
 	struct catalog others = { 0 };
 	uint32_t *of = list_others(&diff->names, &others);
 
-	for (uint32_t i = 1; i < side->rows.used; i++) {
-		struct tally *from = &side->rows.tally[i];
-		const struct catalog_name *name = &side->names.name[from->key[0]];
-		uint32_t number = which == OLD ? catalog_number(&diff->names, name->name, name->library)
-					       : number_of(diff, side, name, &others, of);
-		uint32_t row = tallies_find(&diff->rows, number, which, 0); /* may move the rows */
-
-		catalog_alias(&diff->names, number, name->aliases);
-		tally_move(&diff->rows.tally[row], from);
+	/* By an alias first: what has a number of its own then is not known of old. */
+	for (uint32_t i = 1; which == NEW && i < side->names.used; i++)
+		numbers[i] = number_of(diff, side, &side->names.name[i], &others, of, taken);
+	for (uint32_t i = 1; i < side->names.used; i++) {
+		const struct catalog_name *name = &side->names.name[i];
+		if (!numbers[i])
+			numbers[i] = catalog_number(&diff->names, name->name, name->library);
+		catalog_alias(&diff->names, numbers[i], name->aliases);
 	}
 	free(of);
+	free(taken);
 	catalog_free(&others);
+	return numbers;
+}
+
+/* Moves the rows of a side to those of both. */
+static void take_rows(struct diff *diff, struct side *side, uint32_t which, const uint32_t *numbers)
+{
+	for (uint32_t i = 1; i < side->rows.used; i++) {
+		struct tally *from = &side->rows.tally[i];
+		uint32_t row = tallies_find(&diff->rows, numbers[from->key[0]], which, 0); /* may move the rows */
+
+		tally_move(&diff->rows.tally[row], from);
+	}
 	tallies_free(&side->rows);
-	catalog_free(&side->names);
 }
 
 /* Does what differs from run to run of a side tell what is chance? */
@@ -163,17 +176,24 @@ static bool is_of_runs(const struct diff *diff)
 }
 
 /* Moves what is known of the side's single runs to the numbers of both sides' names. */
-static void take_runs(struct diff *diff, struct side *side, uint32_t which)
+static void take_runs(struct diff *diff, struct side *side, uint32_t which, const uint32_t *numbers)
 {
 	double step = diff_runs_step(&side->runs);
 
 	diff->step = step > diff->step ? step : diff->step;
-	for (uint32_t i = 1; i < side->names.used; i++) {
-		const struct catalog_name *name = &side->names.name[i];
-		diff_runs_move(&diff->of[which], catalog_number(&diff->names, name->name, name->library), &side->runs,
-			i);
-	}
+	for (uint32_t i = 1; i < side->names.used; i++)
+		diff_runs_move(&diff->of[which], numbers[i], &side->runs, i);
 	diff_runs_free(&side->runs);
+}
+
+static void take_side(struct diff *diff, struct side *side, uint32_t which)
+{
+	uint32_t *numbers = number_names(diff, side, which);
+
+	take_runs(diff, side, which, numbers);
+	take_rows(diff, side, which, numbers);
+	free(numbers);
+	catalog_free(&side->names);
 }
 
 static void count_both(struct diff *diff)
@@ -188,8 +208,6 @@ static void count_both(struct diff *diff)
 	diff->runs[NEW] = diff->report->traces - diff->report->old;
 	side[OLD].runs.each = side[NEW].runs.each = is_of_runs(diff);
 	report_both(diff->report, calls, diff->report->old);
-	take_runs(diff, &side[OLD], OLD);
-	take_runs(diff, &side[NEW], NEW);
 	take_side(diff, &side[OLD], OLD);
 	take_side(diff, &side[NEW], NEW);
 }
