@@ -141,8 +141,10 @@ struct got_word {
 	uint32_t hash; /* object_hash() of the function's name */
 	bool left;     /* ld.so has not asked for it yet */
 	const char *name;
-	/* In la_objopen alone. */
-	const struct index_word *word;
+	/* In la_objopen alone: the word's link-time address, and where its calls have their displacements. */
+	uint64_t own;
+	const uint64_t *call;
+	uint32_t calls;
 	const Elf64_Rela *relocation;
 };
 
@@ -189,6 +191,7 @@ struct load {
 	struct got_word *got;
 	uint32_t got_words;
 	struct stub_pages words;
+	struct arena got_calls; /* in la_objopen alone */
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };

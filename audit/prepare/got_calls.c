@@ -13,12 +13,18 @@
 #include "x86_64/patch.h"
 #include "x86_64/sys.h"
 
+#define STUB_MOST 16 /* bytes of a stub of .plt.got */
+
 /* What an object is looked through for, while it is. */
 struct search {
 	struct load *load;
 	struct symbol_tables tables;
 	struct arena memory; /* of this struct alone */
 	struct patch *patch;
+	struct stub {
+		uint64_t own, call; /* link-time addresses: of the word, and of the displacement */
+	} *stub; /* of the linker's */
+	uint32_t stubs;
 };
 
 static bool is_function(const Elf64_Sym *symbol)
@@ -74,30 +80,91 @@ static const struct index_word *word_at(const struct index *index, uint64_t addr
 	return NULL;
 }
 
-/* The calls of the relocation's word; NULL: it has none, or must stay as it is. Lock held. */
-static const struct index_word *called(struct search *search, const Elf64_Rela *relocation)
+/*
+ * The calls by the relocation's word, as the index has them; returns how many, 0: none, or the word must stay as it is.
+ * Lock held.
+ */
+static uint32_t indexed_calls(struct search *search, const Elf64_Rela *relocation, const uint64_t **call)
+{
+	const struct index *index = &search->load->object->words;
+	const struct index_word *word = word_at(index, relocation->r_offset);
+
+	*call = word ? index_word_calls(index, word) : NULL;
+	if (!*call || word->flags & INDEX_WORD_DATA)
+		return 0;
+	/* What is only called goes by way of our word. */
+	if (word->loads && no_plt_concerns(symbol_name(&search->tables, symbol_of(&search->tables, relocation))))
+		return 0;
+	return word->calls;
+}
+
+/* Without an index: a stub of the linker's. The word is loaded elsewhere. */
+static uint32_t stub_calls(struct search *search, const Elf64_Rela *relocation, const uint64_t **call)
+{
+	for (uint32_t i = 0; i < search->stubs; i++) {
+		if (search->stub[i].own != relocation->r_offset)
+			continue;
+		*call = &search->stub[i].call;
+		return !no_plt_concerns(symbol_name(&search->tables, symbol_of(&search->tables, relocation)));
+	}
+	return 0;
+}
+
+static uint32_t called(struct search *search, const Elf64_Rela *relocation, const uint64_t **call)
 {
 	const Elf64_Sym *symbol = symbol_of(&search->tables, relocation);
-	const struct index_word *word = symbol ? word_at(&search->load->object->words, relocation->r_offset) : NULL;
-	const char *name = word ? symbol_name(&search->tables, symbol) : "";
+	const char *name = symbol ? symbol_name(&search->tables, symbol) : "";
 
-	if (!word || word->flags & INDEX_WORD_DATA || !index_word_calls(&search->load->object->words, word) ||
-		!strcmp(name, "dlclose") || is_canonical(search->load, name))
-		return NULL;
-	/* What is only called goes by way of our word. */
-	return word->loads && no_plt_concerns(name) ? NULL : word;
+	if (!symbol || !strcmp(name, "dlclose") || is_canonical(search->load, name))
+		return 0;
+	return search->load->object->words.head ? indexed_calls(search, relocation, call)
+						: stub_calls(search, relocation, call);
+}
+
+/*
+ * Lists stubs in .plt.got: of functions whose address the object takes, too. They lie behind those of PLT slots; until
+ * an object is relocated, the slots hold the link-time addresses of theirs. Returns false: there are none.
+ */
+static bool find_stubs(struct search *search)
+{
+	const struct symbol_tables *t = &search->tables;
+	const struct load *load = search->load;
+	uint64_t last = 0, end = 0, words = 0;
+
+	for (uint64_t i = t->relative; i < t->rela_count; i++)
+		words += symbol_of(t, &t->rela[i]) != NULL;
+	for (uint64_t i = 0; words && i < t->plt_count; i++) {
+		const uint64_t *slot = (const void *)(uintptr_t)(load->base + t->plt[i].r_offset);
+		if (symbol_is_inside(load, slot, sizeof(*slot)) && *slot > last)
+			last = *slot;
+	}
+	if (!last || !load_code_segment(load, last, &end))
+		return false;
+	search->stub = arena_alloc(&search->memory, words * sizeof(*search->stub));
+	if (end - last > STUB_MOST * (words + 2))
+		end = last + STUB_MOST * (words + 2);
+	for (uint64_t at = last; search->stub && at + 6 <= end && search->stubs < words; at++) {
+		const uint8_t *p = (const uint8_t *)(uintptr_t)(load->base + at);
+		int32_t displacement;
+
+		/* jmp *word(%rip) */
+		if (p[0] != 0xff || p[1] != 0x25)
+			continue;
+		sys_copy(&displacement, p + 2, sizeof(displacement));
+		search->stub[search->stubs++] = (struct stub){ at + 6 + (uint64_t)(int64_t)displacement, at + 2 };
+		at += 5;
+	}
+	return search->stubs > 0;
 }
 
 /* By hash. */
-static void insert(struct load *load, const char *name, const struct index_word *word, const Elf64_Rela *relocation)
+static void insert(struct load *load, const struct got_word *word)
 {
-	uint32_t hash = object_hash(name), at = load->got_words++;
+	uint32_t at = load->got_words++;
 
-	for (; at && load->got[at - 1].hash > hash; at--)
+	for (; at && load->got[at - 1].hash > word->hash; at--)
 		load->got[at] = load->got[at - 1];
-	load->got[at] = (struct got_word){
-		.hash = hash, .left = true, .name = name, .word = word, .relocation = relocation
-	};
+	load->got[at] = *word;
 }
 
 /* Lists the words. Returns false: there are none, or no memory. Lock held. */
@@ -106,16 +173,21 @@ static bool list_words(struct search *search)
 	struct load *load = search->load;
 	const struct symbol_tables *t = &search->tables;
 	uint32_t words = 0;
+	const uint64_t *call = NULL;
 
 	for (uint64_t i = t->relative; i < t->rela_count; i++)
-		words += called(search, &t->rela[i]) != NULL;
+		words += called(search, &t->rela[i], &call) != 0;
 	load->got = words ? arena_alloc(&load->arena, words * sizeof(*load->got)) : NULL;
 	if (!load->got)
 		return false;
 	for (uint64_t i = t->relative; i < t->rela_count && load->got_words < words; i++) {
-		const struct index_word *word = called(search, &t->rela[i]);
-		if (word)
-			insert(load, symbol_name(t, symbol_of(t, &t->rela[i])), word, &t->rela[i]);
+		struct got_word word = { .left = true, .own = t->rela[i].r_offset, .relocation = &t->rela[i] };
+		word.calls = called(search, &t->rela[i], &word.call);
+		if (!word.calls)
+			continue;
+		word.name = symbol_name(t, symbol_of(t, &t->rela[i]));
+		word.hash = object_hash(word.name);
+		insert(load, &word);
 	}
 	return true;
 }
@@ -126,7 +198,7 @@ static bool make_words(struct load *load)
 	if (stub_map_words(&load->words, load->start, load->end, load->got_words))
 		return false;
 	for (uint32_t n = 0; n < load->got_words; n++)
-		stub_write_word(&load->words, n, load->base + load->got[n].word->address);
+		stub_write_word(&load->words, n, load->base + load->got[n].own);
 	return stub_finish_copies(&load->words) == 0;
 }
 
@@ -166,10 +238,10 @@ static void change_calls(struct search *search)
 	size_t count = 0, done;
 
 	for (uint32_t n = 0; n < load->got_words; n++) {
-		const uint64_t *call = index_word_calls(&load->object->words, load->got[n].word);
-		for (uint32_t i = 0; call && i < load->got[n].word->calls; i++) {
+		const uint64_t *call = load->got[n].call;
+		for (uint32_t i = 0; i < load->got[n].calls; i++) {
 			uint64_t at = load->base + call[i], end;
-			uint32_t before = (uint32_t)(load->got[n].word->address - call[i] - 4), now;
+			uint32_t before = (uint32_t)(load->got[n].own - call[i] - 4), now;
 			uint8_t opcode[2];
 			struct patch *patch = &search->patch[count];
 
@@ -205,7 +277,7 @@ static size_t calls(const struct load *load)
 	size_t count = 0;
 
 	for (uint32_t n = 0; n < load->got_words; n++)
-		count += load->got[n].word->calls;
+		count += load->got[n].calls;
 	return count;
 }
 
@@ -262,8 +334,10 @@ void got_calls_open(struct load *load, const struct image *image, bool wanted)
 	if (!object->words_asked && ((object->section && object->section->kinds & kinds_with(KIND_BY_INDEX)) ||
 					    is_without_plt(&search.tables)))
 		find_index(object, image);
-	if (!object->words.head)
+	if (!object->words.head && !find_stubs(&search)) {
+		arena_free(&search.memory);
 		return;
+	}
 	process_lock(&held);
 	if (list_words(&search)) {
 		search.patch = arena_alloc(&search.memory, load->got_words * sizeof(*search.patch));
@@ -271,16 +345,20 @@ void got_calls_open(struct load *load, const struct image *image, bool wanted)
 			load->got_words = 0;
 	}
 	process_unlock(&held);
-	arena_free(&search.memory);
+	/* The calls that an index does not have lie there. */
+	load->got_calls = search.memory;
 }
 
 void got_calls_write(struct load *load)
 {
-	struct search search = { .load = load };
+	struct search search = { .load = load, .memory = load->got_calls };
 	struct process_held held;
 
-	if (!load->got_words)
+	load->got_calls = (struct arena){ 0 };
+	if (!load->got_words) {
+		arena_free(&search.memory);
 		return;
+	}
 	process_lock(&held);
 	search.patch = arena_alloc(&search.memory, calls(load) * sizeof(*search.patch));
 	if (search.patch)

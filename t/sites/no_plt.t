@@ -48,6 +48,11 @@ for compiler in "$CC" $CLANG; do
 	build "$compiler" '-fno-plt -Wl,-z,now' '-fno-plt -Wl,-z,now'
 	cases "$compiler -fno-plt, bound at once"
 done
+# With a PLT, the linker makes one stub of the program's calls of put() and of its address, which is in the GOT.
+for flags in '-Wl,-z,lazy' '-Wl,-z,now' '-fcf-protection=full -Wl,-z,now' '-fcf-protection=full -Wl,-z,ibtplt'; do
+	build "$CC" "-fplt $flags" -fno-plt
+	cases "a program with a PLT, $flags"
+done
 # At fixed addresses, the program's own PLT stub may stand for put(): then the part is left alone.
 build "$CC" '-fno-plt -fno-pie -no-pie' -fno-plt
 plain=$(bounded 60 ./no_plt 6 100)
