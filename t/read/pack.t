@@ -401,8 +401,14 @@ if command -v script >/dev/null; then
 	bounded 120 script -qec "'$XAUDIT' pack -j 1 --level=19 -o slow.pack slow" /dev/null </dev/null >tty.out 2>&1
 	like "$(tr '\r' '\n' <tty.out)" '^ *[0-9]+ % \[#* *\]' 'a terminal shows how far it came'
 	like "$(tail -c 200 tty.out | tr '\r' '\n')" 'slow.pack: .* packed in' 'and in the end what was done'
+	# What reads it again, as `record --pack` does before it removes the folder, by a clock that hurries.
+	${CC:-cc} -shared -fPIC -o libhurry.so "$top_srcdir/t/fixtures/hurry.c" || bail 'libhurry.so does not compile'
+	bounded 120 script -qec "LD_PRELOAD='$tmp/libhurry.so' '$XAUDIT' unpack -t slow.pack; echo status \$?" \
+		/dev/null </dev/null >tty.out 2>&1
+	like "$(tr '\r' '\n' <tty.out)" '^ *[0-9]+ % \[#+ *\]' 'and so it is when it is read to the end'
+	ok 'of which nothing is left' grep -q "$(printf '\033\[Kstatus 0')" tty.out
 else
-	skip 2 'no script(1) here'
+	skip 4 'no script(1) here'
 fi
 # `record` holds a lock on DIR/record as long as it runs.
 if command -v flock >/dev/null; then

@@ -27,6 +27,7 @@
 #include "tool/pack/plain_words.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/pack/pack.h"
+#include "tool/show/term/progress.h"
 
 #define PIECE (1u << 20)
 _Static_assert(PIECE >= PLAIN_MOST, "a chunk is never cut");
@@ -61,6 +62,7 @@ struct unpacking {
 	struct pack *pack;
 	struct read_damage damage;
 	const char *dir; /* NULL: it is only read */
+	uint64_t done, all; /* bytes of the members, holes too */
 	int root, folder; /* descriptors: of dir, and of the folder in it that was last */
 	char *name;	  /* of that folder; NULL: none yet */
 	_Alignas(uint64_t) uint8_t piece[PIECE];
@@ -87,8 +89,11 @@ static bool open_packed(struct unpacking *unpacking, const char *path)
 
 static void say_unwritten(const struct unpacking *unpacking, const char *name)
 {
+	int error = errno;
+
+	progress_end();
 	tool_error(unpacking->command, "%s/%s can't be written: %s; what %s holds is not all of the trace",
-		unpacking->dir, name, strerror(errno), unpacking->dir);
+		unpacking->dir, name, strerror(error), unpacking->dir);
 }
 
 /* ---- writing ---- */
@@ -181,6 +186,7 @@ static bool copy(struct unpacking *unpacking, const struct pack_member *member, 
 		uint64_t window = at / PIECE * PIECE + PIECE, end = window < member->size ? window : member->size;
 		size_t have = pack_read(unpacking->pack, member, unpacking->piece, end - at, at, &error);
 
+		progress(unpacking->done + at, unpacking->all);
 		next = error ? pack_after_lost(unpacking->pack, member, at + have) : at + have;
 		/* Holes stay holes. */
 		for (uint64_t from = at; fd >= 0 && (from = pack_data(member, from)) < at + have;) {
@@ -201,6 +207,8 @@ static bool unpack_all(struct unpacking *unpacking)
 {
 	bool good = true;
 
+	for (size_t i = 0; i < unpacking->pack->members; i++)
+		unpacking->all += unpacking->pack->member[i].size;
 	for (size_t i = 0; i < unpacking->pack->members && good && !unpacking->damage.no_memory; i++) {
 		const struct pack_member *member = &unpacking->pack->member[i];
 		int fd = -1;
@@ -210,9 +218,11 @@ static bool unpack_all(struct unpacking *unpacking)
 			say_unwritten(unpacking, member->name);
 			good = false;
 		}
+		unpacking->done += member->size;
 		if (fd >= 0)
 			close(fd);
 	}
+	progress_end();
 	return good;
 }
 

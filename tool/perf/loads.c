@@ -11,6 +11,7 @@
 #include "tool/base/memory.h"
 #include "tool/index/debug.h"
 #include "tool/index/own_file.h"
+#include "tool/perf/names.h"
 #include "tool/read/folder.h"
 #include "tool/read/meta.h"
 #include "tool/read/names.h"
@@ -65,6 +66,7 @@ bool perf_loads_read(struct perf_loads *loads, int trace, int family, const char
 void perf_loads_free(struct perf_loads *loads)
 {
 	for (size_t i = 0; i < loads->count; i++) {
+		perf_names_free(loads->load[i].names);
 		if (loads->load[i].dwfl)
 			dwfl_end(loads->load[i].dwfl);
 		free(loads->load[i].path);
@@ -113,7 +115,7 @@ static void open_module(struct perf_load *load)
 		load->module = NULL;
 }
 
-Dwfl_Module *perf_loads_find(struct perf_loads *loads, uint64_t address, const struct perf_load **found)
+Dwfl_Module *perf_loads_find(struct perf_loads *loads, uint64_t address, struct perf_load **found)
 {
 	*found = NULL;
 	for (size_t i = loads->count; i; i--) {
@@ -126,4 +128,11 @@ Dwfl_Module *perf_loads_find(struct perf_loads *loads, uint64_t address, const s
 		return load->module;
 	}
 	return NULL;
+}
+
+const char *perf_loads_name(struct perf_load *load, uint64_t address)
+{
+	if (!load->names)
+		load->names = perf_names_read(load->module);
+	return perf_names_find(load->names, address);
 }

@@ -24,6 +24,7 @@
 #include "tool/perf/elf_image.h"
 #include "tool/perf/loads.h"
 #include "tool/perf/unwind_rows.h"
+#include "tool/show/term/progress.h"
 
 /* "LIBRARY+0x123", where there is no name. */
 static char *name_of_place(const struct perf_load *load, uint64_t address)
@@ -34,10 +35,10 @@ static char *name_of_place(const struct perf_load *load, uint64_t address)
 
 static void describe(struct perf_label *label, struct perf_loads *loads, struct perf_bytes *rows)
 {
-	const struct perf_load *load;
+	struct perf_load *load;
 	/* A call may be the last instruction of a function. */
 	Dwfl_Module *module = perf_loads_find(loads, label->address - 1, &load);
-	const char *name = module ? dwfl_module_addrname(module, label->address - 1) : NULL;
+	const char *name = module ? perf_loads_name(load, label->address - 1) : NULL;
 
 	/* Without the version, as in clock_nanosleep@GLIBC_2.2.5. */
 	label->name = name && *name ? memory_text(name, strcspn(name, "@")) : name_of_place(load, label->address);
@@ -62,8 +63,10 @@ static int make(int fd, struct perf_loads *loads, uint64_t *missed)
 				continue;
 			label[labels].at = LABELS_CODE_AT + i * LABELS_ENTRY;
 			label[labels].address = file->table[i].address;
+			progress(i, LABELS_ENTRIES);
 			describe(label + labels++, loads, &rows);
 		}
+		progress_end();
 		*missed = file->head.missed;
 		error = perf_image_write(fd, label, labels, &rows);
 	}
