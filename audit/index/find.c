@@ -161,9 +161,11 @@ static void say(const struct helper *helper)
 		text_error(&text, helper->value);
 		break;
 	case HELPER_LATE:
+	case HELPER_ALONE:
 		text_string(&text, "it took longer than ");
 		text_number(&text, (uint64_t)helper->value);
-		text_string(&text, " seconds");
+		text_string(&text, helper->end == HELPER_ALONE ? " seconds; `xaudit index` goes on, for later runs"
+								: " seconds");
 		break;
 	case HELPER_KILLED:
 		text_string(&text, "`xaudit index` was killed by signal ");
@@ -228,7 +230,8 @@ static int make(const struct index_identity *identity, const char *path, struct 
 	struct helper helper = { .command = named_command,
 		.file = name_for_others(path, file, sizeof(file)),
 		.environment = environ_of_command,
-		.seconds = INDEX_SECONDS };
+		.seconds = INDEX_SECONDS,
+		.keeps = true };
 
 	if (!helper.command)
 		helper.command = find_beside(beside, sizeof(beside)) ? beside : XAUDIT_COMMAND;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>	 /* PROT_READ */
 #include <sys/prctl.h>	 /* PR_SET_PDEATHSIG */
 #include <sys/resource.h> /* RLIMIT_CORE */
+#include <sys/time.h>	 /* ITIMER_REAL */
 #include <sys/wait.h>	 /* WIFEXITED */
 
 #include "runtime/base/text.h"
@@ -24,6 +25,10 @@
 #define MANAGER_STACK 16384
 #define COMMAND_STACK 8192
 #define GRACE	      2 /* seconds until what was killed must be gone */
+#define ALONE	      600 /* seconds that the command has in all */
+#define ALONE_CPU     300 /* of CPU time */
+#define ALONE_MEMORY  (16ull << 30)
+#define ALONE_NICE    19
 #define SECOND	      1000000000ull
 #define ALL_SIGNALS   (~0ull)
 /* libc's, for setuid() and the like in all threads: who calls that waits until each thread has handled it. */
@@ -48,7 +53,8 @@ struct run {
 	long program, manager; /* process ids; manager: as it knows itself */
 	int memory;	       /* there is a memory file */
 	int error;	       /* of the command, when it could not be executed */
-	int stuck;	       /* it did not die */
+	int alone;	       /* it may go on when nobody waits for it */
+	int stuck;	       /* it did not die, or goes on */
 	uint32_t left;	       /* by the kernel: 0 when the manager is gone */
 	_Alignas(16) char manager_stack[MANAGER_STACK];
 	_Alignas(16) char command_stack[COMMAND_STACK];
@@ -136,6 +142,22 @@ static int follow(long parent)
 
 /* ---- command ---- */
 
+/* For one that nobody waits for. They outlast execve(); SIGALRM and SIGXCPU end it. */
+static void set_bounds(void)
+{
+	static const struct rlimit cpu = { ALONE_CPU, ALONE_CPU };
+	static const struct itimerval whole = { .it_value = { .tv_sec = ALONE } };
+	struct rlimit limit;
+
+	sys_call(__NR_setitimer, ITIMER_REAL, (long)&whole, 0, 0, 0, 0);
+	/* Where the program has less, that holds. */
+	sys_call(__NR_prlimit64, 0, RLIMIT_CPU, (long)&cpu, 0, 0, 0);
+	if (sys_call(__NR_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) || limit.rlim_cur <= ALONE_MEMORY)
+		return;
+	limit.rlim_cur = ALONE_MEMORY;
+	sys_call(__NR_prlimit64, 0, RLIMIT_AS, (long)&limit, 0, 0, 0);
+}
+
 static void set_limits(void)
 {
 	struct rlimit limit = { 0 };
@@ -155,7 +177,7 @@ static int run_command(void *argument)
 	static const uint64_t none;
 	const char *word[7], **next = word;
 
-	if (!follow(run->manager))
+	if (!run->alone && !follow(run->manager))
 		return 1;
 	sys_call(__NR_setsid, 0, 0, 0, 0, 0, 0);
 	if (run->memory)
@@ -165,6 +187,7 @@ static int run_command(void *argument)
 	sys_call(__NR_dup3, MANAGER_WRITE, 0, 0, 0, 0, 0);
 	sys_call(__NR_fcntl, MANAGER_WRITE, F_SETFD, 0, 0, 0, 0);
 	set_limits();
+	set_bounds();
 	for (int signal = 1; signal <= 64; signal++)
 		set_default(signal, 0);
 	sys_set_signals(&none, NULL);
@@ -277,7 +300,10 @@ static int manage(void *argument)
 		return 0;
 	}
 	int late = !await(command, now() + run->helper.seconds * SECOND, &status);
-	if (late) {
+	if (late && run->alone) {
+		sys_call(__NR_setpriority, PRIO_PROCESS, command, ALONE_NICE, 0, 0, 0);
+		run->stuck = 1;
+	} else if (late) {
 		sys_call(__NR_kill, command, SIGKILL, 0, 0, 0, 0);
 		run->stuck = !await(command, now() + GRACE * SECOND, &status);
 	}
@@ -285,7 +311,7 @@ static int manage(void *argument)
 	if (run->error)
 		end_with(run, HELPER_NO_COMMAND, run->error);
 	else if (late)
-		end_with(run, HELPER_LATE, run->helper.seconds);
+		end_with(run, run->stuck && run->alone ? HELPER_ALONE : HELPER_LATE, run->helper.seconds);
 	else if (WIFSIGNALED(status))
 		end_with(run, HELPER_KILLED, WTERMSIG(status));
 	else
@@ -341,6 +367,15 @@ static int run_manager(struct run *run)
 	return gone;
 }
 
+/* Would orphans become children of this process? Then it would see the end of one that goes on. */
+static bool gets_orphans(void)
+{
+	int reaper = 0;
+
+	return sys_getpid() == 1 ||
+	       sys_call(__NR_prctl, PR_GET_CHILD_SUBREAPER, (long)&reaper, 0, 0, 0, 0) || reaper;
+}
+
 void helper_run(struct helper *helper)
 {
 	struct run *run =
@@ -358,6 +393,7 @@ void helper_run(struct helper *helper)
 	}
 	sys_copy(&run->helper, helper, sizeof(*helper));
 	run->program = sys_getpid();
+	run->alone = helper->keeps && !gets_orphans();
 	run->left = 1;
 	/* What does not die has its stack there. */
 	if (!run_manager(run))

@@ -12,7 +12,10 @@
  *
  * The thread blocks all signals meanwhile, but the one by which libc changes the ids of all threads. The manager blocks
  * all; the command begins with none blocked or ignored, in a session of its own (^C and ^Z of the terminal are not for
- * it), without core files. Both die with the thread that waits for them (PR_SET_PDEATHSIG). A debugger that follows
+ * it), without core files. The manager dies with the thread that waits for it (PR_SET_PDEATHSIG), and so does the
+ * command, unless it keeps what it makes: then it goes on by itself when the time is over or the thread is gone, niced
+ * in the first case, so that a later process finds it. It has bounds of time, CPU time and memory. Not where orphans
+ * become children of the program (it is the first process of its namespace, or a subreaper). A debugger that follows
  * children follows neither (CLONE_UNTRACED).
  *
  * While it runs, two things can be seen all the same: a thread that waits for any child with __WALL or __WCLONE sees
@@ -36,6 +39,7 @@ enum helper_end {
 	HELPER_EXITED,	    /* its status */
 	HELPER_KILLED,	    /* the signal */
 	HELPER_LATE,	    /* the seconds that it had */
+	HELPER_ALONE,	    /* the same, but it goes on */
 	HELPER_WRITABLE,    /* errno: its memory file can't be sealed */
 };
 
@@ -46,7 +50,8 @@ struct helper {
 	const char *command;
 	const char *file;
 	const char *const *environment; /* ends with NULL */
-	unsigned seconds;		/* after so many it is killed */
+	unsigned seconds;		/* after so many it is killed, or left alone */
+	bool keeps;			/* it may go on alone */
 	/* What became of it. */
 	enum helper_end end;
 	long value;

@@ -173,13 +173,34 @@ static bool take_kept(struct index_made *made, const struct image_name *name)
 
 int cache_take(struct index_made *made, int fd, const char *path)
 {
+	return cache_take_locked(made, fd, path, NULL);
+}
+
+static void wait_for_others(struct cache_lock *lock, const struct image_name *name)
+{
+	struct index_head like = { .identity = name->identity };
+	char file[INDEX_NAME_MAX];
+
+	memcpy(like.content, name->content, sizeof(like.content));
+	index_file_name(&like, file);
+	cache_lock(lock, file);
+}
+
+int cache_take_locked(struct index_made *made, int fd, const char *path, struct cache_lock *lock)
+{
 	struct image_name name;
 	int r = image_identify_content(fd, &name);
 
 	if (r)
 		return r;
 	free(name.soname);
-	if (!take_kept(made, &name))
+	bool kept = take_kept(made, &name);
+	/* What is not put there at the end is nothing to wait for. */
+	if (!kept && lock && own_is(fd)) {
+		wait_for_others(lock, &name);
+		kept = lock->fd >= 0 && take_kept(made, &name);
+	}
+	if (!kept)
 		return index_make(made, fd, path, &name);
 	made->foreign = !own_is(fd);
 	made->changed = !image_is_still(fd, &name.identity);

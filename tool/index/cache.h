@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "audit/index/index.h"
+#include "tool/index/cache_lock.h"
 #include "tool/index/write.h"
 
 #define CACHE_DAY    86400l	    /* seconds */
@@ -48,6 +49,13 @@ int cache_own_folder(char *to, size_t room, int *shared);
 
 /* As index_make(), but what is kept of a file with the same content is taken, if it is as good. */
 int cache_take(struct index_made *made, int fd, const char *path);
+
+/*
+ * The same for one that is to be put into the lock's folder: of several processes the first one makes it, and the
+ * others wait for that. lock: with its folder, and not held; NULL: nobody waits. The caller unlocks it when the index
+ * is there.
+ */
+int cache_take_locked(struct index_made *made, int fd, const char *path, struct cache_lock *lock);
 
 /* Is it whole, and good for a file that has symbols, or has none? One made of a stripped copy lacks names. */
 bool cache_is_good(const struct index *index, bool symbols);

@@ -220,17 +220,21 @@ static int keep(const struct options *options, const struct index_made *made, co
 
 static int do_file(const struct options *options, const char *file)
 {
+	char folder[PATH_MAX];
+	struct cache_lock lock = { .folder = folder, .at = -1, .fd = -1 };
 	struct index_made made;
 	struct index index;
 	int status = TOOL_OK;
+	bool put = !options->dry && find_folder(options, folder, sizeof(folder), &lock.shared);
 
 	int fd = own_open(file), r = fd;
 
 	if (fd >= 0) {
-		r = options->kept ? cache_take(&made, fd, file) : index_make(&made, fd, file, NULL);
+		r = options->kept ? cache_take_locked(&made, fd, file, put ? &lock : NULL) : index_make(&made, fd, file, NULL);
 		close(fd);
 	}
 	if (r) {
+		cache_unlock(&lock);
 		tool_error("index", "%s: %s", file, r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
 		return TOOL_FAILED;
 	}
@@ -246,6 +250,7 @@ static int do_file(const struct options *options, const char *file)
 			print(&index, file, options->verbose);
 		status = keep(options, &made, file);
 	}
+	cache_unlock(&lock);
 	free(made.bytes);
 	return status;
 }
