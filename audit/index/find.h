@@ -8,10 +8,11 @@
  *
  * If none of them has an index, or only one that is out of date or damaged, the command is asked (helper.h), once per
  * file. If an index is kept of a file with the same bytes, it puts a stamp there for this one, else it makes one: it
- * keeps that in the folder, or else gives it to this process alone, for as long as that lives. Not where a folder or an
- * index is somebody else's: whose it is must be told, not covered. What fails is said on stderr, once; when the command
- * can't be run, or takes longer than INDEX_SECONDS, it is not run again; one that takes longer goes on, and later processes find what it
- * makes. Of several processes at once one makes the index, and the others' commands wait for that (tool/index/cache.h).
+ * keeps that in the folder, or else gives it to this process alone, for as long as that lives. Not where a folder or
+ * an index is somebody else's: whose it is must be told, not covered. What fails is said on stderr, once; when the
+ * command can't be run, or takes longer than INDEX_SECONDS, it is not run again; one that takes longer goes on, and
+ * later processes find what it makes. Of several processes at once one makes the index, and the others' commands wait
+ * for that (tool/index/cache.h).
  * The command is $XAUDIT_COMMAND, an absolute path; empty: none is run. Else xaudit beside the folder .libs that the
  * module lies in (a build folder), else the installed one.
  *

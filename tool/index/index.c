@@ -230,7 +230,8 @@ static int do_file(const struct options *options, const char *file)
 	int fd = own_open(file), r = fd;
 
 	if (fd >= 0) {
-		r = options->kept ? cache_take_locked(&made, fd, file, put ? &lock : NULL) : index_make(&made, fd, file, NULL);
+		r = options->kept ? cache_take_locked(&made, fd, file, put ? &lock : NULL)
+				  : index_make(&made, fd, file, NULL);
 		close(fd);
 	}
 	if (r) {
