@@ -421,7 +421,7 @@ EXPORT uintptr_t la_symbind64(
 	if (check_mode())
 		return check_bind(symbol, from, to, *flags, name);
 	uint32_t word;
-	bool is_word = got_calls_take(from, name, *flags, &word);
+	bool is_word = got_calls_take(from, name, symbol->st_value, *flags, &word);
 	uintptr_t address = bind(symbol, from, to, *flags, name);
 	if (address == symbol->st_value && kinds & BINDING_KINDS)
 		address = dladdr_through(to, name, address);

@@ -186,12 +186,14 @@ static bool is_blind(const struct load *load)
 	/* The relative relocations come first and name nothing. */
 	for (uint64_t i = t.relative; t.rela && i < t.rela_size / sizeof(Elf64_Rela); i++) {
 		uint32_t type = ELF64_R_TYPE(t.rela[i].r_info);
-		if (type != MACHINE_RELOCATION_DATA && type != MACHINE_RELOCATION_WORD)
+		/* A slot among these was a word, which ld.so tells us of (audit/prepare/got_calls.h). */
+		if (type != MACHINE_RELOCATION_DATA && type != MACHINE_RELOCATION_WORD &&
+			type != MACHINE_RELOCATION_SLOT)
 			continue;
 		const char *name = imported(&t, &t.rela[i]);
 		if (!name)
 			continue;
-		fetches |= is_iterate(name);
+		fetches |= type != MACHINE_RELOCATION_SLOT && is_iterate(name);
 		imports_unwinder |= is_unwinder(name);
 	}
 	/* An object that imports _Unwind_* leaves unwinding to that library and walks the list for other reasons. */

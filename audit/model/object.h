@@ -141,8 +141,8 @@ struct got_word {
 	uint32_t hash; /* object_hash() of the function's name */
 	bool left;     /* ld.so has not asked for it yet */
 	const char *name;
-	/* In la_objopen alone: the word's link-time address, and where its calls have their displacements. */
-	uint64_t own;
+	uint64_t own; /* the word's link-time address */
+	/* In la_objopen alone: where its calls have their displacements. */
 	const uint64_t *call;
 	uint32_t calls;
 	const Elf64_Rela *relocation;

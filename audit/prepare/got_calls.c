@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "audit/prepare/got_calls.h"
 
-#include <string.h> /* strcmp */
+#include <string.h>   /* strcmp */
+#include <sys/mman.h> /* PROT_READ */
 
 #include "audit/bind/no_plt.h"
 #include "audit/bind/symbol.h"
@@ -53,7 +54,7 @@ static bool is_canonical(const struct load *load, const char *name)
 		struct symbol_tables t;
 		const Elf64_Sym *symbol;
 
-		if (l->state != LOAD_OPEN || l->namespace != load->namespace || l->base ||
+		if (l->state != LOAD_OPEN || l->namespace != load->namespace ||
 			!(l->object->flags & TRACE_OBJECT_PROGRAM) || !symbol_tables(&t, l))
 			continue;
 		symbol = symbol_look(&t, name);
@@ -138,7 +139,7 @@ static bool find_stubs(struct search *search)
 		if (symbol_is_inside(load, slot, sizeof(*slot)) && *slot > last)
 			last = *slot;
 	}
-	if (!last || !load_code_segment(load, last, &end))
+	if (!last || !(load_code_segment(load, last, &end) & PROT_READ))
 		return false;
 	search->stub = arena_alloc(&search->memory, words * sizeof(*search->stub));
 	if (end - last > STUB_MOST * (words + 2))
@@ -246,7 +247,8 @@ static void change_calls(struct search *search)
 			struct patch *patch = &search->patch[count];
 
 			/* What is in memory must be what the index has; an entry may have been displaced there. */
-			if (!load_code_segment(load, call[i] - sizeof(opcode), &end) || end - call[i] < sizeof(now))
+			int prot = load_code_segment(load, call[i] - sizeof(opcode), &end);
+			if (!(prot & PROT_READ) || call[i] >= end || end - call[i] < sizeof(now))
 				continue;
 			sys_copy(opcode, (const void *)(uintptr_t)(at - sizeof(opcode)), sizeof(opcode));
 			sys_copy(&now, (const void *)(uintptr_t)at, sizeof(now));
@@ -368,7 +370,7 @@ void got_calls_write(struct load *load)
 	arena_free(&search.memory);
 }
 
-bool got_calls_take(struct load *load, const char *name, unsigned flags, uint32_t *number)
+bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number)
 {
 	uint32_t low = 0, high = load->got_words;
 
@@ -385,7 +387,9 @@ bool got_calls_take(struct load *load, const char *name, unsigned flags, uint32_
 	}
 	/* A PLT slot of the same function comes after it. */
 	for (; low < load->got_words && load->got[low].hash == hash; low++) {
-		if (!load->got[low].left || strcmp(load->got[low].name, name) != 0)
+		/* It has been filled just now: a function of that name and another version fills another word. */
+		if (!load->got[low].left || strcmp(load->got[low].name, name) != 0 ||
+			*(const uint64_t *)(uintptr_t)(load->base + load->got[low].own) != value)
 			continue;
 		load->got[low].left = false;
 		*number = low;

@@ -19,7 +19,7 @@
  * An object is looked through if it has more such words than PLT slots, or if its index is looked for anyway. Others
  * have a few such words, for functions whose address they take: if they call these, too, the linker makes a stub of its
  * PLT that jumps by the word (.plt.got), and that is found without an index. Words are left alone if
- * audit/bind/no_plt.h or audit/live/dlclose.h needs them, or if the program at fixed addresses has its own PLT stub
+ * audit/bind/no_plt.h or audit/live/dlclose.h needs them, or if the program has its own PLT stub
  * stand for the function. ld.so tells of words from glibc 2.35 on; before that, they are as they were.
  */
 #ifndef XAUDIT_AUDIT_PREPARE_GOT_CALLS_H
@@ -41,10 +41,10 @@ void got_calls_open(struct load *load, const struct image *image, bool wanted);
 void got_calls_write(struct load *load);
 
 /*
- * In la_symbind64 of the load: is ld.so asking for the word of this function? Then *number is the word's, and
- * got_calls_set() gets the address to bind. Under ld.so's lock if it is; any thread else.
+ * In la_symbind64 of the load: is ld.so asking for the word of this function, which has the value already?
+ * Then *number is the word's, and got_calls_set() gets the address to bind. Under ld.so's lock if it is; any thread else.
  */
-bool got_calls_take(struct load *load, const char *name, unsigned flags, uint32_t *number);
+bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number);
 
 /* From here on, the word's calls go to the address. */
 void got_calls_set(const struct load *load, uint32_t number, uint64_t address);

@@ -12,14 +12,13 @@
 
 #define DISPLACEMENT 4 /* bytes, at the end of a call */
 
-/* A weak one may have no definition, and is asked for that; what has no type may be data. */
+/* What has no type may be data; then it is not called. */
 static bool is_function(const Elf64_Sym *symbol)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
 	return symbol->st_shndx == SHN_UNDEF &&
-	       (type == STT_FUNC || type == STT_GNU_IFUNC ||
-		       (type == STT_NOTYPE && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL));
+	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
 static void take_slot(void *arg, const Elf64_Rela *rela, const Elf64_Sym *symbol, const char *name)
