@@ -136,9 +136,17 @@ is "$("$XAUDIT" info --pid=102 good | sed -n 's/^  Note *//p')" 'of the child' '
 is "$("$XAUDIT" info --pid=103 good | sed -n 's/^  Overwritten *//p')" \
 	'6 buffers: the ring holds the newest events' \
 	'what was overwritten is counted'
-is "$("$XAUDIT" dump good/p102 | sed 's/  */ /g')" '0.000001000 100 load 0x7f0000000000 /usr/lib/libfoo.so
-0.000004000 102 entry 0x7f0000000300 late /usr/lib/libfoo.so
+is "$("$XAUDIT" dump good/p102 | sed 's/  */ /g')" '0.000004000 102 entry 0x7f0000000300 late /usr/lib/libfoo.so
 0.000004010 102 exit 0x7f0000000300 late /usr/lib/libfoo.so' 'dump knows the loads of the parent'
+for process in 0 2; do
+	printf '%s\n' "$process $("$XAUDIT" dump good/p10$process | grep -c ' load ')" \
+		"$("$XAUDIT" replay good/p10$process | grep -c '/\* load ')"
+done >got
+is "$(cat got)" '0 1
+1
+2 0
+0' 'dump and replay tell a load by the process that saw it, not by those that were forked then'
+is "$("$XAUDIT" dump good | grep -c ' load ')" 1 'so of all processes together it is told once'
 is "$("$XAUDIT" dump good/p101 | grep custom | sed 's/  */ /g')" '0.000300000 101 custom - request "hello" 5 bytes' \
 	'and its types of custom events'
 

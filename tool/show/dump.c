@@ -192,6 +192,9 @@ static bool is_told(const struct dump *dump, const struct xaudit_read_event *eve
 		return false;
 	case XAUDIT_READ_EVENT_GONE:
 		return event->count;
+	case XAUDIT_READ_EVENT_LOAD: /* the process that saw it tells it */
+	case XAUDIT_READ_EVENT_UNLOAD:
+		return !event->inherited;
 	case XAUDIT_READ_EVENT_STACK: /* a thread's first stack need not be told */
 	case XAUDIT_READ_EVENT_PART:
 		return !dump->options.json && !event->first;

@@ -220,13 +220,16 @@ static void take(const struct replay *r, const struct xaudit_read_event *event)
 		if (wanted(r, event->tid, 0))
 			print_unfinished(r, event);
 		break;
+	case XAUDIT_READ_EVENT_LOAD:
+	case XAUDIT_READ_EVENT_UNLOAD:
+		if (!event->inherited && (!r->tid || r->tid == event->tid))
+			print_remark(r, event);
+		break;
 	case XAUDIT_READ_EVENT_GONE:
 		if (!event->count)
 			break;
 		/* fallthrough */
 	case XAUDIT_READ_EVENT_LOST:
-	case XAUDIT_READ_EVENT_LOAD:
-	case XAUDIT_READ_EVENT_UNLOAD:
 	case XAUDIT_READ_EVENT_CHANGE:
 	case XAUDIT_READ_EVENT_CRASH:
 		if (!r->tid || r->tid == event->tid)

@@ -166,6 +166,7 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		event->object = read_api_object(e->trace, from->object);
 		event->address = from->base;
 		event->load = from->load;
+		event->inherited = from->inherited;
 		break;
 	case READ_MERGE_LOADER:
 		event->count = from->count;

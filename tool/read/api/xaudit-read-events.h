@@ -71,7 +71,7 @@ struct xaudit_read_event {
 	 */
 	uint64_t own;
 	int unmaps; /* of LOADER: unmapped; 0: mapped */
-	uint32_t reserved_too;
+	int inherited; /* of LOAD and UNLOAD: a process that this one was forked from saw it; `tid` is one of its threads */
 	uint64_t reserved[2]; /* 0 */
 };
 

@@ -133,6 +133,7 @@ static bool take_load(struct read_merge_source *source, const struct trace_load 
 	source->now = record->clock > source->now ? record->clock : source->now;
 	set_head(source, READ_MERGE_LOAD, record->tid, source->now);
 	source->head.load = record->load;
+	source->head.inherited = source->of_base;
 	source->head.object = load->object;
 	source->head.base = load->base;
 	return true;
@@ -154,6 +155,7 @@ static bool take_unload(struct read_merge_source *source, const struct trace_unl
 	source->now = record->clock > source->now ? record->clock : source->now;
 	set_head(source, READ_MERGE_UNLOAD, record->tid, source->now);
 	source->head.load = load->number;
+	source->head.inherited = source->of_base;
 	source->head.object = load->object;
 	source->head.base = load->base;
 	*at = load->next;
@@ -198,7 +200,8 @@ static const struct trace_record *next_record(struct read_merge_source *source)
 	const struct read_process *base = source->process->base;
 	const struct trace_record *record;
 
-	if (!base || source->base_at == base->loading_size)
+	source->of_base = base && source->base_at < base->loading_size;
+	if (!source->of_base)
 		return read_meta_next(&source->meta, false);
 	record = (const void *)(base->loading + source->base_at);
 	source->base_at += record->size;

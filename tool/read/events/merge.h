@@ -50,6 +50,7 @@ struct read_merge_event {
 	struct read_object *object;
 	uint64_t base;
 	uint32_t load; /* number of the load */
+	bool inherited; /* of loads and unloads: a process that this one was forked from saw it */
 	uint64_t own;
 	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
@@ -81,6 +82,7 @@ struct read_merge_source {
 
 	struct read_meta meta; /* the records in meta; those of process->base come first: */
 	size_t base_at;	  /* how many bytes of those were taken */
+	bool of_base;	  /* the record that was taken last is one of those */
 	uint64_t now;	  /* ticks, the latest so far */
 	uint32_t changes;	      /* how many were taken */
 	struct read_merge_load *load[64]; /* loads in force where the file is read, by number */
