@@ -30,6 +30,9 @@ for of in 'sharer plt' 'sharer_patchable patchable'; do
 		done
 		share $of $way count
 		is "$status/$out" '0/done' "$name: the program runs as ever"
+		# How many others write on its thread-local data at once, and are seen, is not known in advance.
+		[ $way != tls ] || is "$err" "xaudit record: 60000 of 80000 events were lost $sharing" \
+			"$name: what is counted is in the total"
 	done
 	# Processes that its children fork have memory of their own.
 	share $of fork stream

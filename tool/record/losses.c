@@ -34,7 +34,7 @@ void record_losses_look(struct record_losses *lost, struct xaudit_read_process *
 	xaudit_read_process_amounts(process, ESTIMATE_BYTES, &amounts);
 	lost->processes++;
 	lost->lost += amounts.lost;
-	lost->events += amounts.events + amounts.custom + amounts.lost;
+	lost->events += amounts.events + amounts.custom + amounts.counted + amounts.lost;
 	lost->about |= amounts.estimated;
 	for (int i = 0; i < TRACE_LOST_ROOM; i++)
 		lost->by[i] += amounts.lost_by[i];

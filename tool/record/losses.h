@@ -12,7 +12,7 @@ struct xaudit_read_process;
 
 /* What processes lost, added up; zeros at first. */
 struct record_losses {
-	uint64_t lost, events; /* of the processes that lost some; events: written and lost ones */
+	uint64_t lost, events; /* of the processes that lost some; events: written, counted, lost ones */
 	unsigned processes;
 	bool about;	/* events are an estimate */
 	uint64_t by[TRACE_LOST_ROOM]; /* by enum trace_lost */
