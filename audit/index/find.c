@@ -200,15 +200,26 @@ static bool may_make(void)
 }
 
 /*
- * To the command, /proc/self/exe is the command. What the link says serves it better than the link of our process, for
+ * To the command, /proc/self is the command. What the link says serves it better than the link of our process, for
  * debug files are found by it; but it may be gone, or not in this root.
  */
 static const char *name_for_others(const char *path, char *to, size_t room)
 {
 	static const char own[] = "/proc/self/exe";
+	static const char descriptor[2][sizeof("/proc/self/fd/")] = { "/proc/self/fd/", "/dev/fd/" };
 	struct text text = { to, room, 0 };
 	struct stat st, at;
 
+	for (int i = 0; i < 2; i++) {
+		size_t length = sys_length(descriptor[i]);
+		if (sys_length(path) <= length || !sys_same(path, descriptor[i], length))
+			continue;
+		text_string(&text, "/proc/");
+		text_number(&text, (uint64_t)sys_getpid());
+		text_string(&text, "/fd/");
+		text_string(&text, path + length);
+		return to;
+	}
 	if (sys_length(path) != sizeof(own) - 1 || !sys_same(path, own, sizeof(own)))
 		return path;
 	long n = sys_call(__NR_readlinkat, AT_FDCWD, (long)own, (long)to, (long)room - 1, 0, 0);

@@ -66,6 +66,7 @@ struct object {
 	uint32_t flags; /* enum trace_object_flags */
 	const struct rules_section *section; /* NULL: no section names it */
 	const char *path, *soname;	     /* soname may be NULL */
+	const char *file;		     /* what to open in its place, as path is no file's; or NULL */
 	uint64_t dev, ino, size, mtime_ns, ctime_ns;
 	uint64_t print; /* image_print() */
 	uint8_t unbound;   /* a load of it is or was */
@@ -231,6 +232,8 @@ extern const char *object_program;
 /* What to open to read the object's file. */
 static inline const char *object_file(const struct object *object)
 {
+	if (object->file)
+		return object->file;
 	return object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader ? "/proc/self/exe" : object->path;
 }
 

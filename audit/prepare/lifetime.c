@@ -52,7 +52,7 @@ static int stat_file(struct object *object)
 {
 	struct stat st;
 
-	if (sys_stat(object->path, &st))
+	if (sys_stat(object->file ? object->file : object->path, &st))
 		return 0;
 	object->dev = st.st_dev;
 	object->ino = st.st_ino;
@@ -65,6 +65,38 @@ static int stat_file(struct object *object)
 static bool same_file(const struct object *a, const struct object *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+/* Is it the name by which a descriptor's file is opened once more, such as /proc/self/fd/3? */
+static bool names_descriptor(const char *name)
+{
+	const char *base = strrchr(name, '/');
+
+	if (!base || !base[1] || base - name < 7 || memcmp(base - 3, "/fd", 3) != 0)
+		return false;
+	for (const char *p = base + 1; *p; p++)
+		if (*p < '0' || *p > '9')
+			return false;
+	return !memcmp(name, "/proc/", 6) || (base - name == 7 && !memcmp(name, "/dev", 4));
+}
+
+/*
+ * The number of a descriptor says nothing, and may be another file's soon: the link's target is the object's name,
+ * "/memfd:NAME (deleted)" where it is in memory alone. That can't be opened, the descriptor can, while it is there.
+ */
+static void take_target(struct object *object)
+{
+	char target[4096];
+	long n = sys_call(__NR_readlink, (long)object->path, (long)target, sizeof(target), 0, 0, 0);
+	const char *path = n > 0 && (size_t)n < sizeof(target) ? arena_string(&memory, target, (size_t)n) : NULL;
+	struct object named = { .path = path };
+
+	if (!path)
+		return;
+	object->file = object->path;
+	object->path = path;
+	if (stat_file(&named) && stat_file(object) && same_file(&named, object))
+		object->file = NULL;
 }
 
 static bool same_bytes(int a, int b)
@@ -92,8 +124,8 @@ static bool same_content(const struct object *known, const struct object *candid
 		return false;
 	if (same_file(known, candidate) || !stat_file(&now) || !same_file(&now, known))
 		return true;
-	long a = sys_open(known->path, O_RDONLY | O_NONBLOCK, 0),
-	     b = sys_open(candidate->path, O_RDONLY | O_NONBLOCK, 0);
+	long a = sys_open(object_file(known), O_RDONLY | O_NONBLOCK, 0),
+	     b = sys_open(object_file(candidate), O_RDONLY | O_NONBLOCK, 0);
 	int same = a < 0 || b < 0 || same_bytes((int)a, (int)b);
 	if (a >= 0)
 		sys_close((int)a);
@@ -125,6 +157,8 @@ static struct object *identify(
 	candidate.path = absolute(map->l_name, flags);
 	if (!candidate.path)
 		return NULL;
+	if (names_descriptor(candidate.path))
+		take_target(&candidate);
 	if (!(flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO)))
 		candidate.section = rules_for(rules, candidate.path, soname, (flags & TRACE_OBJECT_PROGRAM) != 0);
 	if (image->build_id) {

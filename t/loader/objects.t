@@ -141,4 +141,51 @@ is "$status $(printf '%s\n' "$report" | jq -r '.functions[] | "\(.calls) \(.func
 	'0 1 gone libgone.so 1 work libgone.so 2 here libhere.so 2 work libhere.so ' \
 		'static functions are named by their own file, a copy is the same library'
 
+# ---- opened by a descriptor ----
+
+cat >by_number.c <<'end'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* by_number memory|file FORMAT FILE: opens it, or a copy in memory, by its descriptor, which is another file's then. */
+int main(int argc, char **argv)
+{
+	char bytes[65536], name[64];
+	int from = open(argv[3], O_RDONLY), fd = from;
+	if (argc != 4 || from < 0)
+		return 1;
+	if (!strcmp(argv[1], "memory")) {
+		long n = read(from, bytes, sizeof(bytes));
+		fd = memfd_create("libwhere.so", 0);
+		if (n <= 0 || write(fd, bytes, n) != n)
+			return 1;
+	}
+	snprintf(name, sizeof(name), argv[2], fd);
+	void *h = dlopen(name, RTLD_NOW);
+	void (*work)(void) = h ? (void (*)(void))dlsym(h, "work") : 0;
+	if (!work || dup2(0, fd) != fd)
+		return 1;
+	work();
+	return 0;
+}
+end
+$CC -O2 -Wno-format-nonliteral -o by_number by_number.c -ldl || bail by_number
+# by_number WHAT FORMAT KIND PATTERN NAME
+by_number() {
+	record d -k "$3" -l "$4" -- ./by_number "$1" "$2" libhere.so
+	report d
+	called=$(printf '%s\n' "$report" | jq -r '.functions[] | select(.function == "work") | "\(.calls) \(.library)"')
+	is "$status/$err/$called" "0//1 $5" "$3, $1, $2: the library is known by the name of the descriptor's file"
+}
+for kind in patchable entry; do
+	for format in /proc/self/fd/%d /dev/fd/%d; do
+		by_number memory $format $kind 'memfd:libwh*' '/memfd:libwhere.so (deleted)'
+		by_number file $format $kind 'libhere*' "$tmp/libhere.so"
+	done
+done
+
 done_testing

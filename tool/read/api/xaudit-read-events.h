@@ -71,7 +71,7 @@ struct xaudit_read_event {
 	 */
 	uint64_t own;
 	int unmaps; /* of LOADER: unmapped; 0: mapped */
-	int inherited; /* of LOAD and UNLOAD: a process that this one was forked from saw it; `tid` is one of its threads */
+	int inherited; /* of LOAD and UNLOAD: seen by a process that this one was forked from; `tid` is of that */
 	uint64_t reserved[2]; /* 0 */
 };
 
