@@ -396,6 +396,19 @@ for calls in 1 4 9 16 40 120; do
 	done
 	is "$answer" "$expected" "a process that is starting ($calls) is waited for"
 done
+# With no environment, as the kernel shows a process while it executes a program: the module may still come.
+for try in 1 2 3 4 5 6; do
+	alone env -i "$(command -v sh)" -c 'echo ready $$; read -r line; '"$(command -v sleep)"' 0.1
+		LD_AUDIT=$1 XAUDIT_CONFIG=$2 exec ./plain/controlled counters 0 0' - "$MODULE" "$tmp/conf"
+	sleep 0.5
+	echo go >&3
+	ctl "$pid" status --format=json
+	answer="$status $(printf '%s' "$out" | jq -c '[.pid, .alive]') $err" expected="0 [$pid,true] "
+	finish
+	[ "$answer" != "$expected" ] || break
+	diag "try $try: $answer"
+done
+is "$answer" "$expected" 'a process that has no environment for a moment is waited for'
 XAUDIT_CONFIG=$tmp/conf alone ./helper begin 2 ./plain/controlled counters 0 0
 fails 1 "^xaudit ctl: process $pid is just starting: libxaudit.so is not ready in it yet; try again\$" \
 	'a process that does not get on with its start' \

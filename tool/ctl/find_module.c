@@ -134,8 +134,13 @@ static enum kind look_at_program(pid_t pid)
 	return kind;
 }
 
-/* Does its environment ask ld.so for the module? As it was when the program was executed. */
-static bool is_asked_for(pid_t pid)
+enum asked { ASKED_NOT, ASKED, ASKED_NOTHING_THERE };
+
+/*
+ * Does its environment ask ld.so for the module? As it was when the program was executed: while the kernel executes
+ * another one, there is none for a moment.
+ */
+static enum asked is_asked_for(pid_t pid)
 {
 	char path[64], *entry = NULL;
 	size_t room = 0, read = 0;
@@ -151,7 +156,7 @@ static bool is_asked_for(pid_t pid)
 	free(entry);
 	if (file)
 		fclose(file);
-	return asked;
+	return asked ? ASKED : read ? ASKED_NOT : ASKED_NOTHING_THERE;
 }
 
 /* Has it begun only now? Then it may be a child that has yet to execute its program. */
@@ -177,7 +182,7 @@ static void say_no_module(const struct ctl_process *process, enum found found, e
 	else if (found == FOUND_OTHER || found == FOUND_PART)
 		tool_error("ctl",
 			"process %d runs under another version of libxaudit.so: use the xaudit that came with it", pid);
-	else if (is_asked_for(process->pid))
+	else if (is_asked_for(process->pid) == ASKED)
 		tool_error("ctl",
 			"process %d does not run under libxaudit.so, though its LD_AUDIT names it; the reason was said "
 			"on its standard error",
@@ -247,6 +252,14 @@ static enum found look(struct ctl_process *process)
 	return found;
 }
 
+/* Nothing of the module is there: may it still come? waited: for so long it was waited for. */
+static bool may_come(pid_t pid, uint64_t waited)
+{
+	enum asked asked = is_asked_for(pid);
+
+	return asked == ASKED || (asked == ASKED_NOTHING_THERE && waited < YOUTH) || is_young(pid);
+}
+
 /*
  * Finds the module. ld.so maps it piece by piece, and it takes a moment until it has filled in its block, so if the
  * process was told to load it, every failure is waited for, but not a module of another version.
@@ -263,7 +276,7 @@ static bool find_module(struct ctl_process *process)
 			kind = look_at_program(process->pid);
 		if (found == FOUND_OTHER || kind != KIND_UNKNOWN || !process->mappings ||
 			tool_now() - begin > PATIENCE || ctl_limit_reached() ||
-			(found == FOUND_NOTHING && !is_asked_for(process->pid) && !is_young(process->pid)))
+			(found == FOUND_NOTHING && !may_come(process->pid, tool_now() - begin)))
 			break;
 		nanosleep(&wait, NULL);
 		/* It may have executed the program only now, and have other memory. */
