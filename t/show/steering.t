@@ -83,7 +83,8 @@ mkdir "$bad"
 has() {
 	"$XAUDIT" --help | grep -q "^  $1 "
 }
-# looks WHAT ARGUMENT...: what the command says in a pipe, and on a terminal, through a pager and not.
+# looks WHAT ARGUMENT...: what the command says in a pipe, and on a terminal, through a pager and not. On a terminal,
+# messages go elsewhere: how far work came, which is shown when it takes a second, steers the terminal.
 looks() {
 	case $1 in json) json=json ;; *) json= ;; esac
 	shift
@@ -94,9 +95,9 @@ looks() {
 	is "$(steering look $json <out)$(steering look <err)$([ $status -le 2 ] || echo "status $status")" '' \
 		"$said: in a pipe"
 	if [ "$json" ]; then return; fi
-	bounded 90 python3 "$top_srcdir/t/lib/terminal.py" --columns="$columns" "$XAUDIT" "$@" --no-pager \
-		--color=never >terminal 2>&1
-	is "$(tr -d '\r' <terminal | steering look)" '' "$said: on a terminal"
+	bounded 90 python3 "$top_srcdir/t/lib/terminal.py" --columns="$columns" --stderr=messages "$XAUDIT" "$@" \
+		--no-pager --color=never >terminal 2>&1
+	is "$(tr -d '\r' <terminal | steering look)$(steering look <messages)" '' "$said: on a terminal"
 }
 # quiet ARGUMENT...: what the command says, whatever its status.
 quiet() {
