@@ -50,6 +50,31 @@ static const struct cct_node *path(const struct cct *cct, unsigned length, const
 }
 #define PATH(cct, ...) path(cct, sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
 
+/* Where children have the same time, more calls come first; then the function that was met first. */
+static void sort_equals(void)
+{
+	static const struct { unsigned function, calls; } given[] = { { 3, 1 }, { 1, 1 }, { 2, 2 }, { 0, 1 } };
+	uint32_t order[4] = { 0 }, n = 0;
+	struct cct cct;
+
+	cct_open(&cct, 100);
+	for (unsigned i = 0; i < 4; i++) {
+		for (unsigned k = 0; k < given[i].calls; k++) {
+			struct xaudit_read_call call = begin(NULL, given[i].function);
+			end(&cct, &call, 12 / given[i].calls, 12 / given[i].calls, UNKNOWN);
+		}
+	}
+	for (int total = 0; total < 2; total++) {
+		cct_sort(&cct, total);
+		n = 0;
+		for (uint32_t node = cct.node[CCT_ROOT].child; node && n < 4; node = cct.node[node].next)
+			order[n++] = cct.node[node].function;
+		ok(n == 4 && order[0] == 2 && order[1] == 0 && order[2] == 1 && order[3] == 3,
+			"equals are sorted by calls, then by function, by %s", total ? "total" : "time");
+	}
+	cct_close(&cct);
+}
+
 static void check_node(const char *what, const struct cct_node *node, uint64_t calls, uint64_t total, uint64_t self,
 	uint64_t all)
 {
@@ -99,6 +124,7 @@ static void check_paths(void)
 	ok(n == 4 && order[0] == 1 && order[1] == 12 && order[2] == 22 && order[3] == 13,
 		"parents first, and of children that with most time");
 	uint32_t first = cct.node[CCT_ROOT].child;
+	sort_equals();
 	is_int(cct_next(&cct, CCT_ROOT, first, true), CCT_ROOT, "what is below a node can be left out");
 	uint32_t under = cct_find(&cct, first, 2);
 	is_int(cct.node[cct_next(&cct, under, under, false)].depth, 3, "a walk may begin anywhere");

@@ -42,6 +42,7 @@ END
 is "$(asked outliers planted -n 1 | sed 1,3d)" '
 1 more function has such a call: see -n' 'as many as are asked for'
 is "$(asked outliers planted --factor=30 | sed 1,2d | wc -l)" 1 'or with one that took longer'
+is "$(asked outliers planted --factor=50 | sed 1,2d | wc -l)" 1 'or exactly so many times as long'
 is "$(asked outliers planted --factor=51 | sed 1,2d)" '
 No function has a call that took 51 times as long as 99 of 100 others.' 'or none has'
 is "$(asked outliers planted --tid=101 | sed 1,2d | wc -l)" 1 'of one thread'
