@@ -188,29 +188,31 @@ is "$? $(cat err out)" '1 xaudit index: text: not an x86-64 ELF file' '-q says e
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$tmp" && mkdir home && chown 65534 home || bail 'no folder for a user'
+	# The checkout may lie where nobody else can go.
+	cp "$XAUDIT" command || bail 'no copy of the command'
 	as_user() {
 		bounded 60 setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CACHE_HOME "$@"
 	}
-	as_user HOME="$tmp/home" "$XAUDIT" index forms.so >out 2>err
+	as_user HOME="$tmp/home" ./command index forms.so >out 2>err
 	is "$? $(cat err) $(mode home/.cache/xaudit home/.cache/xaudit/*.index)" '0  700 directory
 600 regular file' "a user's are in the cache at home"
-	as_user XDG_CACHE_HOME="$tmp/home/here" "$XAUDIT" index forms.so >out 2>err
+	as_user XDG_CACHE_HOME="$tmp/home/here" ./command index forms.so >out 2>err
 	is "$? $(cat err) $(held home/here/xaudit)" '0  00112233.index 1' 'or where XDG_CACHE_HOME says'
-	as_user -u HOME "$XAUDIT" index forms.so >out 2>err
+	as_user -u HOME ./command index forms.so >out 2>err
 	is "$? $(cat err)" '1 xaudit index: no folder to keep it in: set XDG_CACHE_HOME or HOME, or use --cache' \
 		'or nowhere'
 	# It may be a copy of any other file, but for what it says of functions.
 	mkdir -m 755 theirs && cp forms.so theirs && chown -R 1234 theirs
 	rm -rf home/.cache
-	as_user HOME="$tmp/home" "$XAUDIT" index theirs/forms.so >out 2>err
+	as_user HOME="$tmp/home" ./command index theirs/forms.so >out 2>err
 	is "$? $(cat err) $(ls home/.cache/xaudit 2>&1 | grep -c index$)" \
 		"1 xaudit index: theirs/forms.so: can't be kept in \
 $tmp/home/.cache/xaudit: another user may change the file, and what it says of its functions 0" \
 		"nor of another user's file"
-	as_user HOME="$tmp/home" "$XAUDIT" index --cache=home/mine theirs/forms.so >out 2>err
+	as_user HOME="$tmp/home" ./command index --cache=home/mine theirs/forms.so >out 2>err
 	is "$? $(ls home/mine 2>&1 | grep -c index$)" '1 0' 'into whatever folder'
 	mkdir -m 755 home/others
-	as_user "$XAUDIT" index --cache=home/others forms.so >out 2>err
+	as_user ./command index --cache=home/others forms.so >out 2>err
 	is "$?" 1 "but not in somebody else's folder"
 else
 	skip 6 'only root can be somebody else'
@@ -247,7 +249,8 @@ END
 	"$CC" -O2 -fPIC -c -DNAME=dry -o two.o names.c 2>err &&
 	"$CC" -shared -nostdlib -Wl,--build-id=0x44556677 -o names.so one.o two.o 2>err || bail "$CC: $(cat err)"
 "$CC" -O2 "-I$top_srcdir" -o index_find "$beside/index_find.c" \
-	"$top_builddir/audit/index/.libs/libindex.a" "$top_builddir/x86_64/.libs/libsled.a" 2>err || bail "$(cat err)"
+	"$top_builddir/audit/index/.libs/libindex.a" "$top_builddir/audit/match/.libs/libmatch.a" \
+	"$top_builddir/x86_64/.libs/libsled.a" 2>err || bail "$(cat err)"
 index --cache=cache/of/mine names.so >/dev/null || bail "no index: $(cat err)"
 # found PATTERN...: names and best names; their addresses go to the file `at`
 found() {

@@ -10,7 +10,8 @@ skip_sanitized
 [ -x "$XAUDIT" ] || bail "no $XAUDIT"
 cd "$tmp" || bail 'no temporary folder'
 "$CC" -O2 -shared -fPIC "-I$top_srcdir" -o apply.so "$beside/index_apply.c" \
-	"$top_builddir/audit/index/.libs/libindex.a" "$top_builddir/x86_64/.libs/libsled.a" 2>err || bail "$(cat err)"
+	"$top_builddir/audit/index/.libs/libindex.a" "$top_builddir/audit/match/.libs/libmatch.a" \
+	"$top_builddir/x86_64/.libs/libsled.a" 2>err || bail "$(cat err)"
 
 # A program's libraries, and itself: all but ld.so.
 objects() {
