@@ -148,6 +148,34 @@ record d -F setcontext ./named
 like "$err" '1 function: it goes to another stack.*; `xaudit list FILE FUNCTION` shows why, and its code$' \
 	'one that can not be traced, with the reason'
 
+# A function that a resolver chooses is called by the name that the resolver has.
+cat >chosen.c <<'end'
+static int plain(void)
+{
+	return 7;
+}
+static int (*resolve(void))(void)
+{
+	return plain;
+}
+int chosen(void) __attribute__((ifunc("resolve")));
+end
+cat >choosing.c <<'end'
+int chosen(void);
+int main(void)
+{
+	return chosen();
+}
+end
+"$CC" -O1 -fPIC -shared -o libchosen.so chosen.c && "$CC" -O1 -o choosing choosing.c -L. -lchosen \
+	-Wl,-rpath,"$tmp" || bail 'no library with a resolver'
+record d -k entry -F chosen ./choosing
+like "$status $err" "^7 .*1 function: an IFUNC resolver, or called by one.*; -k plt traces, by the same name, what an \
+IFUNC resolver chooses\$" 'of a resolver, what to try'
+record d -k plt -F chosen ./choosing
+report d
+is "$status/$err/$(calls chosen)" '7//1' 'which helps'
+
 # ---- one name of several ----
 library "$CC" libcounted.so counted.c
 program "$CC" count count.c -L. -lcounted

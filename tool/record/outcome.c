@@ -235,7 +235,10 @@ static void put_advice_on_names(FILE *to, const struct found *found)
 	for (unsigned i = 0; i < TRACE_REASON_COUNT; i++)
 		if (!OF_OBJECT(i) && i != TRACE_REASON_NOT_SELECTED)
 			refused += functions[i];
-	if (refused)
+	/* What a resolver chooses has another name, which nobody types; the bindings of callers have the one given. */
+	if (functions[TRACE_REASON_INDEX_RESOLVER])
+		fputs("; -k plt traces, by the same name, what an IFUNC resolver chooses", to);
+	else if (refused)
 		fputs("; `xaudit list FILE FUNCTION` shows why, and its code", to);
 	else if (functions[TRACE_REASON_NOT_SELECTED])
 		fputs(IS_IT_A_NAME "one of C++ in no namespace is ::NAME", to);
