@@ -108,7 +108,7 @@ is "$(names two/p103) $(names two/p100/10) $(names two/p103/2) $(names two/p100/
 is "$(names --pid=103 two | sort)" '103 p100/10 101
 103 p103 1' 'a number may be that of two'
 is "$(bounded 60 "$XAUDIT" ctl good/p103 status | head -n 3 | tr '\n' ' ')" \
-	'Process     103, has ended Recording   yes, mode stream Trace       good/p103 ' 'ctl takes such a path'
+	'Process     103, has ended Recording   no, mode stream Trace       good/p103 ' 'ctl takes such a path'
 bounded 60 "$XAUDIT" ctl good/p103 snapshot -o copy >out 2>err
 is "$? $(cat err) $(names copy)" '0  103 p103 101' 'and copies what it names'
 # A copy has its parent's records for its own, and knows that there was one.
