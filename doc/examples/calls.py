@@ -9,7 +9,7 @@ def struct(**members):
     return type("struct", (Structure,), {"_fields_": members})
 
 Object = struct(path__soname__build_id=c_char_p)
-Function = struct(object=POINTER(Object), name=c_char_p, offset=c_uint64, number__kind=c_uint32)
+Function = struct(object=POINTER(Object), name=c_char_p, offset=c_uint64, number__kind=c_uint32, aliases=c_void_p)
 Flat = struct(id__parent__start__end__self__total__cpu__count=c_uint64,
     function__process__tid__stack__depth__how=c_uint32)
 Options = struct(size=c_size_t, enters__customs__losses__counted=c_int, tid=c_uint32, start__end=c_uint64,
