@@ -9,6 +9,7 @@
 #include "audit/bind/symbol.h"
 #include "audit/live/load_code.h"
 #include "audit/prepare/entry.h"
+#include "runtime/base/search.h"
 #include "runtime/process/process.h"
 #include "x86_64/elf.h"
 #include "x86_64/patch.h"
@@ -81,45 +82,51 @@ static const struct index_word *word_at(const struct index *index, uint64_t addr
 	return NULL;
 }
 
-/*
- * The calls by the relocation's word, as the index has them; returns how many, 0: none, or the word must stay as it is.
- * Lock held.
- */
-static uint32_t indexed_calls(struct search *search, const Elf64_Rela *relocation, const uint64_t **call)
+/* The calls of the word, as the index has them. Returns false: there are none, or it must stay as it is. Lock held. */
+static bool indexed_calls(const struct index *index, struct got_word *to)
 {
-	const struct index *index = &search->load->object->words;
-	const struct index_word *word = word_at(index, relocation->r_offset);
+	const struct index_word *word = word_at(index, to->own);
 
-	*call = word ? index_word_calls(index, word) : NULL;
-	if (!*call || word->flags & INDEX_WORD_DATA)
-		return 0;
+	to->call = word ? index_word_calls(index, word) : NULL;
+	if (!to->call || word->flags & INDEX_WORD_DATA)
+		return false;
+	to->calls = word->calls;
 	/* What is only called goes by way of our word. */
-	if (word->loads && no_plt_concerns(symbol_name(&search->tables, symbol_of(&search->tables, relocation))))
-		return 0;
-	return word->calls;
+	return !word->loads || !no_plt_concerns(to->name);
 }
 
 /* Without an index: a stub of the linker's. The word is loaded elsewhere. */
-static uint32_t stub_calls(struct search *search, const Elf64_Rela *relocation, const uint64_t **call)
+static bool stub_calls(const struct search *search, struct got_word *to)
 {
 	for (uint32_t i = 0; i < search->stubs; i++) {
-		if (search->stub[i].own != relocation->r_offset)
+		if (search->stub[i].own != to->own)
 			continue;
-		*call = &search->stub[i].call;
-		return !no_plt_concerns(symbol_name(&search->tables, symbol_of(&search->tables, relocation)));
+		to->call = &search->stub[i].call;
+		to->calls = 1;
+		return !no_plt_concerns(to->name);
 	}
-	return 0;
+	return false;
 }
 
-static uint32_t called(struct search *search, const Elf64_Rela *relocation, const uint64_t **call)
+/*
+ * Fills in the word of the relocation. Returns false: it has no calls, or must stay as it is. Whether the program has a
+ * stub is asked last: its symbols are looked up for that. Lock held.
+ */
+static bool find_calls(const struct search *search, const Elf64_Rela *relocation, struct got_word *to)
 {
+	const struct index *index = &search->load->object->words;
 	const Elf64_Sym *symbol = symbol_of(&search->tables, relocation);
-	const char *name = symbol ? symbol_name(&search->tables, symbol) : "";
 
-	if (!symbol || !strcmp(name, "dlclose") || is_canonical(search->load, name))
-		return 0;
-	return search->load->object->words.head ? indexed_calls(search, relocation, call)
-						: stub_calls(search, relocation, call);
+	if (!symbol)
+		return false;
+	*to = (struct got_word){
+		.left = true,
+		.name = symbol_name(&search->tables, symbol),
+		.own = relocation->r_offset,
+		.relocation = relocation,
+	};
+	return (index->head ? indexed_calls(index, to) : stub_calls(search, to)) && strcmp(to->name, "dlclose") &&
+	       !is_canonical(search->load, to->name);
 }
 
 /*
@@ -161,11 +168,12 @@ static bool find_stubs(struct search *search)
 /* By hash. */
 static void insert(struct load *load, const struct got_word *word)
 {
-	uint32_t at = load->got_words++;
+	uint32_t at = load->got_words++, hash = object_hash(word->name);
 
-	for (; at && load->got[at - 1].hash > word->hash; at--)
+	for (; at && load->got[at - 1].hash > hash; at--)
 		load->got[at] = load->got[at - 1];
 	load->got[at] = *word;
+	load->got[at].hash = hash;
 }
 
 /* Lists the words. Returns false: there are none, or no memory. Lock held. */
@@ -173,24 +181,16 @@ static bool list_words(struct search *search)
 {
 	struct load *load = search->load;
 	const struct symbol_tables *t = &search->tables;
-	uint32_t words = 0;
-	const uint64_t *call = NULL;
+	const struct index *index = &load->object->words;
+	size_t room = index->head ? index->words : search->stubs, words = 0;
+	struct got_word *found = arena_alloc(&search->memory, room * sizeof(*found));
 
-	for (uint64_t i = t->relative; i < t->rela_count; i++)
-		words += called(search, &t->rela[i], &call) != 0;
+	for (uint64_t i = t->relative; found && i < t->rela_count && words < room; i++)
+		words += find_calls(search, &t->rela[i], &found[words]);
 	load->got = words ? arena_alloc(&load->arena, words * sizeof(*load->got)) : NULL;
-	if (!load->got)
-		return false;
-	for (uint64_t i = t->relative; i < t->rela_count && load->got_words < words; i++) {
-		struct got_word word = { .left = true, .own = t->rela[i].r_offset, .relocation = &t->rela[i] };
-		word.calls = called(search, &t->rela[i], &word.call);
-		if (!word.calls)
-			continue;
-		word.name = symbol_name(t, symbol_of(t, &t->rela[i]));
-		word.hash = object_hash(word.name);
-		insert(load, &word);
-	}
-	return true;
+	for (size_t n = 0; load->got && n < words; n++)
+		insert(load, &found[n]);
+	return load->got != NULL;
 }
 
 /* Our words, which lead to where the object's own ones do. Lock held. */
@@ -372,19 +372,10 @@ void got_calls_write(struct load *load)
 
 bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number)
 {
-	uint32_t low = 0, high = load->got_words;
-
 	/* When relocations are done at once, not for a PLT slot that is bound at its first call. */
-	if (!high || !(flags & LA_SYMB_NOPLTENTER))
+	if (!load->got_words || !(flags & LA_SYMB_NOPLTENTER))
 		return false;
-	uint32_t hash = object_hash(name);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (load->got[middle].hash < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t hash = object_hash(name), low = SEARCH(i, 0, load->got_words, load->got[i].hash < hash);
 	/* A PLT slot of the same function comes after it. */
 	for (; low < load->got_words && load->got[low].hash == hash; low++) {
 		/* It has been filled just now: a function of that name and another version fills another word. */
