@@ -135,6 +135,12 @@ static inline long sys_gettid(void)
 	return sys_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+/* Name of the calling thread: 16 bytes, with NULs behind it. Returns 0 or -errno. */
+static inline long sys_thread_name(void *to)
+{
+	return sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)to, 0, 0, 0, 0);
+}
+
 static inline long sys_getpid(void)
 {
 	return sys_call(__NR_getpid, 0, 0, 0, 0, 0, 0);

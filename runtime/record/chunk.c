@@ -436,7 +436,7 @@ static void begin(struct thread *thread, uint32_t place, enum trace_mode mode, u
 	char name[sizeof(chunk->comm)] = "";
 
 	if (!confined())
-		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)name, 0, 0, 0, 0);
+		sys_thread_name(name);
 	else if (thread->chunk)
 		sys_copy(name, thread->chunk->comm, sizeof(name)); /* the name up to now */
 	if (at->begun) {

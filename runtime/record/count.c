@@ -50,7 +50,7 @@ static long begin_run(struct thread *thread, uint64_t id, uint64_t ready)
 	counts->clock = clock_now();
 	counts->size = thread->counts_size = places * place;
 	if (!confined())
-		sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)counts->comm, 0, 0, 0, 0);
+		sys_thread_name(counts->comm);
 	/* Release: a reader that sees the magic sees the header. Pairs with the reader's acquire load of it. */
 	__atomic_store_n(&counts->magic, TRACE_COUNTS_MAGIC, __ATOMIC_RELEASE);
 	pool_name((uint32_t)first, places, TRACE_PLACE_COUNTS, process_place(), thread_trace_number(thread));

@@ -32,7 +32,7 @@ void last_name_note(struct thread *thread)
 	sys_block_signals(&before);
 	uint32_t tid = (uint32_t)sys_gettid();
 	/* Not of a child that shares our memory; and a handler may have forked before, and this be the child. */
-	if (thread->tid == tid && !sys_call(__NR_prctl, 16 /* PR_GET_NAME */, (long)&name, 0, 0, 0, 0)) {
+	if (thread->tid == tid && !sys_thread_name(&name)) {
 		/* chunk_bit: the chunk is not finished, so nobody else has it yet. */
 		if (thread->chunk && thread->hot.chunk_bit && thread->chunk->tid == tid)
 			store(thread->chunk->comm, &name);
