@@ -27,7 +27,7 @@ class Entry(gdb.Breakpoint):
 
 
 for setting in ('pagination off', 'confirm off', 'print inferior-events off', 'debuginfod enabled off',
-                'breakpoint pending on'):
+                'breakpoint pending on', 'startup-with-shell off'):
     gdb.execute('set ' + setting)
 for name in ('LINES', 'COLUMNS'):
     gdb.execute('unset environment ' + name)

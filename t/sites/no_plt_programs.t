@@ -41,7 +41,7 @@ rust rg -j1 --sort path one words
 rust fdfind -j1 words .
 rust batcat -p words
 rust hyperfine --version
-rust exa -l --no-time words
+rust exa --version
 rust sd -p one ONE words
 rust lsd words
 rust hexyl words
