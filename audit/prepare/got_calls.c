@@ -109,6 +109,15 @@ static bool stub_calls(const struct search *search, struct got_word *to)
 }
 
 /*
+ * dlclose() is ours (audit/live/dlclose.h). Each object calls __cxa_finalize() once, when it ends; for that alone no
+ * page of code is changed.
+ */
+static bool is_left(const char *name)
+{
+	return !strcmp(name, "dlclose") || !strcmp(name, "__cxa_finalize");
+}
+
+/*
  * Fills in the word of the relocation. Returns false: it has no calls, or must stay as it is. Whether the program has a
  * stub is asked last: its symbols are looked up for that. Lock held.
  */
@@ -125,7 +134,7 @@ static bool find_calls(const struct search *search, const Elf64_Rela *relocation
 		.own = relocation->r_offset,
 		.relocation = relocation,
 	};
-	return (index->head ? indexed_calls(index, to) : stub_calls(search, to)) && strcmp(to->name, "dlclose") &&
+	return (index->head ? indexed_calls(index, to) : stub_calls(search, to)) && !is_left(to->name) &&
 	       !is_canonical(search->load, to->name);
 }
 

@@ -19,8 +19,9 @@
  * An object is looked through if it has more such words than PLT slots, or if its index is looked for anyway. Others
  * have a few such words, for functions whose address they take: if they call these, too, the linker makes a stub of its
  * PLT that jumps by the word (.plt.got), and that is found without an index. Words are left alone if
- * audit/bind/no_plt.h or audit/live/dlclose.h needs them, or if the program has its own PLT stub
- * stand for the function. ld.so tells of words from glibc 2.35 on; before that, they are as they were.
+ * audit/bind/no_plt.h or audit/live/dlclose.h needs them, or if the program has its own PLT stub stand for the
+ * function; so is that of __cxa_finalize(), which each object calls once. ld.so tells of words from glibc 2.35 on;
+ * before that, they are as they were. It tells other auditors of them, too.
  */
 #ifndef XAUDIT_AUDIT_PREPARE_GOT_CALLS_H
 #define XAUDIT_AUDIT_PREPARE_GOT_CALLS_H
