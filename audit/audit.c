@@ -512,8 +512,8 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 		return;
 	int first = !started;
 	uint64_t now = clock_now();
-	if (first && !rules.follow)
-		children_untraced();
+	if (first)
+		children_follow(rules.follow);
 	started = 1;
 	loader_calloc_settled();
 	runtime_symbols_settled();

@@ -266,6 +266,24 @@ enum trace_lost {
 #define TRACE_LOST_ROOM 16
 _Static_assert(TRACE_LOST_COUNT <= TRACE_LOST_ROOM, "part of the format");
 
+/* Why a program that is executed will not have the module. */
+enum trace_untraced {
+	TRACE_UNTRACED_ENVIRONMENT = 1, /* LD_AUDIT does not name it in the environment that the program gets */
+	TRACE_UNTRACED_RIGHTS = 2,	/* the program gets other rights: set-user-ID, set-group-ID, capabilities */
+	TRACE_UNTRACED_STATIC = 3,	/* it is not run by glibc's dynamic linker for x86-64: static, say */
+	TRACE_UNTRACED_NO_FILE = 4,	/* never written: there is no program */
+};
+
+#define TRACE_EXECUTED 24 /* programs that are counted by their name */
+
+/* Programs of one name that were executed without the module. Taken by its key; the other words may come later. */
+struct trace_executed {
+	uint64_t key;	/* 0: not used */
+	uint32_t count; /* calls that were about to execute it */
+	uint32_t why;	/* enum trace_untraced */
+	char name[48];	/* last component of its path, cut; ends with NUL */
+};
+
 enum trace_overflow {
 	TRACE_OVERFLOW_WAIT = 0, /* a thread whose full chunks are not written yet writes one itself */
 	TRACE_OVERFLOW_DROP = 1, /* its events are lost meanwhile, if `xaudit record` is writing */
@@ -336,6 +354,9 @@ struct trace_head {
 	/* Of place 0: how often a place was given back (by `xaudit record` alone), taken again, and few were left */
 	uint64_t given, taken_again, short_of;
 	uint32_t free[TRACE_FREE]; /* places that were given back, and may be taken by now; 0: none */
+	/* Of place 0, by all processes: programs that they executed, and which won't be traced; the others' number */
+	struct trace_executed executed[TRACE_EXECUTED];
+	uint64_t executed_others;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

@@ -47,11 +47,11 @@ _xaudit()
 			takes='-c|-f|--config|--format'
 		elif [[ $command == record ]]; then
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
-			options+='--ring= --size-limit= --overflow= --depth= --time= --below= --throttle= --clock='
-			options+=' --start-disabled --prepare= --snapshot= --merge --pack --perf'
+			options+='--ring= --size-limit= --overflow= --follow= --depth= --time= --below= --throttle='
+			options+=' --clock= --start-disabled --prepare= --snapshot= --merge --pack --perf'
 			options+=' --sched --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds'
-			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--depth|--time|--below'
+			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
 			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
@@ -93,6 +93,7 @@ _xaudit()
 		-m | --mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
 		--ring) mapfile -t COMPREPLY < <(compgen -W '1M 8M 64M 256M' -- "$cur"); return ;;
 		--size-limit) mapfile -t COMPREPLY < <(compgen -W '100M 1G 10G' -- "$cur"); return ;;
+		--follow) mapfile -t COMPREPLY < <(compgen -W 'yes no always' -- "$cur"); return ;;
 		--overflow) mapfile -t COMPREPLY < <(compgen -W 'wait drop' -- "$cur"); return ;;
 		-t | --time) mapfile -t COMPREPLY < <(compgen -W '1us 10us 100us 1ms 10ms' -- "$cur"); return ;;
 		--clock) mapfile -t COMPREPLY < <(compgen -W 'auto tsc monotonic coarse' -- "$cur"); return ;;

@@ -39,6 +39,8 @@
  *		tramp_wanted
  *	runtime/process/clock.c:
  *		tramp_clock
+ *	runtime/process/execute.c:
+ *		tramp_slow_exec
  *	runtime/process/thread.c:
  *		tramp_self
  *	runtime/record/count.c:
@@ -179,6 +181,19 @@ CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t limit);
  * three arguments. Leaves the family before rights go, where others have that (runtime/process/leave.h).
  */
 CONTRACT enum tramp_answer tramp_slow_rights(const uint32_t call[4]);
+
+/* A call of a function, with the arguments that registers hold, as tramp_exec() puts it on the stack. */
+struct tramp_exec {
+	uint64_t argument[6], rax; /* rax: of a variable list, how many vector registers it has */
+	uint64_t body, word, slot; /* slot: the return address */
+	uint64_t more[];	   /* the arguments on the stack */
+};
+
+/*
+ * The thread is about to call a function that executes a program (runtime/process/execute.h): `word` tells which.
+ * TRAMP_AGAIN: the call is to be made. TRAMP_ENDED: it was made, and returned what is now in rax.
+ */
+CONTRACT enum tramp_answer tramp_slow_exec(struct tramp_exec *call);
 
 /*
  * The chunk is full, the clock's span changed, another event lies where this one should go, or a handler changed to

@@ -251,6 +251,33 @@ tramp_cfa:
 	.cfi_endproc
 	.size	tramp_cfa, . - tramp_cfa
 
+/*
+ * A call that executes a program: tramp_slow_exec() may make it, by way of the body.
+ *
+ *	in	0(%rsp) body, 8(%rsp) word, 16(%rsp) return address; rdi, rsi, rdx, rcx, r8, r9, al: the arguments
+ *	out	at the body, all registers as on entry but r10, r11; or at the return address, rax = the result
+ *	stack	at the call: struct tramp_exec
+ */
+	.p2align 4
+	.globl	tramp_exec
+	.hidden	tramp_exec
+	.type	tramp_exec, @function
+tramp_exec:
+	.cfi_startproc
+	.cfi_def_cfa_offset 24
+	SAVE	%rax, %r9, %r8, %rcx, %rdx, %rsi, %rdi
+	mov	%rsp, %rdi
+	call	tramp_slow_exec
+	cmp	$ANSWER_ENDED, %eax
+	RESTORE	%rdi, %rsi, %rdx, %rcx, %r8, %r9, %rax
+	lea	16(%rsp), %rsp			/* drops body and word; the flags stay */
+	.cfi_adjust_cfa_offset -16
+	je	1f
+	jmp	*-16(%rsp)
+1:	ret
+	.cfi_endproc
+	.size	tramp_exec, . - tramp_exec
+
 /* ---- gates ---- */
 
 /* cfa: from %rsp to above the slot of the return address into the program, as the stubs leave the stack. */
@@ -282,5 +309,6 @@ tramp_gate_\name:
 	GATE	limit, EVENT_LIMIT, 24
 	GATE	lock, EVENT_LOCK, 24
 	GATE	rights, EVENT_RIGHTS, 24
+	GATE	exec, EVENT_EXEC, 24
 
 	.section .note.GNU-stack, "", @progbits

@@ -84,6 +84,7 @@ enum tramp_event {
 	TRAMP_LIMIT,  /* a call of setrlimit() or prlimit(): no event, but it may limit the addresses that there are */
 	TRAMP_LOCK,   /* a call of mlockall(): no event, but it counts what is mapped */
 	TRAMP_RIGHTS, /* a call of setuid() or so: no event, but the process may give up rights, or fork */
+	TRAMP_EXEC,   /* a call of execve() or so: no event, but the module may have to go with it */
 	TRAMP_JUMP,   /* a call of longjmp(env, ...): no event, but frames below env's stack pointer are about to go */
 	TRAMP_CALLER, /* a call of dlopen() or so, which asks who called it: no event, but its caller may be gone */
 	TRAMP_RETURN, /* a return to a label of its own (labels.h) */
@@ -125,8 +126,8 @@ void tramp_xray_tail_idle_tsc(void), tramp_xray_tail_idle_mono(void), tramp_xray
 void tramp_landed(void), tramp_jump(void), tramp_caller(void), tramp_prctl(void), tramp_syscall(void);
 void tramp_limit(void), tramp_lock(void), tramp_rights(void);
 
-/* Stack on entry as tramp_intercept's; calls the body. */
-void tramp_cfa(void);
+/* Stack on entry as tramp_intercept's; these call the body, the second one at times. */
+void tramp_cfa(void), tramp_exec(void);
 
 /*
  * Return labels of the sets: what a slot of an intercepted call holds. Calls that began by the TSC, or by the coarse
@@ -145,7 +146,7 @@ void tramp_gate_intercept(void), tramp_gate_point(void);
 void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_tail(void);
 void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
 void tramp_gate_limit(void), tramp_gate_lock(void), tramp_gate_caller(void), tramp_gate_cfa(void);
-void tramp_gate_rights(void);
+void tramp_gate_rights(void), tramp_gate_exec(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
 #endif

@@ -7,7 +7,9 @@
 #include <string.h> /* strcmp */
 
 #include "audit/bind/dladdr_bind.h"
+#include "audit/bind/exec_bind.h"
 #include "audit/bind/nointercept.h"
+#include "audit/bind/symbol.h"
 #include "audit/live/announce.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/load_code.h"
@@ -308,12 +310,15 @@ static uint64_t watch(struct load *to, const char *name, uint64_t body)
 		[WATCH_PRCTL] = tramp_gate_prctl,
 		[WATCH_SYSCALL] = tramp_gate_syscall, [WATCH_LIMIT] = tramp_gate_limit,
 		[WATCH_LOCK] = tramp_gate_lock, [WATCH_RIGHTS] = tramp_gate_rights,
+		[WATCH_EXEC] = tramp_gate_exec,
 	};
 	struct binding *b = stub_for(to, NULL, body, gates[what]);
 
 	/* Nobody runs the stub yet, or it has that word. */
 	if (b)
-		b->cell->word = nointercept_call(name);
+		b->cell->word = nointercept_word(name);
+	if (what == WATCH_EXEC)
+		exec_bind_libc(to);
 	return b ? b->stub : body;
 }
 
@@ -333,6 +338,8 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 		return body;
 	bool own = from == to;
 	enum nointercept_watch what = own ? WATCH_NONE : nointercept_watch(name);
+	if (what == WATCH_EXEC && !symbol_is_libc(to))
+		what = WATCH_NONE;
 	/* Rules that were added live count, too; they change under the lock. */
 	if (!(!own && to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)

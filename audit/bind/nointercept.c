@@ -4,6 +4,8 @@
 #include <string.h> /* strcmp */
 #include <sys/syscall.h> /* __NR_setuid */
 
+#include "runtime/process/execute.h"
+
 static const char *const names[] = {
 	/* these return twice, or on another stack */
 	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "_setjmp3", "savectx", "vfork", "__vfork",
@@ -30,7 +32,8 @@ static int is(const char *name, const char *wanted)
 	return name[0] == wanted[0] && (!name[0] || name[1] == wanted[1]) && !strcmp(name, wanted);
 }
 
-uint32_t nointercept_call(const char *name)
+/* The system call that may take rights, or fork. */
+static uint32_t call_of(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -45,6 +48,28 @@ uint32_t nointercept_call(const char *name)
 		if (is(name, calls[i].name))
 			return calls[i].number;
 	return 0;
+}
+
+static enum execute_how how_executes(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum execute_how how;
+	} functions[] = {
+		{ "execve", EXECUTE_EXECVE }, { "execvpe", EXECUTE_EXECVPE }, { "execveat", EXECUTE_EXECVEAT },
+		{ "fexecve", EXECUTE_FEXECVE }, { "posix_spawn", EXECUTE_SPAWN }, { "posix_spawnp", EXECUTE_SPAWNP },
+		{ "execv", EXECUTE_EXECV }, { "execvp", EXECUTE_EXECVP }, { "execl", EXECUTE_EXECL },
+		{ "execlp", EXECUTE_EXECLP }, { "execle", EXECUTE_EXECLE }, { "system", EXECUTE_SHELL },
+		{ "popen", EXECUTE_SHELL }, { "pidfd_spawn", EXECUTE_SPAWN }, { "pidfd_spawnp", EXECUTE_SPAWNP },
+	};
+
+	/* Few names begin so; this is asked for each binding. */
+	if (name[0] != 'e' && name[0] != 'f' && name[0] != 'p' && name[0] != 's')
+		return EXECUTE_NONE;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (!strcmp(name, functions[i].name))
+			return functions[i].how;
+	return EXECUTE_NONE;
 }
 
 enum nointercept_watch nointercept_watch(const char *name)
@@ -72,7 +97,14 @@ enum nointercept_watch nointercept_watch(const char *name)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (is(name, others[i].name))
 			return others[i].what;
-	return nointercept_call(name) ? WATCH_RIGHTS : WATCH_NONE;
+	return call_of(name) ? WATCH_RIGHTS : how_executes(name) ? WATCH_EXEC : WATCH_NONE;
+}
+
+uint32_t nointercept_word(const char *name)
+{
+	uint32_t call = call_of(name);
+
+	return call ? call : how_executes(name);
 }
 
 int nointercept_name(const char *name)

@@ -21,21 +21,22 @@ enum nointercept_watch {
 	WATCH_SYSCALL,
 	WATCH_LIMIT,
 	WATCH_LOCK,
-	WATCH_RIGHTS
+	WATCH_RIGHTS,
+	WATCH_EXEC
 };
 
 /*
  * Functions that must be watched: a call means that frames are gone (TRAMP_LANDED) or about to go (TRAMP_JUMP), does
  * what its return address says (TRAMP_CALLER), shows where a frame of ours ends (TRAMP_CFA), may forbid us the TSC or
- * system calls (TRAMP_PRCTL, TRAMP_SYSCALL), may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK), or may take
- * rights from the process, or fork it unseen by handlers of fork() (TRAMP_RIGHTS).
+ * system calls (TRAMP_PRCTL, TRAMP_SYSCALL), may fail because too much is mapped (TRAMP_LIMIT, TRAMP_LOCK), may take
+ * rights from the process, or fork it unseen by handlers of fork() (TRAMP_RIGHTS), or executes a program (TRAMP_EXEC).
  */
 enum nointercept_watch nointercept_watch(const char *name);
 
 /*
- * The number of the system call that a function of WATCH_RIGHTS makes, with the same arguments if it may take rights;
- * of others 0.
+ * The word of a watched function's stub. WATCH_RIGHTS: the number of the system call that it makes, with the same
+ * arguments if it may take rights; WATCH_EXEC: enum execute_how; of others 0.
  */
-uint32_t nointercept_call(const char *name);
+uint32_t nointercept_word(const char *name);
 
 #endif

@@ -45,13 +45,20 @@ enum rules_prepare {
 	RULES_PREPARE_NONE,	/* none: text stays as in the file until `xaudit ctl` switches something on */
 };
 
+/* Are programs traced that this one executes? */
+enum rules_follow {
+	RULES_FOLLOW_YES, /* those that get our variables with their environment */
+	RULES_FOLLOW_NO,
+	RULES_FOLLOW_ALWAYS, /* others get our variables, too, where nothing speaks against it */
+};
+
 struct rules {
 	struct arena arena;
 	struct rules_section *sections;
 	const char *output; /* absolute; %p and %u are not yet replaced */
 	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
 	enum rules_clock clock;
-	int follow; /* trace the programs that this one executes */
+	enum rules_follow follow;
 	enum trace_mode mode;
 	size_t ring;	     /* bytes of a thread's ring: a power of two from 256k to 1G, default 8M */
 	uint64_t size_limit; /* bytes of a process's thread files, after which recording stops; 0: none */

@@ -31,7 +31,7 @@
 	X(BUFFER, "buffer", POWER, buffer, TRACE_CHUNK_MIN, TRACE_CHUNK_MAX,                                           \
 		"a power of two from 64k to 1G, as in 4M")                                                             \
 	X(CLOCK, "clock", WORD, clock, 0, 0, "auto, tsc, monotonic, coarse")                                           \
-	X(FOLLOW, "follow", YES, follow, 0, 0, "yes, no")                                                              \
+	X(FOLLOW, "follow", WORD, follow, 0, 0, "yes, no, always")                                                     \
 	X(MODE, "mode", WORD, mode, 0, 0, "stream, ring, count")                                                       \
 	X(RING, "ring", POWER, ring, RULES_RING_MIN, RULES_RING_MAX, "a power of two from 256k to 1G, as in 8M")       \
 	X(SIZE_LIMIT, "size-limit", SIZE, size_limit, RULES_SIZE_LIMIT_MIN, INT64_MAX,                                 \

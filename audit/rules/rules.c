@@ -266,7 +266,7 @@ static void set_defaults(struct rules *rules, int recorded)
 		.output = DEFAULTS_OUTPUT,
 		.buffer = DEFAULTS_BUFFER,
 		.ring = DEFAULTS_RING,
-		.follow = recorded,
+		.follow = recorded ? RULES_FOLLOW_YES : RULES_FOLLOW_NO,
 		.control_any = recorded,
 	};
 }

@@ -6,6 +6,7 @@
 #include <unistd.h> /* environ */
 
 #include "audit/bind/symbol.h"
+#include "runtime/process/execute.h"
 
 static const char *base(const char *path, size_t length)
 {
@@ -15,14 +16,11 @@ static const char *base(const char *path, size_t length)
 	return path;
 }
 
-void children_untraced(void)
+/* Takes this module out of LD_AUDIT. */
+static void leave_alone(const char *own)
 {
 	static const char variable[] = "LD_AUDIT=";
-	const struct link_map *us;
 
-	if (!symbol_owner((void *)children_untraced, &us) || !us)
-		return;
-	const char *own = base(us->l_name, strlen(us->l_name));
 	/* Our environ and the program's both point to the strings that the kernel laid out. */
 	for (char **e = environ; e && *e; e++) {
 		if (strncmp(*e, variable, sizeof(variable) - 1))
@@ -40,4 +38,17 @@ void children_untraced(void)
 		}
 		*to = '\0';
 	}
+}
+
+void children_follow(enum rules_follow follow)
+{
+	static char *const none[] = { NULL };
+	const struct link_map *us;
+
+	if (!symbol_owner((void *)children_follow, &us) || !us)
+		return;
+	if (follow == RULES_FOLLOW_NO)
+		leave_alone(base(us->l_name, strlen(us->l_name)));
+	else
+		execute_init(us->l_name, environ ? environ : none, follow == RULES_FOLLOW_ALWAYS);
 }

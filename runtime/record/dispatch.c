@@ -56,6 +56,7 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 		[TRAMP_LIMIT] = tramp_limit,
 		[TRAMP_LOCK] = tramp_lock,
 		[TRAMP_RIGHTS] = tramp_rights,
+		[TRAMP_EXEC] = tramp_exec,
 	};
 
 	use[TRAMP_CUSTOM] = set == DISPATCH_RECORD ? tramp_custom : tramp_custom_pass;

@@ -53,7 +53,8 @@ is "$(compared "$page")" '' 'each field is where the page says, and as wide'
 sed -n '/^struct trace_[a-z_]* {$/{s/struct //; s/ {//; h}
 	/^\tstruct trace_record head;/{x;p}
 	s/^\tstruct \(trace_[a-z_]*\) [a-z]*\[\];/\1/p' "$top_srcdir/format/trace.h" >"$tmp/records"
-printf '%s\n' trace_chunk trace_head trace_counts trace_pair trace_record sched_head sched_record >>"$tmp/records"
+printf '%s\n' trace_chunk trace_executed trace_head trace_counts trace_pair trace_record sched_head sched_record \
+	>>"$tmp/records"
 ok 'there are structures of records' test "$(wc -l <"$tmp/records")" -ge 19
 is "$(rows "$page" | cut -d' ' -f1 | sort -u)" "$(sort -u "$tmp/records")" 'no structure is missing'
 

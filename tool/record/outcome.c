@@ -20,6 +20,7 @@
 #include "tool/base/tool.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/record/drain_thread.h"
+#include "tool/record/executed.h"
 #include "tool/record/folder.h"
 #include "tool/record/losses.h"
 #include "tool/record/meant.h"
@@ -121,6 +122,8 @@ static int take_process(struct found *found, struct xaudit_read_process *process
 	found->alive += alive;
 	found->recorded |= xaudit_read_process_head(process)->threads != 0;
 	record_losses_look(&found->lost, process);
+	if (!alive)
+		record_executed_look(process);
 	if (!alive)
 		record_unmatched_look(process);
 	if (!alive && !xaudit_read_process_chosen(process) && !found->empty++ && !take_empty(found, process))
@@ -386,5 +389,6 @@ void record_outcome(const struct record_folder *folder, const struct record_opti
 			found.unread == 1 ? "its" : "their");
 	record_unmatched_say(off || found.alive || found.empty == found.processes || found.unread);
 	record_losses_say(&found.lost, found.processes);
+	record_executed_say();
 	free(found.exe);
 }

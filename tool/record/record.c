@@ -109,6 +109,8 @@ static const struct options_row rows[] = {
 		.take = take_key },
 	{ 0, "overflow", "WHAT", "where the disk is too slow: wait for it (default), or drop events",
 		.take = take_key },
+	{ 0, "follow", "WHICH", "executed programs: yes (default), no; always: without our variables, too",
+		.take = take_key },
 	{ 'D', "depth", "N", "record only so many levels of calls", .take = take_key },
 	{ 't', "time", "TIME", "leave out calls that are shorter, as in 500ns, 10us, 1.5ms", .take = take_key },
 	{ 'C', "below", "PATTERN", "record only these functions and what they call; repeatable",

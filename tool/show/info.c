@@ -140,6 +140,19 @@ static void print_mode(const struct xaudit_read_head *head)
 			head->taken_back);
 }
 
+/* Programs that the family executed, and that are not in the trace. */
+static void print_executed(const struct info_process *of)
+{
+	const struct xaudit_read_executed *executed;
+
+	for (uint32_t n = 0; (executed = xaudit_read_process_executed(of->process, n)); n++) {
+		printf("  Executed    ");
+		tool_text(stdout, *executed->name ? executed->name : "others");
+		printf(", %" PRIu64 " time%s, untraced%s%s\n", executed->count, executed->count == 1 ? "" : "s",
+			*executed->word ? ": " : "", executed->word);
+	}
+}
+
 static void print_changes(const struct info_process *of)
 {
 	char buf[SHOW_TIME_SIZE];
@@ -224,6 +237,7 @@ static void print_process(
 		tool_text(stdout, facts->note[i]);
 		putchar('\n');
 	}
+	print_executed(of);
 	print_changes(of);
 	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", facts->objects, facts->loads,
 		facts->unloads);

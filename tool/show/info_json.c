@@ -144,6 +144,19 @@ static void print_changes(const struct info_process *of)
 	printf("],");
 }
 
+static void print_executed(const struct info_process *of)
+{
+	const struct xaudit_read_executed *executed;
+
+	printf("\"executed\":[");
+	for (uint32_t n = 0; (executed = xaudit_read_process_executed(of->process, n)); n++) {
+		printf("%s{", n ? "," : "");
+		text("name", executed->name, ",");
+		printf("\"count\":%" PRIu64 ",\"untraced\":\"%s\"}", executed->count, executed->word);
+	}
+	printf("],");
+}
+
 static void print_process(const struct info *all, const struct info_process *of)
 {
 	const struct xaudit_read_process_info *info = of->info;
@@ -174,6 +187,7 @@ static void print_process(const struct info *all, const struct info_process *of)
 		json_string(stdout, facts->note[i]);
 	}
 	printf("],");
+	print_executed(of);
 	print_custom(amounts);
 	printf("\"counted\":%" PRIu64 ",\"overwritten_chunks\":%" PRIu64
 	       ",\"mode\":\"%s\",\"overflow\":\"%s\",\"recording\":%s,\"ring_bytes\":%" PRIu64

@@ -23,6 +23,7 @@ struct xaudit_read_process {
 	bool kept;	/* it was taken for its facts */
 	struct xaudit_read_process_info info;
 	struct xaudit_read_head head;
+	struct xaudit_read_executed executed;
 	struct read_api_facts *facts; /* NULL: they were not asked for */
 };
 

@@ -188,6 +188,33 @@ const struct xaudit_read_facts *xaudit_read_process_facts(struct xaudit_read_pro
 	return &own->facts;
 }
 
+const struct xaudit_read_executed *xaudit_read_process_executed(struct xaudit_read_process *process, uint32_t number)
+{
+	static const char *const words[] = {
+		[TRACE_UNTRACED_ENVIRONMENT] = "environment",
+		[TRACE_UNTRACED_RIGHTS] = "rights",
+		[TRACE_UNTRACED_STATIC] = "static",
+	};
+	struct trace_head *head = &process->read->head;
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < TRACE_EXECUTED; i++) {
+		struct trace_executed *executed = &head->executed[i];
+		/* One whose writer was killed, or is not ready, has no name or no reason. */
+		if (!executed->key || !executed->count || !executed->name[0] || !executed->why ||
+			executed->why >= sizeof(words) / sizeof(*words) || seen++ != number)
+			continue;
+		executed->name[sizeof(executed->name) - 1] = '\0';
+		process->executed = (struct xaudit_read_executed){ executed->name, executed->count, executed->why,
+			words[executed->why] };
+		return &process->executed;
+	}
+	if (seen != number || !head->executed_others)
+		return NULL;
+	process->executed = (struct xaudit_read_executed){ "", head->executed_others, 0, "" };
+	return &process->executed;
+}
+
 const struct xaudit_read_process_object *xaudit_read_process_object(
 	struct xaudit_read_process *process, uint32_t number)
 {

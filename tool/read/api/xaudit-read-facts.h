@@ -66,6 +66,19 @@ struct xaudit_read_head {
 /* Valid until it is asked for again. */
 const struct xaudit_read_head *xaudit_read_process_head(struct xaudit_read_process *process);
 
+/* Programs of one name that the process, or another one of its family, executed, and that were not traced. */
+struct xaudit_read_executed {
+	const char *name; /* last component of the path, up to 47 bytes of it; "": various others */
+	uint64_t count;	  /* how many of that name */
+	/* 1: by their environment; 2: they get other rights; 3: not run by glibc's dynamic linker; 0: various */
+	uint32_t why;
+	const char *word; /* for why: "environment", "rights", "static"; "": various */
+};
+
+/* number: from 0 on; NULL: there are no more. Valid until it is called again. Told once for a family. */
+const struct xaudit_read_executed *xaudit_read_process_executed(
+	struct xaudit_read_process *process, uint32_t number);
+
 /* Reads the head again: it changes while the process runs. Returns 0 if it can't be read. */
 int xaudit_read_process_again(struct xaudit_read_process *process);
 
