@@ -203,6 +203,64 @@ program_chromium() {
 		"file://$(pwd)/page.html" 2>log | grep -o 'sum [0-9]*' | tail -n 1
 }
 
+# As a user whom its sandbox lets in. Its processes change their root to an empty folder: `record` alone opens files for
+# them, and one of them shares its parent's memory while it does so.
+program_chromium_sandbox() {
+	needs chromium setpriv || return
+	for sandboxed in ring later displaced live; do
+		! unfit $sandboxed || return
+	done
+	printf '<body><script>document.write("sum " + [...Array(1000).keys()].reduce((a, b) => a + b))'\
+'</script></body>' \
+		>page.html
+	mkdir profile && chown 65534 profile
+	HOME=$(pwd)/profile traced setpriv --reuid=65534 --regid=65534 --clear-groups timeout 120 chromium --headless \
+		--disable-gpu --disable-quic --no-first-run --disable-background-networking \
+		--disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$(pwd)/profile" \
+		--dump-dom "file://$(pwd)/page.html" 2>log | grep -o 'sum [0-9]*' | tail -n 1
+}
+
+program_firefox() {
+	needs firefox-esr || return
+	echo '<p>x</p>' >page.html
+	mkdir profile
+	HOME=$(pwd) traced timeout -k 5 120 firefox-esr --headless --no-remote --profile "$(pwd)/profile" \
+		--window-size 300,200 --screenshot "$(pwd)/page.png" "file://$(pwd)/page.html" >log 2>&1
+	status=$?
+	md5sum <page.png
+	return $status
+}
+
+program_blender() {
+	needs blender || return
+	echo 'import bpy
+bpy.ops.mesh.primitive_monkey_add()
+print("faces", sum(len(o.data.polygons) for o in bpy.data.objects if o.type == "MESH"))' >faces.py
+	HOME=$(pwd) traced timeout 120 blender -b --factory-startup -noaudio -P faces.py 2>log | grep faces
+}
+
+# Its handler of SIGSEGV judges by the instruction; xaudit-index(1).
+program_ocaml() {
+	needs ocamlopt || return
+	echo 'let rec so n = 1 + so (n + 1)
+let () = try ignore (so 0) with Stack_overflow -> print_endline "so"' >so.ml
+	ocamlopt so.ml -o so >/dev/null 2>&1 || return
+	traced ./so
+}
+
+program_ripgrep() {
+	needs rg || return
+	seq 20000 >numbers
+	traced rg -j4 --sort path -c '1.*2' numbers
+}
+
+program_restic() {
+	needs restic || return
+	seq 20000 >numbers
+	RESTIC_PASSWORD=x HOME=$(pwd) traced sh -c 'restic -q -r r init && restic -q -r r backup numbers &&
+		restic -q -r r check && restic -r r stats --mode raw-data --json' | grep -o '"total_blob_count":[0-9]*'
+}
+
 program_gimp() {
 	needs gimp /usr/lib/gimp/2.0/plug-ins/script-fu || return
 	HOME=$(pwd) traced timeout 120 gimp -n -i -d -f -b \
