@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* AT_EMPTY_PATH */
 #include "runtime/process/execute.h"
 
-#include <elf.h>
-#include <errno.h> /* ENOENT */
-#include <fcntl.h> /* AT_FDCWD */
+#include <errno.h> /* E2BIG */
+#include <fcntl.h> /* AT_EMPTY_PATH */
 #include <linux/capability.h>
-#include <sys/stat.h> /* S_ISUID */
-#include <sys/uio.h>  /* struct iovec */
+#include <signal.h>  /* stack_t */
+#include <sys/uio.h> /* struct iovec */
+#include <unistd.h>  /* R_OK */
 
 #include "format/trace.h"
 #include "runtime/files/pool.h"
+#include "runtime/process/execute_look.h"
 #include "x86_64/confined.h"
 #include "x86_64/contract.h"
-#include "x86_64/elf.h"
 #include "x86_64/sys.h"
 
 #define VARIABLES 1024 /* of an environment, most that are looked at */
-#define BATCH	  32   /* of these at a time */
+#define BATCH	  8    /* of these at a time: on the stack, which may be small */
 #define PREFIX	  64   /* bytes of a variable that are looked at; most are shorter */
 #define OWN	  64   /* variables of ours, most */
-#define PIECE	  256
-#define SCRIPTS	  4 /* interpreters of interpreters, as many as the kernel takes */
+#define SEARCH	  4608 /* bytes of stack that libc's functions use to search in PATH: for a path, and some more */
 
 /* ---- what is known from the start ---- */
 
@@ -40,9 +40,12 @@ static struct {
 	/* Of libc. Stored before the first stub that needs them is made. */
 	uint64_t environment, execve, execvpe;
 } start;
-/* With follow = always: the program's variables, as the kernel laid them out. */
+/*
+ * With follow = always: the variables that the program was started with. The program may write over the texts that the
+ * kernel laid out, and does so for another title in `ps`: ours are copies, the others are known by their hash alone.
+ */
 static const char *own[OWN] SYS_LARGE; /* LD_AUDIT, XAUDIT_... */
-static const char *variable[VARIABLES] SYS_LARGE; /* the others */
+static uint64_t variable[VARIABLES] SYS_LARGE; /* the others */
 
 static void look_at_who(struct who *who)
 {
@@ -70,25 +73,61 @@ static bool begins(const char *text, const char *with)
 	return !*with;
 }
 
+/* Of so much of a variable as compare() sees. */
+static uint64_t hash(const char *text)
+{
+	uint64_t key = 14695981039346656037ull;
+
+	for (size_t i = 0; i < PREFIX - 1 && text[i]; i++)
+		key = (key ^ (uint8_t)text[i]) * 1099511628211ull;
+	return key;
+}
+
+static bool is_own(const char *text)
+{
+	return begins(text, "LD_AUDIT=") || begins(text, "XAUDIT_");
+}
+
+/* Copies our variables to memory that nobody writes to. Returns false: there is none. */
+static bool copy_own(char *const *environment)
+{
+	size_t size = 0;
+
+	for (char *const *e = environment; *e; e++)
+		if (is_own(*e))
+			size += sys_length(*e) + 1;
+	if (!size)
+		return true;
+	char *to = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *all = to;
+	if (sys_is_error(to))
+		return false;
+	for (char *const *e = environment; *e && start.owns < OWN; e++) {
+		if (!is_own(*e))
+			continue;
+		size_t length = sys_length(*e) + 1;
+		sys_copy(to, *e, length);
+		own[start.owns++] = to;
+		to += length;
+	}
+	sys_mprotect(all, size, PROT_READ);
+	return true;
+}
+
 void execute_init(const char *module, char *const *environment, bool always)
 {
+	execute_look_init();
 	start.module = start.name = module;
 	for (const char *p = module; *p; p++)
 		if (*p == '/')
 			start.name = p + 1;
 	start.name_length = sys_length(start.name);
-	start.always = always;
-	if (!always)
+	start.always = always && copy_own(environment);
+	if (!start.always)
 		return;
 	look_at_who(&start.who);
-	for (; *environment; environment++) {
-		if (begins(*environment, "LD_AUDIT=") || begins(*environment, "XAUDIT_")) {
-			if (start.owns < OWN)
-				own[start.owns++] = *environment;
-		} else if (start.variables < VARIABLES) {
-			variable[start.variables++] = *environment;
-		}
-	}
+	for (; *environment && start.variables < VARIABLES; environment++)
+		if (!is_own(*environment))
+			variable[start.variables++] = hash(*environment);
 }
 
 void execute_libc(uint64_t environment, uint64_t execve, uint64_t execvpe)
@@ -100,40 +139,15 @@ void execute_libc(uint64_t environment, uint64_t execve, uint64_t execvpe)
 	start.environment = environment;
 }
 
-/* ---- memory of the program's, which may not be there ---- */
-
-/* Has the kernel copy so many bytes. Returns false if they are not there, or the kernel does not do that. */
-static bool copy(void *to, uint64_t from, size_t size)
-{
-	struct iovec here = { to, size }, there = { (void *)(uintptr_t)from, size };
-
-	return sys_call(__NR_process_vm_readv, sys_getpid(), (long)&here, 1, (long)&there, 1, 0) == (long)size;
-}
-
-/* The text there, or its beginning: up to size - 1 bytes. Reads no page beyond its end. Returns whether it is there. */
-static bool copy_text(char *to, uint64_t from, size_t size)
-{
-	for (size_t done = 0; done + 1 < size;) {
-		size_t n = 4096 - (from + done) % 4096;
-		if (n > size - 1 - done)
-			n = size - 1 - done;
-		if (!copy(to + done, from + done, n))
-			return false;
-		for (size_t end = done + n; done < end; done++)
-			if (!to[done])
-				return true;
-	}
-	to[size - 1] = '\0';
-	return true;
-}
+/* ---- the environment ---- */
 
 /* BATCH words of a list, or those up to its end, which is 0: what lies behind may not be there. */
 static bool copy_words(uint64_t to[BATCH], uint64_t list)
 {
-	if (copy(to, list, BATCH * sizeof(*to)))
+	if (execute_copy(to, list, BATCH * sizeof(*to)))
 		return true;
 	for (uint32_t i = 0; i < BATCH; i++) {
-		if (!copy(&to[i], list + 8ull * i, sizeof(*to)))
+		if (!execute_copy(&to[i], list + 8ull * i, sizeof(*to)))
 			return false;
 		if (!to[i])
 			break;
@@ -156,24 +170,23 @@ static bool copy_texts(char to[BATCH][PREFIX], const uint64_t from[BATCH], uint3
 		there[i] = (struct iovec){ (void *)(uintptr_t)from[i], length };
 		size += (long)length;
 	}
-	bool all = sys_call(__NR_process_vm_readv, sys_getpid(), (long)here, n, (long)there, n, 0) == size;
+	bool all = !execute_is_filtered() &&
+		   sys_call(__NR_process_vm_readv, sys_gettid(), (long)here, n, (long)there, n, 0) == size;
 	for (uint32_t i = 0; i < n; i++)
 		if (!all || (here[i].iov_len < PREFIX - 1 && sys_length(to[i]) == here[i].iov_len))
-			if (!copy_text(to[i], from[i], PREFIX))
+			if (!execute_copy_text(to[i], from[i], PREFIX))
 				return false;
 	return true;
 }
 
-/* ---- the environment ---- */
-
 /* Names this list of auditors, at that address, ours? */
 static bool names_us(uint64_t list)
 {
-	char piece[PIECE];
+	char piece[PREFIX];
 	size_t same = 0; /* characters of this component that are our name's; SIZE_MAX: it is another */
 
 	for (;; list += sizeof(piece) - 1) {
-		if (!copy_text(piece, list, sizeof(piece)))
+		if (!execute_copy_text(piece, list, sizeof(piece)))
 			return false;
 		size_t i = 0;
 		for (; i + 1 < sizeof(piece) && piece[i]; i++) {
@@ -199,6 +212,7 @@ struct environment {
 	bool has_audit;	 /* LD_AUDIT is there, perhaps with other auditors alone */
 	bool is_known;	 /* all of it was seen */
 	bool is_ours;	 /* it has a variable of the program's own */
+	uint64_t path;	    /* where the value of PATH lies; 0: it has none */
 	uint64_t own_there; /* bits: variables of `own` that it has, with any value */
 };
 
@@ -212,16 +226,12 @@ static void compare(struct environment *of, const char text[PREFIX])
 		if (name + 1 < PREFIX && sys_same(text, own[i], name + 1))
 			of->own_there |= 1ull << i;
 	}
-	for (uint32_t i = 0; !of->is_ours && i < start.variables; i++) {
-		const char *ours = variable[i];
-		size_t n = 0;
-		while (n + 2 < PREFIX && ours[n] && ours[n] == text[n])
-			n++;
-		of->is_ours = n && ours[n] == text[n];
-	}
+	uint64_t key = hash(text);
+	for (uint32_t i = 0; !of->is_ours && i < start.variables; i++)
+		of->is_ours = key == variable[i];
 }
 
-static void look_at_environment(struct environment *of, uint64_t list)
+static __attribute__((noinline)) void look_at_environment(struct environment *of, uint64_t list)
 {
 	uint64_t word[BATCH];
 	char text[BATCH][PREFIX];
@@ -240,107 +250,13 @@ static void look_at_environment(struct environment *of, uint64_t list)
 				of->has_audit = true;
 				of->has_us |= names_us(word[i] + sizeof("LD_AUDIT=") - 1);
 			}
+			if (!of->path && begins(text[i], "PATH="))
+				of->path = word[i] + sizeof("PATH=") - 1;
 			if (start.always)
 				compare(of, text[i]);
 		}
 	}
 	of->is_known = !list || n < BATCH;
-}
-
-/* ---- the file ---- */
-
-/* Does the kernel give it other rights than the caller's? Then ld.so takes no auditors. */
-static bool gives_rights(const struct stat *st, int fd)
-{
-	if (st->st_mode & S_ISUID && st->st_uid != (uid_t)sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0))
-		return true;
-	if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		st->st_gid != (gid_t)sys_call(__NR_getegid, 0, 0, 0, 0, 0, 0))
-		return true;
-	return fd >= 0 && sys_call(__NR_geteuid, 0, 0, 0, 0, 0, 0) != 0 &&
-	       sys_call(__NR_fgetxattr, fd, (long)"security.capability", 0, 0, 0, 0) > 0;
-}
-
-static bool is_loader(const char *path, size_t size)
-{
-	static const char name[] = "ld-linux";
-
-	for (size_t i = 0; i + sizeof(name) <= size; i++)
-		if (sys_same(path + i, name, sizeof(name) - 1))
-			return true;
-	return false;
-}
-
-/* Does it name glibc's dynamic linker for our machine? What lies further behind in the file is taken as that. */
-static bool has_interpreter(const char *bytes, size_t size)
-{
-	Elf64_Ehdr head;
-	Elf64_Phdr segment;
-
-	if (size < sizeof(head))
-		return true;
-	sys_copy(&head, bytes, sizeof(head));
-	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != MACHINE_ELF)
-		return false;
-	for (uint64_t i = 0, at = head.e_phoff; i < head.e_phnum; i++, at += head.e_phentsize) {
-		if (at > size || size - at < sizeof(segment))
-			return true;
-		sys_copy(&segment, bytes + at, sizeof(segment));
-		if (segment.p_type == PT_INTERP)
-			return segment.p_offset >= size || segment.p_filesz > size - segment.p_offset ||
-			       is_loader(bytes + segment.p_offset, segment.p_filesz);
-	}
-	return false;
-}
-
-/* The interpreter in the first line of a script, which begins at bytes; it ends at a blank. NULL: there is none. */
-static const char *interpreter(char *bytes, size_t size)
-{
-	size_t i = 2, end;
-
-	while (i < size && (bytes[i] == ' ' || bytes[i] == '\t'))
-		i++;
-	for (end = i; end < size && bytes[end] > ' ';)
-		end++;
-	if (end == i || end == size)
-		return NULL;
-	bytes[end] = '\0';
-	return bytes + i;
-}
-
-/*
- * Why the module won't be loaded into this file, whatever the environment. TRACE_UNTRACED_NO_FILE: it can't be
- * executed; 0: nothing speaks against it. It may be replaced before it is executed.
- */
-static uint32_t look_at_file(long folder, const char *path)
-{
-	char bytes[1024];
-	struct stat st;
-
-	for (int scripts = 0; scripts <= SCRIPTS; scripts++) {
-		if (sys_call(__NR_newfstatat, folder, (long)path, (long)&st, 0, 0, 0) || !S_ISREG(st.st_mode) ||
-			!(st.st_mode & 0111))
-			return TRACE_UNTRACED_NO_FILE;
-		/* It may be executable, and not readable. */
-		long fd = sys_call(__NR_openat, folder, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0,
-			0);
-		bool rights = gives_rights(&st, (int)fd);
-		long n = fd < 0 ? 0 : sys_read((int)fd, bytes, sizeof(bytes));
-		if (fd >= 0)
-			sys_close((int)fd);
-		if (n > 2 && bytes[0] == '#' && bytes[1] == '!') {
-			/* Rights of scripts don't count. */
-			path = interpreter(bytes, (size_t)n);
-			if (!path)
-				return 0;
-			continue;
-		}
-		return rights ? TRACE_UNTRACED_RIGHTS
-		       : n > 4 && sys_same(bytes, ELFMAG, SELFMAG) && !has_interpreter(bytes, (size_t)n)
-			       ? TRACE_UNTRACED_STATIC
-			       : 0;
-	}
-	return 0;
 }
 
 /* ---- counting ---- */
@@ -349,13 +265,14 @@ static uint32_t look_at_file(long folder, const char *path)
  * Adds one to the count of this name. Entries are taken by their key, once; whoever took one writes the name, which a
  * reader may find empty.
  */
+_Static_assert(sizeof((struct trace_executed){ 0 }.name) == EXECUTE_NAME, "it is written as a whole");
 static void count(const char *name, uint32_t why)
 {
 	if (!pool_is_open())
 		return;
 	struct trace_head *head = pool_address(0);
 	uint64_t key = 14695981039346656037ull;
-	char kept[sizeof(head->executed->name)] = "";
+	char kept[EXECUTE_NAME] = "";
 
 	for (size_t i = 0; i + 1 < sizeof(kept) && name[i]; i++) {
 		kept[i] = name[i];
@@ -403,7 +320,7 @@ static uint64_t behind_list(const struct tramp_exec *call)
 	for (uint32_t i = 1, ended = 0; i < VARIABLES; i++) {
 		if (i < 6)
 			word = call->argument[i];
-		else if (!copy(&word, more + 8ull * (i - 6), sizeof(word)))
+		else if (!execute_copy(&word, more + 8ull * (i - 6), sizeof(word)))
 			return 0;
 		if (ended)
 			return word;
@@ -421,34 +338,53 @@ static uint64_t environment_of(const struct tramp_exec *call)
 		return call->argument[at];
 	if (call->word == EXECUTE_EXECLE)
 		return behind_list(call);
-	return copy(&list, start.environment, sizeof(list)) ? list : 0;
+	return execute_copy(&list, start.environment, sizeof(list)) ? list : 0;
 }
 
-/* What is executed: its path, as it was given, or found by the descriptor. Returns false: it can't be told. */
-static bool path_of(const struct tramp_exec *call, char *path, size_t size)
+/*
+ * Why the module won't be loaded, whatever the environment (execute_look()), and what is executed; false: it can't be
+ * told. of: the environment that it gets, which lies at `list`.
+ */
+static __attribute__((noinline)) bool look_at_program(const struct tramp_exec *call, const struct environment *of,
+	uint64_t list, char name[EXECUTE_NAME], uint32_t *why)
 {
-	int at = arguments[call->word].path;
-	char link[40] = "/proc/self/fd/";
-	size_t length = sys_length(link);
+	struct execute_file file;
+	char link[32];
+	int at = arguments[call->word].path, folder = arguments[call->word].folder;
+	uint64_t path = call->argument[at < 0 ? 0 : at], libc;
+	bool is_spawn = call->word == EXECUTE_SPAWN || call->word == EXECUTE_SPAWNP;
 
-	if (call->word == EXECUTE_SHELL) {
-		sys_copy(path, "/bin/sh", 8);
-		return true;
-	}
-	if (at >= 0 && !copy_text(path, call->argument[at], size))
+	*why = 0;
+	if (call->word == EXECUTE_FEXECVE) {
+		if (!execute_name_descriptor(&file, (int)call->argument[0], link))
+			return false;
+	} else if (!execute_name(&file, call->word == EXECUTE_SHELL ? (uint64_t)(uintptr_t)"/bin/sh" : path)) {
 		return false;
-	if (at >= 0 && (*path || arguments[call->word].folder < 0))
-		return *path;
-	/* fexecve(), or execveat() of the descriptor itself. */
-	uint32_t fd = (uint32_t)call->argument[0], power = 1;
-	while (fd / power >= 10)
-		power *= 10;
-	for (; power; power /= 10)
-		link[length++] = (char)('0' + fd / power % 10);
-	link[length] = '\0';
-	long n = sys_call(__NR_readlink, (long)link, (long)path, (long)(size - 1), 0, 0, 0);
-	path[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	} else if (file.is_empty) {
+		if (call->word != EXECUTE_EXECVEAT || !(call->argument[4] & AT_EMPTY_PATH) ||
+			!execute_name_descriptor(&file, (int)call->argument[0], link))
+			return false;
+	} else if (folder >= 0) {
+		file.folder = (int)call->argument[folder];
+		file.flags = (int)call->argument[4] & AT_SYMLINK_NOFOLLOW;
+	}
+	sys_copy(name, file.name, EXECUTE_NAME);
+	/* The child may change to another folder first: actions may say so. */
+	if (is_spawn && call->argument[2] && !file.is_absolute)
+		return true;
+	if (file.has_slash || !arguments[call->word].searches) {
+		*why = execute_look(&file);
+	} else if (execute_copy(&libc, start.environment, sizeof(libc))) {
+		/* Libc looks for PATH in its environ, whatever the program gets. */
+		struct environment other;
+		if (libc != list) {
+			look_at_environment(&other, libc);
+			of = &other;
+		}
+		if (of->is_known)
+			*why = execute_search(&file, of->path);
+	}
+	return true;
 }
 
 /* May it have our variables? */
@@ -461,11 +397,18 @@ static bool may_have(const struct environment *of)
 	look_at_who(&now);
 	if (!sys_same(&now, &start.who, sizeof(now)))
 		return false;
-	long fd = sys_open(start.module, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	sys_close((int)fd);
-	return true;
+	/* By the real ids, which are the effective ones: ld.so would not have taken us otherwise. */
+	return !sys_call(__NR_faccessat, AT_FDCWD, (long)start.module, R_OK, 0, 0, 0);
+}
+
+/* Is there so much room on the stack, where it is a handler's own, and the kernel can tell? */
+static bool has_room(size_t size)
+{
+	stack_t own_stack;
+
+	if (sys_call(__NR_sigaltstack, 0, (long)&own_stack, 0, 0, 0, 0) || !(own_stack.ss_flags & SS_ONSTACK))
+		return true;
+	return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)own_stack.ss_sp >= size;
 }
 
 typedef long exec_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
@@ -474,11 +417,11 @@ typedef long exec_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uin
 static __attribute__((noinline)) bool call_with_ours(
 	struct tramp_exec *call, const struct environment *of, uint64_t list)
 {
-	uint64_t with[VARIABLES + 1], argument[6], function = call->body;
+	uint64_t with[of->count + start.owns + 1], argument[6], function = call->body;
 	uint32_t n = of->count;
 	int at = arguments[call->word].environment;
 
-	if (n && !copy(with, list, n * sizeof(*with)))
+	if (n && !execute_copy(with, list, n * sizeof(*with)))
 		return false;
 	for (uint32_t i = 0; i < start.owns; i++)
 		if (!(of->own_there & 1ull << i))
@@ -492,41 +435,33 @@ static __attribute__((noinline)) bool call_with_ours(
 	argument[at] = (uint64_t)(uintptr_t)with;
 	call->rax = (uint64_t)((exec_function *)(uintptr_t)function)(
 		argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
-	/* Whatever went wrong, and be it that it was too much (E2BIG): the call is made as it would have been. */
-	return (call->word == EXECUTE_SPAWN || call->word == EXECUTE_SPAWNP) && (int)call->rax == 0;
+	/*
+	 * What did not execute is executed as it would have been. A spawn may have done things before it failed, as to
+	 * create a file, which can't be done twice: that is made again only where its failure may be our doing.
+	 */
+	int error = (int)call->rax;
+	return (call->word == EXECUTE_SPAWN || call->word == EXECUTE_SPAWNP) && error != E2BIG && error != EFAULT;
 }
 
 enum tramp_answer tramp_slow_exec(struct tramp_exec *call)
 {
 	struct environment environment;
-	char path[PIECE * 4];
-	uint32_t why = 0;
+	char name[EXECUTE_NAME];
+	uint32_t why;
 
 	/* Under a filter of system calls nothing is asked. */
-	if (confined() || !call->word || call->word >= EXECUTE_HOWS || !start.module || !start.environment)
+	if (confined() || !call->word || call->word >= EXECUTE_HOWS || !start.module || !start.environment ||
+		!has_room(EXECUTE_LOOK_ROOM))
 		return TRAMP_AGAIN;
 	uint64_t list = environment_of(call);
 	look_at_environment(&environment, list);
-	if (!path_of(call, path, sizeof(path)))
-		return TRAMP_AGAIN;
-	const char *name = path;
-	bool has_slash = false;
-	for (const char *p = path; *p; p++)
-		if (*p == '/') {
-			has_slash = true;
-			name = p + 1;
-		}
-	if (has_slash || !arguments[call->word].searches) {
-		int folder = arguments[call->word].folder;
-		why = look_at_file(folder >= 0 && *path != '/' ? (int)call->argument[folder] : AT_FDCWD, path);
-	}
-	/* A descriptor's file may have no name any more. */
-	if (why == TRACE_UNTRACED_NO_FILE && call->word == EXECUTE_FEXECVE)
-		why = 0;
-	if (why == TRACE_UNTRACED_NO_FILE || !environment.is_known)
+	if (!environment.is_known || !look_at_program(call, &environment, list, name, &why) ||
+		why == TRACE_UNTRACED_NO_FILE)
 		return TRAMP_AGAIN;
 	bool can = call->word <= EXECUTE_EXECVP && (call->word < EXECUTE_EXECV || (start.execve && start.execvpe));
-	if (!why && !environment.has_us && start.always && can && may_have(&environment)) {
+	size_t room = (environment.count + start.owns) * sizeof(uint64_t) + EXECUTE_LOOK_ROOM +
+		      (arguments[call->word].searches ? SEARCH : 0);
+	if (!why && !environment.has_us && start.always && can && may_have(&environment) && has_room(room)) {
 		if (call_with_ours(call, &environment, list))
 			return TRAMP_ENDED;
 		return TRAMP_AGAIN;

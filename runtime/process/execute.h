@@ -7,7 +7,8 @@
  * The stub of such a function comes here before the call (x86_64/contract.h, tramp_slow_exec). The call may be made
  * in a forked child, in a child of vfork, or by a handler of a signal, and never come back. So all that is needed lies
  * on the stack, in memory that does not change once the program runs, and in the family's shared head, which is written
- * to by atomic operations alone. What the arguments point to may not be there: the kernel copies it for us.
+ * to by atomic operations alone. What the arguments point to may not be there, and the stack may be small:
+ * execute_look.h.
  *
  * execute_init(), execute_libc(): one after the other; process lock held, or one thread. tramp_slow_exec(): any thread,
  * async-signal-safe, no lock, no libc.

@@ -49,11 +49,38 @@ most=$(bounded 60 ./executes most)
 record most --follow=always -- ./executes most
 is "$status $out" "0 $most" 'arguments may be as long as ever'
 
+# A filter that was there before kills for rare system calls.
+printf '#!/bin/sh\nexec "%s" record -o under -k calls --follow=always ./executes ways\n' "$XAUDIT" >under.sh
+chmod +x under.sh
+is "$(bounded 60 ./executes filtered ./under.sh 2>/dev/null)$(traced under)" "$ways 5 true " \
+	'started under a filter, all work, and are traced'
+
+# clean: what `executes odd` creates.
+clean() {
+	rm -f link once empty mine
+}
+clean
+odd=$(bounded 60 ./executes odd)
+is "$odd" '0 0 0 0 0 9 9 0 0 0 0 0 ' 'odd ways work'
+clean
+record odd -- ./executes odd
+is "$status $out" "0 $odd" 'traced, they end the same: on small stacks, and with a lock on the file'
+is "$said" "xaudit record: 10 executed programs ran untraced: true (5), memfd:true (deleted), empty, \
+ld-linux-x86-64.so.2, mine (2): $adds" 'what did not run is not named'
+clean
+record oddly --follow=always -- ./executes odd
+is "$status $out" "0 $odd" 'with --follow=always, too: no spawn is made twice'
+is "$(traced oddly)" ' 1 memfd:true (deleted) 2 mine 6 true ' 'and traced: with our variables as they were at the start'
+
 record filtered --follow=always -- ./executes filtered /bin/true
 is "$status $(traced filtered)" '0 ' 'under a filter of system calls nothing is asked'
 printf '#!/bin/true\n' >script && chmod +x script
 record by-script --follow=always -- ./executes one ./script
 is "$status $(traced by-script)" '0  1 true ' "a script's interpreter is traced"
+
+mkdir földer && cp /bin/true földer/ && printf '#!%s/földer/true\n' "$PWD" >named && chmod +x named
+record by-named --follow=always -- ./executes one ./named
+is "$status $(traced by-named)" '0  1 true ' 'whatever letters its path has'
 
 printf 'int main(void)\n{\n\treturn 5;\n}\n' >five.c
 if $CC -static -o five five.c 2>cc.err; then
@@ -61,10 +88,15 @@ if $CC -static -o five five.c 2>cc.err; then
 	is "$status $said" \
 		'5 xaudit record: 1 executed program ran untraced: five: statically linked, or for another C library' \
 		'a static program is named'
+	PATH=$tmp:$PATH record found -- env five
+	is "$status $said" \
+		'5 xaudit record: 1 executed program ran untraced: five: statically linked, or for another C library' \
+		'so is one that is found in PATH'
 	printf '#!%s/five\n' "$tmp" >interpreted && chmod +x interpreted
 	record by-five -- ./executes one ./interpreted
 	like "$status $said" '^5 .* ran untraced: interpreted: statically' 'so is a script for one'
 else
+	skip 'no static libc here'
 	skip 'no static libc here'
 	skip 'no static libc here'
 fi
@@ -73,10 +105,20 @@ if [ "$(id -u)" -eq 0 ]; then
 	record rights -- ./executes one ./gives
 	like "$status $said" '^0 .* ran untraced: gives: with other rights than its caller.s, where' \
 		'so is one that gets other rights'
+	if setpriv --no-new-privs true 2>setpriv.err; then
+		record kept -- setpriv --no-new-privs ./executes one ./gives
+		like "$status $said" '^0 .* ran untraced: gives: without LD_AUDIT' 'unless it may get none'
+	else
+		skip 'no setpriv here'
+	fi
 	chmod 755 .
+	record effective -- ./executes effective /bin/true
+	like "$status $said" '^0 .* ran untraced: true: with other rights' 'so is one of another effective user'
 	record dropped --follow=always -- ./executes dropped /bin/true
 	is "$status $(traced dropped)" '0 ' 'who has given up rights passes no variables on'
 else
+	skip 'not root'
+	skip 'not root'
 	skip 'not root'
 	skip 'not root'
 fi
