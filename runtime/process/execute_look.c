@@ -158,8 +158,9 @@ static bool keep_open(int fd, const struct stat *st)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	/* Asked for another owner than the process: so its own locks count, too. */
-	if (sys_call(__NR_fcntl, fd, F_OFD_GETLK, (long)&lock, 0, 0, 0) || lock.l_type == F_UNLCK)
+	/* Asked for another owner than the process, so its own locks count. Of several that share it, one is told. */
+	if (sys_call(__NR_fcntl, fd, F_OFD_GETLK, (long)&lock, 0, 0, 0) || lock.l_type == F_UNLCK ||
+		lock.l_pid != (pid_t)sys_getpid())
 		return false;
 	sys_call(__NR_fcntl, fd, F_SETFD, 0, 0, 0, 0);
 	for (int i = 0; i < KEPT_OPEN; i++) {
