@@ -18,7 +18,8 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 # address is taken by a caller that the check visits.
 cat >"$tmp/pointers" <<'END'
 tramp_gate_[a-z_]*|tramp_labels_back / dispatch_table / - / the trampolines, all of which we look at
-tramp_(intercept|call|return|point|pass|jump|landed|prctl|count|cfa)[a-z_]* / \(%rsp\) / - / the program's function
+tramp_(intercept|call|return|point|pass|jump|landed|prctl|count|cfa|exec)[a-z_]* / \(%rsp\) / - / the program's function
+call_with_ours / %r / - / execve() or so of the libc that the program has called, in its stead
 tramp_xray[a-z_]* / \(%rsp\) / - / the same
 tramp_(custom|typed)[a-z_]* / \(%rsp\) / - / the program's function
 slow_call|handler_call|handler_call_xray / %r / - / given
