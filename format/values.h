@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values of calls: the code that finds them, and the bytes that are recorded of them. The command makes the code of
+ * expressions (tool/values/), the module runs it in the thread that calls (runtime/values/), readers take the bytes
+ * apart by the layout that tells which values there are.
+ *
+ * CODE. Bytes for a machine with a stack of VALUES_DEPTH words of 64 bits. An operation is a byte of enum values_op;
+ * its operand follows, little endian. There are no jumps, so code ends after so many steps as it has operations. What
+ * has no value (memory that is not there) is a word without a value; so is all that is made of it, and a condition on
+ * it does not hold.
+ *
+ * BYTES. First one of VALUES_WRITTEN or VALUES_FLAWED, so that the first word of a record is never 0. After
+ * VALUES_FLAWED a byte for each value tells its enum values_state; after VALUES_WRITTEN all are VALUES_WHOLE. Then the
+ * values, in the order of the operations that put them, without gaps: words with the size that their operation names
+ * (of one without a value, zeros), texts and bytes with 2 bytes before them that tell how many they are.
+ */
+#ifndef XAUDIT_FORMAT_VALUES_H
+#define XAUDIT_FORMAT_VALUES_H
+
+#define VALUES_DEPTH   16   /* words on the machine's stack, most */
+#define VALUES_MOST    32   /* values of a call's entry or end, most */
+#define VALUES_KEPT    8    /* words that an entry keeps for the end, most */
+#define VALUES_CODE    512  /* bytes of code, most */
+#define VALUES_RECORDED 1536 /* bytes of an entry or an end, most */
+#define VALUES_TEXT    64   /* bytes of a text, as a rule */
+
+/* X(number, NAME, bytes of the operand, words popped, words pushed) */
+#define VALUES_OPS(X)                                                                                                  \
+	X(0, END, 0, 0, 0)                                                                                             \
+	X(1, BYTE, 1, 0, 1)        /* its operand, with its sign */                                                    \
+	X(2, HALF, 4, 0, 1)        /* its operand, with its sign */                                                    \
+	X(3, WORD, 8, 0, 1)        /* its operand */                                                                   \
+	X(4, REGISTER, 1, 0, 1)    /* a general register: enum values_register */                                      \
+	X(5, STACK, 1, 0, 1)       /* an argument on the stack; 0: the first one there */                              \
+	X(6, FLOAT, 1, 0, 1)       /* the lower half of a vector register: 0 to 7 */                                   \
+	X(7, BASE, 0, 0, 1)        /* what to add to addresses of the function's object */                             \
+	X(8, KEPT_WORD, 1, 0, 1)   /* at an end: what the entry has kept in this place */                              \
+	X(9, TASK, 1, 0, 1)        /* about the thread: enum values_task */                                            \
+	X(10, ADD, 0, 2, 1)                                                                                            \
+	X(11, SUBTRACT, 0, 2, 1)                                                                                       \
+	X(12, MULTIPLY, 0, 2, 1)                                                                                       \
+	X(13, AND, 0, 2, 1)        /* of bits */                                                                       \
+	X(14, OR, 0, 2, 1)                                                                                             \
+	X(15, SHIFT_LEFT, 1, 1, 1)                                                                                     \
+	X(16, SHIFT_RIGHT, 1, 1, 1) /* zeros come from above */                                                        \
+	X(17, SIGNED, 1, 1, 1)     /* its lower 1, 2 or 4 bytes, with their sign */                                    \
+	X(18, UNSIGNED, 1, 1, 1)   /* its lower 1, 2 or 4 bytes */                                                     \
+	X(19, READ, 1, 1, 1)       /* 1, 2, 4 or 8 bytes of memory at that address */                                  \
+	X(20, EQUAL, 0, 2, 1)      /* 1: the lower word equals the upper one; else 0. As all that follow */            \
+	X(21, LESS, 0, 2, 1)       /* with signs */                                                                    \
+	X(22, BELOW, 0, 2, 1)      /* without */                                                                       \
+	X(23, LESS_FLOAT, 0, 2, 1) /* as double */                                                                     \
+	X(24, EQUAL_FLOAT, 0, 2, 1)                                                                                    \
+	X(25, NOT, 0, 1, 1)        /* 1 of 0, 0 of all else */                                                         \
+	X(26, WIDEN, 0, 1, 1)      /* the double that equals the float in its lower half */                            \
+	X(27, UNLESS, 0, 1, 0)     /* 0, or without a value: the call is left out, and nothing more is done */         \
+	X(28, KEEP, 1, 1, 0)       /* at an entry: keeps it for the end in this place */                               \
+	X(29, PUT, 1, 1, 0)        /* a value: its lower 1, 2, 4 or 8 bytes */                                         \
+	X(30, PUT_TEXT, 2, 1, 0)   /* a value: the text at that address, up to its NUL; most so many bytes */          \
+	X(31, PUT_BYTES, 2, 2, 0)  /* a value: so many bytes (upper word) at the address (lower); most as many */      \
+	X(32, PUT_NAME, 0, 0, 0)   /* a value: the thread's name, a text */
+
+enum values_op {
+#define X(number, NAME, operand, popped, pushed) VALUES_##NAME = number,
+	VALUES_OPS(X)
+#undef X
+		VALUES_OPERATIONS
+};
+
+/* In the order of struct tramp_registers (x86_64/contract.h). */
+enum values_register {
+	VALUES_RAX, VALUES_RBX, VALUES_RCX, VALUES_RDX, VALUES_RSI, VALUES_RDI, VALUES_RBP, VALUES_RSP,
+	VALUES_R8, VALUES_R9, VALUES_R10, VALUES_R11, VALUES_R12, VALUES_R13, VALUES_R14, VALUES_R15,
+	VALUES_REGISTERS
+};
+
+enum values_task { VALUES_TASK_TID, VALUES_TASK_CPU, VALUES_TASK_CALLS, VALUES_TASK_ERRNO, VALUES_TASKS };
+
+#define VALUES_WRITTEN 1
+#define VALUES_FLAWED  2
+
+enum values_state {
+	VALUES_WHOLE,
+	VALUES_CUT,    /* a text or bytes: there is more */
+	VALUES_FAULT,  /* memory that is not there, or may not be read */
+	VALUES_UNREAD, /* it was not asked for, since a filter of system calls might kill for that */
+	VALUES_STATES
+};
+
+#endif

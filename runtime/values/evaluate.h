@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the code that finds the values of a call (format/values.h), in the thread that calls.
+ *
+ * Memory. The thread's own stack above its stack pointer, and the segments of the object that is called, are read
+ * directly: both stay as long as the call. All else the kernel is asked to copy (process_vm_readv of the process
+ * itself, about 1.2 us), which bears that another thread unmaps it at that moment, and that it never was there. Under a
+ * filter of system calls it is not asked. No handler of signals is ours. Memory that blocks its reader (userfaultfd)
+ * blocks the thread, as it would the function that is called.
+ *
+ * values_check(): once, when code is loaded; it may come from another user's file. What it accepts does in
+ * values_evaluate() nothing but what is said here, whatever the registers and the memory hold: each step reads within
+ * the code, and stays within the machine's stack and the bytes that it was told there would be.
+ *
+ * Any thread, async-signal-safe, no lock, no libc, general registers only. Nothing is kept between calls.
+ */
+#ifndef XAUDIT_RUNTIME_VALUES_EVALUATE_H
+#define XAUDIT_RUNTIME_VALUES_EVALUATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/values.h"
+
+struct tramp_registers;
+
+/* What code does. */
+struct values_facts {
+	uint32_t values; /* how many it puts */
+	uint32_t most;	 /* bytes, with those before the values */
+	uint32_t kept;	 /* bits: places that it keeps words in, or takes them from */
+	bool floats;	 /* it needs vector registers */
+	bool keeps, takes;
+};
+
+/* Is this code whole, and within all bounds? Then *facts is filled in. */
+bool values_check(const uint8_t *code, size_t size, struct values_facts *facts);
+
+struct values_segment {
+	uint64_t low, high;
+};
+
+/* A call, at its entry or its end. */
+struct values_call {
+	const struct tramp_registers *registers;
+	const uint64_t *floats; /* the lower halves of vector registers 0 to 7; NULL: they were not saved */
+	uint64_t arguments;	/* where those on the stack begin */
+	uint64_t stack_low, stack_high; /* what may be read of the stack */
+	const struct values_segment *segment;
+	uint32_t segments;
+	uint32_t calls; /* that are open on the stack, this one included */
+	uint64_t base;
+	uint64_t errno_at;	    /* address of the thread's errno; 0: not known */
+	uint64_t kept[VALUES_KEPT]; /* in at an end, out at an entry */
+	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */
+};
+
+/*
+ * Runs code that values_check() has accepted. out: room for facts.most bytes. Returns how many bytes were written; 0:
+ * the call is to be left out.
+ */
+size_t values_evaluate(const uint8_t *code, struct values_call *call, uint8_t *out);
+
+#endif

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+#
+# Values of calls.
+check_PROGRAMS += t/values/evaluate.u
+
+t_values_evaluate_u_SOURCES = t/values/evaluate.c
+t_values_evaluate_u_LDADD = runtime/libruntime.la runtime/libbase.la
