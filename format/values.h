@@ -76,6 +76,19 @@ enum values_register {
 
 enum values_task { VALUES_TASK_TID, VALUES_TASK_CPU, VALUES_TASK_CALLS, VALUES_TASK_ERRNO, VALUES_TASKS };
 
+/* What a value is to readers: how its bytes are shown. A layout has one for each value. */
+enum values_type {
+	VALUES_TYPE_SIGNED = 1,
+	VALUES_TYPE_UNSIGNED = 2,
+	VALUES_TYPE_HEX = 3,
+	VALUES_TYPE_POINTER = 4,
+	VALUES_TYPE_FLOAT = 5, /* of 4 bytes */
+	VALUES_TYPE_DOUBLE = 6,
+	VALUES_TYPE_TEXT = 7,
+	VALUES_TYPE_BYTES = 8,
+	VALUES_TYPE_ERRNO = 9, /* of 4 bytes */
+};
+
 #define VALUES_WRITTEN 1
 #define VALUES_FLAWED  2
 

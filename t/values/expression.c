@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Expressions: what is asked for in words is found, in a call that the test makes up; what is said of wrong ones. */
+#define _GNU_SOURCE
+#include "t/lib/tap.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/identity.h"
+#include "runtime/values/evaluate.h"
+#include "tool/values/expression.h"
+#include "x86_64/contract.h"
+
+static struct tramp_registers registers;
+static uint64_t floats[8];
+static int32_t pair[2] = { 11, 22 };
+static uint64_t stack[4] = { 700, 800, 900, 0 };
+static struct values_call call;
+static struct values_asked asked;
+static struct values_wrong wrong;
+
+static uint64_t result = (uint64_t)-1;
+static int64_t variable = -12345;
+static char text_variable[] = "variable";
+
+static bool look(void *context, const char *name, uint64_t *address)
+{
+	(void)context;
+	if (!strcmp(name, "variable"))
+		*address = (uint64_t)(uintptr_t)&variable - 0x1000;
+	else if (!strcmp(name, "text_variable"))
+		*address = (uint64_t)(uintptr_t)text_variable - 0x1000;
+	else
+		return false;
+	return true;
+}
+static const struct values_symbols symbols = { look, NULL };
+
+static bool compile(const char *contexts, const char *condition)
+{
+	memset(&asked, 0, sizeof(asked));
+	return (!*contexts || values_ask(&asked, contexts, &symbols, &wrong)) &&
+	       (!condition || values_ask_if(&asked, condition, &symbols, &wrong)) && values_complete(&asked, &wrong);
+}
+
+/* What a program's values are, as text: "name=value ..."; "out" for a call that is left out. */
+static const char *show(const struct values_program *program, bool runs)
+{
+	static char line[2048];
+	uint8_t out[VALUES_RECORDED];
+	struct values_facts facts;
+	size_t at = 1, n = 0;
+
+	if (!runs || !program->size)
+		return "";
+	if (!values_check(program->code, program->size, &facts) || facts.values != program->values)
+		return "refused";
+	if (!values_evaluate(program->code, &call, out))
+		return "out";
+	const uint8_t *states = *out == VALUES_FLAWED ? out + 1 : NULL;
+	at += states ? facts.values : 0;
+	line[0] = '\0';
+	for (uint32_t i = 0; i < program->values; i++) {
+		const struct values_value *value = &program->value[i];
+		uint64_t word = 0;
+		size_t size = value->size;
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s=", i ? " " : "", value->name);
+		if (!size) {
+			size = out[at] | (size_t)out[at + 1] << 8;
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "%.*s", (int)size, (char *)out + at + 2);
+			size += 2;
+		} else {
+			memcpy(&word, out + at, size);
+			if (value->type == VALUES_TYPE_SIGNED || value->type == VALUES_TYPE_ERRNO)
+				word = (uint64_t)((int64_t)(word << (64 - 8 * size)) >> (64 - 8 * size));
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "%lld", (long long)word);
+		}
+		if (states && states[i])
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "!%d", states[i]);
+		at += size;
+	}
+	return line;
+}
+
+static void entry(const char *contexts, const char *expected)
+{
+	bool made = compile(contexts, NULL);
+	const char *got = made ? show(&asked.entry, true) : wrong.part;
+
+	ok(made && !strcmp(got, expected), "%s", contexts) || (diag("got %s, expected %s", got, expected), 0);
+}
+
+/* Runs the entry, changes the registers, and shows the end. */
+static void end(const char *contexts, const char *expected)
+{
+	struct tramp_registers before = registers;
+	bool made = compile(contexts, NULL);
+
+	show(&asked.entry, made);
+	registers = (struct tramp_registers){ .rax = result };
+	const char *got = made ? show(&asked.end, true) : wrong.part;
+	registers = before;
+	ok(made && !strcmp(got, expected), "%s", contexts) || (diag("got %s, expected %s", got, expected), 0);
+}
+
+static void condition(const char *text, bool holds)
+{
+	bool made = compile("arg1", text);
+	const char *got = made ? show(&asked.entry, true) : wrong.part;
+
+	ok(made && !strcmp(got, holds ? "arg1=5" : "out"), "%s %s", text, holds ? "holds" : "does not hold") ||
+		(diag("got %s", got), 0);
+}
+
+static void refuses(const char *contexts, const char *expected)
+{
+	char line[512] = "it is taken";
+
+	if (!compile(contexts, NULL))
+		snprintf(line, sizeof(line), "%s '%s'%s%s", wrong.before, wrong.part, *wrong.after == ';' ? "" : " ",
+			wrong.after);
+	ok(!strncmp(line, expected, strlen(expected)), "%s", expected) || (diag("got %s", line), 0);
+}
+
+static void refuses_if(const char *text, const char *expected)
+{
+	char line[512] = "it is taken";
+
+	if (!compile("", text))
+		snprintf(line, sizeof(line), "%s '%s' %s", wrong.before, wrong.part, wrong.after);
+	ok(!strncmp(line, expected, strlen(expected)), "%s", expected) || (diag("got %s", line), 0);
+}
+
+struct point {
+	int32_t x, y;
+	const char *name;
+	struct point *next;
+};
+
+static void values(void)
+{
+	static struct point second = { -3, 4, "second", NULL }, first = { 1, -2, "first", &second };
+	static char buffer[] = "some bytes";
+
+	registers = (struct tramp_registers){ .rdi = 5, .rsi = (uint64_t)(uintptr_t)&first, .rdx = (uint64_t)-7,
+		.rcx = (uint64_t)(uintptr_t)buffer, .r8 = 4, .r9 = 0x1ffffffff };
+	floats[0] = 0x4004000000000000; /* 2.5 */
+	entry("arg1", "arg1=5");
+	entry("arg1,arg3", "arg1=5 arg3=-7");
+	entry("arg7, arg9", "arg7=700 arg9=900");
+	entry("int:n:arg6", "n=-1");
+	entry("uint32:n:arg6,uint8:m:arg3", "n=4294967295 m=249");
+	entry("int:x:+0(arg2),int:y:+4(arg2)", "x=1 y=-2");
+	entry("int:x:+0(+16(arg2))", "x=-3");
+	entry("string:s:+8(arg2),string:t:+8(+16(arg2))", "s=first t=second");
+	entry("string:s:arg4", "s=some bytes");
+	entry("bytes:4:b:arg4", "b=some");
+	entry("bytes:arg5:b:arg4", "b=some");
+	entry("long:v:variable,string:t:text_variable", "v=-12345 t=variable");
+	entry("hex:r:%rdi,reg:rsi", ({
+		static char line[80];
+		snprintf(line, sizeof(line), "r=5 rsi=%lld", (long long)registers.rsi);
+		line;
+	}));
+	entry("double:d:farg1", "d=4612811918334230528");
+	entry("int:y:-4(arg10)", "y=11");
+	entry("int:x:+0(arg1)", "x=0!2");
+	entry("string:s:arg1", "s=!2");
+	entry("calls", "calls=3");
+	end("ret", "ret=-1");
+	end("arg1,ret", "ret=-1");
+	end("int:x:+0(arg2),string:s:ret", "s=!2");
+	result = 4;
+	end("bytes:ret:b:arg4", "b=some");
+	ok(compile("regs", NULL) && asked.entry.values == 16, "regs are 16");
+}
+
+static void conditions(void)
+{
+	condition("arg1 == 5", true);
+	condition("arg1 != 5", false);
+	condition("arg1 < 5", false);
+	condition("arg1 <= 5", true);
+	condition("arg1 > 4", true);
+	condition("arg1 > 5", false);
+	condition("arg1 >= 6", false);
+	condition("arg3 < 0", true);
+	condition("arg3 > -8", true);
+	condition("arg1 <= 0x7fffffffffffffff", true);
+	condition("arg1 > 0x7fffffffffffffff", false);
+	condition("arg1 == 5 && arg3 == -7", true);
+	condition("arg1 == 5 && arg3 == 7", false);
+	condition("+0(arg1) == 0", false);
+	ok(compile("arg1", "ret < 0 && arg1 == 6") && !strcmp(show(&asked.entry, true), "out"),
+		"of two, that on an argument is looked at when the call begins");
+	registers.rax = (uint64_t)-1;
+	ok(compile("arg1", "ret < 0") && !strcmp(show(&asked.end, true), ""), "one on the result when it ends");
+	registers.rax = 1;
+	is_str(show(&asked.end, true), "out", "and leaves it out then");
+}
+
+static void wrong_ones(void)
+{
+	refuses("", "it is taken");
+	refuses("ar1", "no context is called 'ar1'; there are argN");
+	refuses("arg0", "no context is called 'arg0'");
+	refuses("arg65", "no context is called 'arg65'");
+	refuses("arg1,", "no context is called ''");
+	refuses("integer:x:arg1", "no type is called 'integer'; there are int8");
+	refuses("int:x", "a type needs a name and an expression, as in int:size:arg2, not 'x'");
+	refuses("int::arg1", "a type needs a name and an expression, as in int:size:arg2, not ':arg1'");
+	refuses("int:x:", "expected a value, not ''");
+	refuses("int:x:arg1 arg2", "what is 'arg2' behind a value");
+	refuses("int:x:+8", "expected an offset and brackets, as in +8(arg1), not '+8'");
+	refuses("int:x:+8(arg1", "a bracket of '+8(arg1' is not closed");
+	refuses("int:x:nowhere", "no symbol 'nowhere' is known");
+	refuses("int:x:%eax", "no register is called 'eax'");
+	refuses("reg:xmm0", "no register is called 'xmm0'");
+	refuses("bytes:0:b:arg1", "bytes of size '0'; at most 768 are recorded");
+	refuses("bytes:b:arg1", "no symbol 'b' is known");
+	refuses("int:x:+1(+1(+1(+1(+1(+1(+1(+1(+1(+1(arg1))))))))))", "too many brackets in");
+	refuses("ret,int:a:+0(arg1),regs,regs,regs", "more than '32' values of a call");
+	refuses_if("arg1", "a condition is as in arg1 > 100, not 'arg1'");
+	refuses_if("arg1 > x", "a condition is as in arg1 > 100, not 'arg1 > x'");
+	refuses_if("arg1 > 5 6", "what is '6' behind a condition");
+	refuses_if("arg1 > 5 &&", "expected a value, not ''");
+}
+
+/* Texts made of what expressions are made of: what is taken is code that the module takes. */
+static void random_texts(void)
+{
+	static const char *const piece[] = { "arg1", "arg", "7", ",", ":", "int", "string", "bytes", "x", "+", "-", "8",
+		"(", ")", "%", "rdi", "ret", "errno", "&&", "==", ">", " ", "0x10", "regs", "reg", "farg2",
+		"variable" };
+	const int pieces = sizeof(piece) / sizeof(*piece);
+	long taken = 0, bad = 0;
+
+	srand(1);
+	for (int i = 0; i < 200000; i++) {
+		char line[256] = "";
+		struct values_facts facts;
+		for (int k = rand() % 12; k >= 0; k--)
+			strcat(line, piece[rand() % pieces]);
+		bool made = rand() % 4 ? compile(line, NULL) : compile("int:x:arg1", line);
+		taken += made;
+		bad += made && (!values_check(asked.entry.code, asked.entry.size, &facts) ||
+				       facts.values != asked.entry.values ||
+				       (asked.end.size && !values_check(asked.end.code, asked.end.size, &facts)));
+	}
+	is_int(bad, 0, "what is taken of 200000 random texts is sound code");
+	ok(taken > 1000, "%ld were taken", taken);
+}
+
+int main(void)
+{
+	identity_init(NULL);
+	stack[3] = (uint64_t)(uintptr_t)&pair[1];
+	call = (struct values_call){ .registers = &registers, .floats = floats,
+		.arguments = (uint64_t)(uintptr_t)stack, .base = 0x1000, .calls = 3 };
+	values();
+	conditions();
+	wrong_ones();
+	random_texts();
+	return done_testing();
+}
