@@ -169,6 +169,8 @@ static void values(void)
 	end("ret", "ret=-1");
 	end("arg1,ret", "ret=-1");
 	end("int:x:+0(arg2),string:s:ret", "s=!2");
+	pair[1] = 33;
+	end("out:int:x:+0(arg10)", "x=33");
 	result = 4;
 	end("bytes:ret:b:arg4", "b=some");
 	ok(compile("regs", NULL) && asked.entry.values == 16, "regs are 16");

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/evaluate.u t/values/expression.u
+check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/prototype.u
+dist_check_SCRIPTS += t/values/prototypes.t
 
 t_values_evaluate_u_SOURCES = t/values/evaluate.c
 t_values_evaluate_u_LDADD = runtime/libruntime.la runtime/libbase.la
 
 t_values_expression_u_SOURCES = t/values/expression.c tool/values/expression.c tool/values/expression.h
 t_values_expression_u_LDADD = runtime/libruntime.la runtime/libbase.la
+
+t_values_prototype_u_SOURCES = t/values/prototype.c tool/values/expression.c tool/values/expression.h \
+	tool/values/prototype.c tool/values/prototype.h tool/values/contexts.c tool/values/contexts.h \
+	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
+t_values_prototype_u_LDADD = tool/read/libread.la

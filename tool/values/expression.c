@@ -433,7 +433,7 @@ static bool plain(struct values_asked *asked, struct parser *p)
 	if (!length || p->at + length != p->end || !push_name(p, name, length))
 		return fail(p, "no context is called", name, (size_t)(p->end - name),
 			"; there are argN, fargN, ret, fret, errno, tid, cpu, comm, calls, regs, reg:NAME, "
-			"TYPE:NAME:EXPRESSION");
+			"TYPE:NAME:EXPRESSION, out:CONTEXT");
 	if (*name == 'f')
 		type = VALUES_TYPE_DOUBLE;
 	else if (is_word(name, length, "errno"))
@@ -456,6 +456,10 @@ static bool context(struct values_asked *asked, struct parser *p)
 	size_t length = (size_t)(colon - p->at);
 	const char *word = p->at;
 	p->at = colon + 1;
+	if (is_word(word, length, "out")) {
+		p->at_end = true;
+		return context(asked, p);
+	}
 	if (is_word(word, length, "reg")) {
 		const char *name = p->at;
 		if (!push_register(p))

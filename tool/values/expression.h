@@ -8,6 +8,7 @@
  *			tid, cpu, comm, calls (traced ones that are open)
  *			regs, reg:NAME
  *			TYPE:NAME:EXPRESSION
+ *			out:CONTEXT	found when the call ends, as what the function has written to memory
  *	type		int8 ... int64, uint8 ... uint64, int, long, hex, ptr, float, double, string, ustring,
  *			bytes:SIZE, where SIZE is a number or an expression
  *	expression	argN, fargN, ret, fret, errno, tid, cpu, calls, %REGISTER
