@@ -13,8 +13,8 @@ EXTRA_DIST += t/calls/beside.c t/calls/caller.c t/calls/caller_preload.c t/calls
 	t/calls/perf_app.c t/calls/perf_part.c t/calls/personality.cc t/calls/ping.c t/calls/silent.c t/calls/split.c \
 	t/calls/stopped.c t/calls/stopped_library.c t/calls/switch_to.h t/calls/throwing.cc t/calls/throwing_host.cc \
 	t/calls/tree.c t/calls/trees.cc t/calls/unmapped.c t/calls/unwinder.c t/calls/unwinder_list.c
-check_PROGRAMS += t/calls/labels.u t/calls/mirror.u t/calls/mirror_parts.u t/calls/mirror_stacks.u t/calls/stacks.u \
-	t/calls/step.u
+check_PROGRAMS += t/calls/labels.u t/calls/mirror.u t/calls/mirror_parts.u t/calls/mirror_stacks.u \
+	t/calls/perf_numbers.u t/calls/stacks.u t/calls/step.u
 
 t_calls_labels_u_SOURCES = t/calls/labels.c
 t_calls_labels_u_LDADD = t/lib/libcore.la
@@ -27,6 +27,9 @@ t_calls_mirror_parts_u_LDADD = t/lib/libcore.la
 
 t_calls_mirror_stacks_u_SOURCES = t/calls/mirror_stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_calls_mirror_stacks_u_LDADD = t/lib/libcore.la
+
+t_calls_perf_numbers_u_SOURCES = t/calls/perf_numbers.c tool/base/memory.c tool/base/memory.h tool/perf/bytes.c \
+	tool/perf/bytes.h tool/perf/leb128.c tool/perf/leb128.h
 
 t_calls_stacks_u_SOURCES = t/calls/stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_calls_stacks_u_LDADD = t/lib/libcore.la

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tool/perf/bytes.h"
+#include "tool/perf/leb128.h"
 
 #define REGISTERS 17 /* of x86-64, with the return address */
 #define RETURN	  16
@@ -13,20 +14,6 @@
 static void add_byte(struct perf_bytes *to, unsigned byte)
 {
 	perf_add(to, &(uint8_t){ (uint8_t)byte }, 1);
-}
-
-static void add_unsigned(struct perf_bytes *to, uint64_t n)
-{
-	for (; n > 0x7f; n >>= 7)
-		add_byte(to, 0x80 | (n & 0x7f));
-	add_byte(to, (unsigned)n);
-}
-
-static void add_signed(struct perf_bytes *to, int64_t n)
-{
-	for (; n < -64 || n > 63; n >>= 7)
-		add_byte(to, 0x80 | ((unsigned)n & 0x7f));
-	add_byte(to, (unsigned)n & 0x7f);
 }
 
 /* One operation of an expression. False: it is none of those that are known here. */
@@ -45,11 +32,11 @@ static bool add_operation(struct perf_bytes *to, const Dwarf_Op *op)
 	case DW_OP_const8u:
 	case DW_OP_const8s: perf_add(to, &op->number, 8); return true;
 	case DW_OP_constu:
-	case DW_OP_plus_uconst: add_unsigned(to, op->number); return true;
-	case DW_OP_consts: add_signed(to, (int64_t)op->number); return true;
+	case DW_OP_plus_uconst: leb128_add_unsigned(to, op->number); return true;
+	case DW_OP_consts: leb128_add_signed(to, (int64_t)op->number); return true;
 	case DW_OP_bregx:
-		add_unsigned(to, op->number);
-		add_signed(to, (int64_t)op->number2);
+		leb128_add_unsigned(to, op->number);
+		leb128_add_signed(to, (int64_t)op->number2);
 		return true;
 	case DW_OP_deref:
 	case DW_OP_dup:
@@ -61,7 +48,7 @@ static bool add_operation(struct perf_bytes *to, const Dwarf_Op *op)
 	case DW_OP_nop: return true;
 	}
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		add_signed(to, (int64_t)op->number);
+		leb128_add_signed(to, (int64_t)op->number);
 		return true;
 	}
 	return (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) ||
@@ -77,7 +64,7 @@ static bool add_expression(struct perf_bytes *to, const Dwarf_Op *op, size_t ops
 
 	for (size_t i = 0; i < ops && known; i++)
 		known = add_operation(&body, op + i);
-	add_unsigned(to, body.size);
+	leb128_add_unsigned(to, body.size);
 	perf_add(to, body.at, body.size);
 	perf_bytes_free(&body);
 	return known;
@@ -94,8 +81,8 @@ static bool add_cfa(struct perf_bytes *to, const Dwarf_Op *op, size_t ops)
 	}
 	if (ops == 1 && reg < REGISTERS && offset >= 0) {
 		add_byte(to, DW_CFA_def_cfa);
-		add_unsigned(to, reg);
-		add_unsigned(to, (uint64_t)offset);
+		leb128_add_unsigned(to, reg);
+		leb128_add_unsigned(to, (uint64_t)offset);
 		return true;
 	}
 	add_byte(to, DW_CFA_def_cfa_expression);
@@ -111,7 +98,7 @@ static bool add_register(struct perf_bytes *to, unsigned reg, const Dwarf_Op *op
 	if (!ops) {
 		if (op && reg == RETURN) {
 			add_byte(to, DW_CFA_undefined);
-			add_unsigned(to, reg);
+			leb128_add_unsigned(to, reg);
 		}
 		return true;
 	}
@@ -124,8 +111,8 @@ static bool add_register(struct perf_bytes *to, unsigned reg, const Dwarf_Op *op
 			if (reg == RETURN && offset == -8)
 				return true;
 			add_byte(to, DW_CFA_offset_extended_sf);
-			add_unsigned(to, reg);
-			add_signed(to, offset / -8);
+			leb128_add_unsigned(to, reg);
+			leb128_add_signed(to, offset / -8);
 			return true;
 		}
 	}
@@ -133,7 +120,7 @@ static bool add_register(struct perf_bytes *to, unsigned reg, const Dwarf_Op *op
 	if (!from_cfa)
 		return false;
 	add_byte(to, is_value ? DW_CFA_val_expression : DW_CFA_expression);
-	add_unsigned(to, reg);
+	leb128_add_unsigned(to, reg);
 	return add_expression(to, op + 1, ops - 1 - is_value);
 }
 
