@@ -2,7 +2,8 @@
 /*
  * Whom runtime/process/lock.h takes a lock over from, when it was held for longer than a holder needs: not from a task
  * that shares our memory and is only stopped, but from one that is gone, and from another process that has got its
- * number.
+ * number. And that a task in a process namespace of its own, to which no number of ours is anybody's, does not take it
+ * for one that is gone.
  */
 #define _GNU_SOURCE
 #include <linux/kcmp.h>
@@ -77,12 +78,34 @@ static pid_t stopped_holder(void)
 	return pid;
 }
 
+/* A task that shares our memory tries to take the lock over from a holder that is gone. */
+static int try_left(void *unused)
+{
+	(void)unused;
+	result = lock_try_left(&lock, (uint32_t)syscall(SYS_gettid));
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* Returns what it got, or -1: there can be no such task. */
+static int tried_by(int flags)
+{
+	static _Alignas(16) char stack[64 << 10]; /* there is one such task at a time */
+
+	result = -1;
+	pid_t pid = clone(try_left, stack + sizeof(stack), CLONE_VM | SIGCHLD | flags, NULL);
+	if (pid < 0)
+		return -1;
+	waitpid(pid, NULL, 0);
+	return result;
+}
+
 int main(void)
 {
 	pid_t pid = getpid();
 	pthread_t thread;
 
-	plan(5);
+	plan(8);
 	identity_init(NULL);
 	if (syscall(SYS_kcmp, pid, pid, KCMP_VM, 0, 0)) {
 		skip(2, "the kernel does not compare processes");
@@ -115,5 +138,21 @@ int main(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	is_int((long)lock, 0, "nobody has it in the end");
+
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	lock = (uint32_t)pid;
+	is_int(tried_by(0), 1, "a child that shares our memory knows that the holder is gone");
+	lock = (uint32_t)getpid();
+	is_int(tried_by(0), 0, "and that we are not");
+	int got = tried_by(CLONE_NEWPID);
+	if (got < 0)
+		got = tried_by(CLONE_NEWPID | CLONE_NEWUSER);
+	if (got < 0)
+		skip(1, "no process namespace can be made here");
+	else
+		is_int(got, 0, "in a process namespace of its own it does not know, and takes nothing");
 	return done_testing();
 }
