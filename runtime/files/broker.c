@@ -8,11 +8,10 @@
 #include <sys/socket.h> /* struct msghdr */
 #include <sys/un.h>	/* struct sockaddr_un */
 
+#include "runtime/files/backoff.h"
 #include "x86_64/sys.h"
 
 #define GET_SECCOMP 21 /* PR_GET_SECCOMP */
-#define WAIT_FIRST  4000000000ll
-#define WAIT_LAST   (64 * WAIT_FIRST)
 
 /* From broker_init() on constant. */
 static struct {
@@ -23,9 +22,7 @@ static struct {
 	struct output_place place;
 } record;
 
-/* Of the last failure. Forked children inherit it. */
-static int64_t ask_again; /* CLOCK_MONOTONIC, ns; INT64_MAX: never */
-static int64_t waited;	  /* how long it was to wait */
+static struct backoff backoff; /* by CLOCK_MONOTONIC */
 
 /* ---- the environment ---- */
 
@@ -103,29 +100,6 @@ static int64_t now(void)
 
 	sys_call(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&time, 0, 0, 0, 0);
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-/* Relaxed, all: hints. A thread that comes at the wrong moment waits once more. */
-static bool may_ask(void)
-{
-	return record.known && now() >= __atomic_load_n(&ask_again, __ATOMIC_RELAXED);
-}
-
-static void note_failure(long error)
-{
-	int64_t wait = __atomic_load_n(&waited, __ATOMIC_RELAXED) * 2; /* relaxed, as above */
-
-	wait = wait < WAIT_FIRST ? WAIT_FIRST : wait > WAIT_LAST ? WAIT_LAST : wait;
-	/* Relaxed, as above. */
-	__atomic_store_n(&waited, wait, __ATOMIC_RELAXED);
-	/* No process listens: none will any more, by that name. */
-	__atomic_store_n(&ask_again, error == -ECONNREFUSED ? INT64_MAX : now() + wait, __ATOMIC_RELAXED);
-}
-
-static void note_success(void)
-{
-	/* Relaxed, as above. */
-	__atomic_store_n(&waited, 0, __ATOMIC_RELAXED);
 }
 
 /* A stop and its end interrupt even where no handler runs; but not without end. */
@@ -207,7 +181,7 @@ static long ask_on(int fd, const struct broker_request *request, struct broker_a
 
 static long ask(struct broker_request *request, struct broker_answer *answer)
 {
-	if (!may_ask())
+	if (!record.known || !backoff_is_over(&backoff, now()))
 		return -EALREADY;
 	if (sys_call(__NR_prctl, GET_SECCOMP, 0, 0, 0, 0, 0))
 		return -EOPNOTSUPP;
@@ -222,10 +196,11 @@ static long ask(struct broker_request *request, struct broker_answer *answer)
 		r = ask_on((int)fd, request, answer);
 		output_close((int)fd, &place);
 	}
+	/* If no process listens, none will any more, by that name. */
 	if (r < 0)
-		note_failure(r);
+		backoff_failed(&backoff, now(), r == -ECONNREFUSED);
 	else
-		note_success();
+		backoff_succeeded(&backoff);
 	return r;
 }
 

@@ -16,9 +16,9 @@
  * directory, before it asks.
  *
  * Module's side: any thread, with or without the process lock, signals blocked or not; async-signal-safe, no libc. It
- * waits at most a second for each of connecting, sending and receiving. After a failure no thread asks for 4 seconds,
- * after the next for 8, and so on; if no process listens, never again. A thread under a filter of system calls
- * (seccomp) does not ask: the filter may kill the process.
+ * waits at most a second for each of connecting, sending and receiving. After a failure no thread asks for a while
+ * (runtime/files/backoff.h); if no process listens, never again. A thread under a filter of system calls (seccomp) does
+ * not ask: the filter may kill the process.
  */
 #ifndef XAUDIT_BROKER_H
 #define XAUDIT_BROKER_H

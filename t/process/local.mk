@@ -11,8 +11,11 @@ EXTRA_DIST += t/process/ask.c t/process/asks_strict.c t/process/confined.c t/pro
 	t/process/killed_task_library.c t/process/leaver.c t/process/limited.c t/process/opens_confined.c \
 	t/process/own_prctl.c t/process/scribbler.c t/process/sharer.c t/process/tasks.c t/process/tasks.h \
 	t/process/tasks_library.c t/process/trapped.c t/process/users.c t/process/waves.c t/process/worker.c
-check_PROGRAMS += t/process/epoch.u t/process/epoch_torture.u t/process/lock.u t/process/recorder_fork.u \
-	t/process/recorder_vfork.u
+check_PROGRAMS += t/process/backoff.u t/process/epoch.u t/process/epoch_torture.u t/process/lock.u \
+	t/process/recorder_fork.u t/process/recorder_vfork.u
+
+t_process_backoff_u_SOURCES = t/process/backoff.c
+t_process_backoff_u_LDADD = t/lib/libcore.la
 
 t_process_epoch_u_SOURCES = t/process/epoch.c
 t_process_epoch_u_LDADD = runtime/libruntime.la runtime/libbase.la
