@@ -388,6 +388,27 @@ static void forged(struct sample *sample)
 	is_int(bad, 0, "and nothing of them leads out of the index");
 }
 
+/*
+ * Zeros behind the head, to the end of the mapping: parts that don't fit into the head would all be sound ones without
+ * bytes, and looking at them would go on behind the index.
+ */
+static void many_parts(uint8_t *end)
+{
+	struct index_head *head = (void *)(end - INDEX_BLOCK);
+	struct index index;
+
+	memset(head, 0, INDEX_BLOCK);
+	*head = (struct index_head){ .magic = INDEX_MAGIC, .version = INDEX_VERSION, .head_size = sizeof(*head),
+		.file_size = INDEX_BLOCK, .blocks = INDEX_BLOCK, .sums = index_sum(NULL, 0) };
+	for (uint32_t more = 0; more < 3; more++) {
+		head->parts = INDEX_PART_COUNT + more;
+		head->checksum = 0;
+		head->checksum = index_sum(head, sizeof(*head));
+		is_int(attach(&index, head, INDEX_BLOCK, 1), more ? -EBADMSG : 0,
+			"an index of %u parts is %s", head->parts, more ? "refused: they don't fit" : "taken");
+	}
+}
+
 int main(void)
 {
 	uint8_t *p = mmap(NULL, ROOM + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -401,5 +422,6 @@ int main(void)
 	whole(sample);
 	flipped(sample);
 	forged(sample);
+	many_parts(p + ROOM);
 	return done_testing();
 }
