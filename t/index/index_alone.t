@@ -108,11 +108,45 @@ if command -v flock >/dev/null; then
 	is "$(ls kept)" '' 'as long as it is, no index is made'
 	wait
 	is "$(cat said)/$(grep -c '\.index$' renames)" /1 'and then one'
+	# So it is of commands that index a file on their way to something else.
+	rm -rf kept
+	bounded 60 "$XAUDIT" index --quiet libcounted.so
+	name=$(cd kept && ls -- *.index)
+	rm -f renames kept/*
+	mkfifo stay
+	exec 9<>stay
+	printf '%s\n' '#include <stdio.h>' 'void counted(void);' 'int main(void) { getchar(); counted(); return 0; }' |
+		$CC -o server -x c - -L. -lcounted -Wl,-rpath,"$tmp" || bail 'server does not link'
+	sed 's/^kinds.*/kinds = plt/; s/^output.*/&.server\nenabled = no\ncontrol = any/' conf >server.conf
+	LD_AUDIT=$MODULE XAUDIT_CONFIG=$tmp/server.conf ./server <stay 2>server.err 9>&- &
+	server=$!
+	ok 'a program runs' wait_for grep -q libcounted "/proc/$server/maps"
+	flock "kept/.$name.0" sleep 5 9>&- &
+	ok 'a lock of a library is held' wait_for test -e "kept/.$name.0"
+	for i in 1 2; do
+		LD_PRELOAD=$tmp/librenames.so bounded 60 "$XAUDIT" record -k entry -l libcounted.so -o "$tmp/d$i" \
+			-- ./once >"err.$i" 2>&1 &
+	done
+	LD_PRELOAD=$tmp/librenames.so bounded 60 "$XAUDIT" ctl "$server" enable 'entry:counted@*libcounted*' \
+		>err.ctl 2>&1 &
+	ctl=$!
+	sleep 2
+	is "$(ls kept)" '' 'two record and a ctl wait for it'
+	wait "$ctl"
+	is "$?" 0 'ctl has the function switched on'
+	exec 9>&-
+	wait
+	is "$(grep -c '\.index$' renames)" 1 'and one of them makes the index'
+	for i in 1 2; do
+		report "d$i"
+		is "$(calls counted)" 1 "record $i traces by it"
+	done
+	rm -rf kept/*
 	ln -s "$tmp/elsewhere" "kept/.$name.0"
 	rm -f kept/*
 	bounded 60 "$XAUDIT" index --quiet --kept "$XAUDIT"
 	is "$?/$(ls elsewhere 2>/dev/null)" 0/ 'a link that has the name of a lock is not followed, and no obstacle'
 else
-	skip 4 'no flock here'
+	skip 11 'no flock here'
 fi
 done_testing

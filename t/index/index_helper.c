@@ -2,7 +2,7 @@
 /*
  * Where there is no index of a file, the command makes one, and the program notices nothing: no child, no signal, no
  * descriptor. It runs as if the program's state were none of its business, once per file, for so long and no longer,
- * dies with the program, and not at all where it could do harm.
+ * and not at all where it could do harm. It dies with the program, unless it keeps what it makes (index_alone.t).
  *
  * Each scenario has a process of its own, since a process asks its environment once.
  */

@@ -57,22 +57,25 @@ bool index_file_is_one(const char *a, const char *b)
 int index_file_make(struct index_made *to, const struct index_identity *identity, const char *path, bool own)
 {
 	char folder[PATH_MAX];
+	struct cache_lock lock = { .folder = folder, .at = -1, .fd = -1 };
 	time_t begun = time(NULL);
-	int shared, fd = own_open(path);
+	int fd = own_open(path);
 
 	if (fd < 0)
 		return fd;
-	int r = is_same(fd, identity) ? cache_take(to, fd, path) : -ESTALE;
+	/* A container's files have owners like ours, and its root is not ours. */
+	bool keep = own && cache_own_folder(folder, sizeof(folder), &lock.shared);
+	int r = is_same(fd, identity) ? cache_take_locked(to, fd, path, keep ? &lock : NULL) : -ESTALE;
 	close(fd);
 	if (!r && to->changed) {
 		free(to->bytes);
 		r = -ESTALE;
 	}
-	if (r)
-		return r;
-	/* A container's files have owners like ours, and its root is not ours. */
-	if (own && cache_own_folder(folder, sizeof(folder), &shared) && !cache_put(to, folder, shared))
+	bool put = !r && keep && !cache_put(to, folder, lock.shared);
+	cache_unlock(&lock);
+	if (put)
 		cache_trim(folder, begun);
-	index_made_for(to, identity);
-	return 0;
+	if (!r)
+		index_made_for(to, identity);
+	return r;
 }

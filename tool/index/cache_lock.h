@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One process at a time makes an index: who holds its lock. Others wait, and find it made. The lock is of a file beside
- * the index, with a name such as writers have (cache_trim.h removes what killed ones leave), that the last one removes;
- * in a folder that cache_put() would take, so nobody else can hold it.
+ * One process at a time makes an index that is to be kept: who holds its lock. Others wait, and find it made. That
+ * saves work, and nothing else depends on it. The lock is of a file beside the index, with a name such as writers
+ * have (cache_trim.h removes what killed ones leave), that the last one removes; in a folder that cache_put()
+ * would take, so nobody else can hold it.
  */
 #ifndef XAUDIT_TOOL_INDEX_CACHE_LOCK_H
 #define XAUDIT_TOOL_INDEX_CACHE_LOCK_H

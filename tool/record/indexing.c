@@ -134,16 +134,19 @@ struct job {
 /* In a child: returns its exit status. */
 static int make(const char *file, const char *folder, int shared)
 {
+	struct cache_lock lock = { .folder = folder, .shared = shared, .at = -1, .fd = -1 };
 	struct index_made made;
 	int fd = own_open(file);
 
-	int r = fd < 0 ? fd : cache_take(&made, fd, file);
+	int r = fd < 0 ? fd : cache_take_locked(&made, fd, file, &lock);
 	if (r) {
+		cache_unlock(&lock);
 		tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s", file,
 			r == -ENOEXEC ? "it is no x86-64 program or library" : strerror(-r));
 		return RECORD_FAILED;
 	}
 	r = cache_put(&made, folder, shared);
+	cache_unlock(&lock);
 	if (r)
 		tool_error("record", "the index of %s can't be kept in %s, so its functions have no kind entry: %s",
 			file, folder, cache_why_not(r));

@@ -2,7 +2,7 @@
 /*
  * Indexes of what the command will load (format/index.h). A traced process would have to wait for them, or go without;
  * and analysis takes as long as starting some programs does. So they are made before the command starts, if the rules
- * ask for a kind whose sites come from them.
+ * ask for a kind whose sites come from them. What another process is making already is waited for.
  *
  * A child of this process analyses each file, a few at a time: so no file, however damaged, can end this process, and
  * what the analysis needs of memory is gone when it ends.
