@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a function does with its stack, seen instruction by instruction, in order of addresses. One thread.
+ * What a function does with its stack, seen instruction by instruction, in order of addresses. A struct body is one
+ * thread's.
  *
  * Return address: an operand in memory at the word below the caller's frame, which unwind information gives for each
  * instruction; a pop there; a ret that takes arguments away. Where unwind information says one thing for the whole

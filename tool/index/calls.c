@@ -113,6 +113,18 @@ void calls_see(struct calls *calls, const struct image *image, uint32_t i, const
 		add(calls, (struct call){ insn->address, i, callee, insn->length, BY_CODE, false });
 }
 
+void calls_part(struct calls *part, const struct calls *calls)
+{
+	*part = (struct calls){ .callee = calls->callee, .callees = calls->callees };
+}
+
+void calls_join(struct calls *calls, struct calls *part)
+{
+	for (size_t i = 0; i < part->count; i++)
+		add(calls, part->call[i]);
+	free(part->call);
+}
+
 /* One that a table tells of. */
 static void tell(struct calls *calls, const struct image *image, uint64_t address)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls that a compiler puts at the beginning of functions for a profiler (-pg): of __fentry__, before anything else;
- * of mcount, behind the frame's making. One thread.
+ * of mcount, behind the frame's making. A part of the code is seen by one thread.
  *
  * Called directly, by way of the PLT, or of the GOT (call *mcount@GOTPCREL(%rip)), and found by decoding; besides, by
  * the section __mcount_loc (-mrecord-mcount), where a call may be of another name, or a NOP (-mnop-mcount). NOPs that
@@ -53,6 +53,13 @@ void calls_begin(struct calls *calls, const struct image *image);
 
 /* Any call in the code of function i (UINT32_MAX: of none). */
 void calls_see(struct calls *calls, const struct image *image, uint32_t i, const struct insn *insn);
+
+/*
+ * For a thread that sees a part of the code: the same callees, and no calls yet; and the calls that it has seen then.
+ * Parts are joined in the order of the code, and freed. The callees stay those of `calls`.
+ */
+void calls_part(struct calls *part, const struct calls *calls);
+void calls_join(struct calls *calls, struct calls *part);
 
 /* The word that a stub of the PLT at this address jumps by; 0: there is no such stub. */
 uint64_t calls_slot(const struct image *image, uint64_t address);

@@ -3,15 +3,15 @@
 
 #include <Zydis/Zydis.h>
 
-/* What insn_decode() took last. Only the first thread of the command decodes. */
-static ZydisDecoderContext last_context;
-static ZydisDecodedInstruction last;
+/* What insn_decode() took last on this thread. */
+static _Thread_local ZydisDecoderContext last_context;
+static _Thread_local ZydisDecodedInstruction last;
 
-/* Made once. */
+/* Made once by each thread. */
 static const ZydisDecoder *decoder(void)
 {
-	static ZydisDecoder made;
-	static bool is_made;
+	static _Thread_local ZydisDecoder made;
+	static _Thread_local bool is_made;
 
 	if (!is_made)
 		is_made = ZYAN_SUCCESS(

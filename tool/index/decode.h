@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One instruction, as the index needs it: where it goes on, what it addresses. All that knows the decoder (Zydis).
- * Pure; one thread.
+ * Any thread.
  */
 #ifndef XAUDIT_TOOL_INDEX_DECODE_H
 #define XAUDIT_TOOL_INDEX_DECODE_H
@@ -64,7 +64,7 @@ struct insn_effect {
 	unsigned bytes;	  /* of the operand that ModRM addresses; 0: none */
 };
 
-/* Of the instruction that insn_decode() took last: asked of few, since it takes as long again. */
+/* Of the instruction that insn_decode() took last on this thread: asked of few, since it takes as long again. */
 void insn_effect(struct insn_effect *effect);
 
 static inline int insn_has_target(const struct insn *insn)

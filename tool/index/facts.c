@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/index/facts.h"
+#include "tool/index/facts_decode.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -7,230 +7,10 @@
 
 #include "audit/site/symbol.h"
 #include "runtime/base/search.h"
-#include "tool/base/memory.h"
-#include "tool/index/asks_caller.h"
-#include "tool/index/body.h"
+#include "tool/index/decode.h"
 #include "tool/index/frames.h"
 
 #define TABLE_MAX 65536 /* entries of one jump table */
-
-/* What may be a jump table: an address that this function loads or reads by index. */
-struct table {
-	uint64_t address;
-	uint64_t end; /* of absolute ones, when they were read */
-	uint32_t function;
-};
-
-/*
- * A place of its own that a function takes the address of. Distances of a table may count from there instead of from
- * the table: that is how computed gotos are written whose table needs no relocations.
- */
-struct base {
-	uint64_t address;
-	uint32_t function;
-};
-
-/* A jump from one function's code to another one's beginning. */
-struct leap {
-	uint32_t from, to;
-	bool bound; /* by way of a word that ld.so fills: a call to the end, whomever it comes to */
-};
-
-struct reading {
-	struct facts *facts;
-	struct image *image;
-	struct table *table; /* of 32-bit distances */
-	size_t tables;
-	struct table *words; /* of addresses, in programs at fixed ones */
-	size_t word_tables;
-	struct base *base; /* by function */
-	size_t bases;
-	struct leap *leap;
-	size_t leaps;
-	bool *indirect; /* of function i: it jumps through a register */
-	bool *asks;	/* of function i: it jumps to what asks its return address who called it */
-	struct asks bound;
-	uint64_t told, told_end; /* addresses of calls (CALLS_SECTION), which nobody jumps to */
-	struct body body;
-};
-
-static void mark(struct facts *facts, uint64_t *map, uint64_t address)
-{
-	uint64_t at = address - facts->low;
-
-	if (at < facts->size)
-		map[at / 64] |= (uint64_t)1 << at % 64;
-}
-
-static bool in_code(const struct facts *facts, uint64_t address)
-{
-	return address - facts->low < facts->size;
-}
-
-#define APPEND(array, count, ...)                                                                    \
-	do {                                                                                         \
-		if (!((count) & ((count)-1)))                                                        \
-			(array) = memory_resize(array, (count) ? 2 * (count) : 1, sizeof(*(array))); \
-		(array)[(count)++] = __VA_ARGS__;                                                    \
-	} while (0)
-
-/* Behind an endbr64 is a beginning, too. */
-static bool is_beginning(const struct image_function *function, uint64_t target)
-{
-	return target == function->address || target == function->address + function->skip;
-}
-
-/* A jump of function i that leaves it. */
-static void leaves(struct reading *reading, uint32_t i, uint64_t target, bool conditional)
-{
-	struct image *image = reading->image;
-	size_t to = image_before(image, target);
-
-	if (to >= image->functions || target >= image->function[to].end)
-		return;
-	if (!image->function[to].owner)
-		image->function[to].owner = i + 1;
-	image->function[to].conditional |= conditional && target == image->function[to].address;
-	if (is_beginning(&image->function[to], target))
-		APPEND(reading->leap, reading->leaps, (struct leap){ i, (uint32_t)to, false });
-}
-
-/* Function i takes an address in the code. */
-static void points(struct reading *reading, uint32_t i, uint64_t target)
-{
-	const struct image_function *function = i < reading->image->functions ? &reading->image->function[i] : NULL;
-
-	mark(reading->facts, reading->facts->pointed, target);
-	if (function && target >= function->address && target < function->end)
-		APPEND(reading->base, reading->bases, (struct base){ target, i });
-}
-
-/* Function i ends with a jump to where the word at this address says. */
-static void jumps_by(struct reading *reading, uint32_t i, uint64_t address)
-{
-	uint32_t to = asks_at(&reading->bound, address);
-
-	if (to == ASKS_IT)
-		reading->asks[i] = true;
-	else if (to != ASKS_NONE && to != i)
-		APPEND(reading->leap, reading->leaps, (struct leap){ i, to, true });
-}
-
-static void see(struct reading *reading, uint32_t i, const struct insn *insn)
-{
-	struct facts *facts = reading->facts;
-	struct image_function *function = i < reading->image->functions ? &reading->image->function[i] : NULL;
-	uint64_t slot;
-
-	if (insn->flow == INSN_CALL || insn->flow == INSN_CALL_INDIRECT)
-		calls_see(&facts->calls, reading->image, i, insn);
-	words_see(&facts->words, insn);
-	if (insn->relative) {
-		mark(facts, insn->flow == INSN_CALL ? facts->called : facts->jumped, insn->target);
-		if (!function || insn->flow == INSN_CALL)
-			return;
-		if (reading->bound.count && (slot = calls_slot(reading->image, insn->target)))
-			jumps_by(reading, i, slot);
-		if (insn->target < function->address || insn->target >= function->end)
-			leaves(reading, i, insn->target, insn->flow != INSN_JUMP);
-		else if (is_beginning(function, insn->target))
-			APPEND(reading->leap, reading->leaps, (struct leap){ i, i, false });
-		return;
-	}
-	if (insn->flow == INSN_JUMP_INDIRECT && function && (insn->rm != INSN_NO_REG || insn->base != INSN_RIP))
-		reading->indirect[i] = true;
-	if (insn->flow == INSN_JUMP_INDIRECT && function && insn->base == INSN_RIP)
-		jumps_by(reading, i, insn->target);
-	if (insn->base == INSN_RIP && insn->memory) {
-		if (in_code(facts, insn->target))
-			points(reading, i, insn->target);
-		/* Tables may lie in the code, too. */
-		if (insn->map == 0 && insn->opcode == 0x8d)
-			APPEND(reading->table, reading->tables,
-				(struct table){ .address = insn->target, .function = i });
-	}
-	/* An absolute table of addresses, by index, for a jump. */
-	if (reading->image->fixed && insn->memory && insn->base == INSN_NO_REG && insn->index != INSN_NO_REG &&
-		(insn->flow == INSN_JUMP_INDIRECT ||
-			(insn->flow == INSN_NEXT && insn->map == 0 && insn->opcode == 0x8b)))
-		APPEND(reading->words, reading->word_tables,
-			(struct table){ .address = (uint64_t)(int64_t)insn->displacement, .function = i });
-	/* An absolute table of distances, by index: movslq. */
-	if (reading->image->fixed && insn->memory && insn->base == INSN_NO_REG && insn->index != INSN_NO_REG &&
-		insn->map == 0 && insn->opcode == 0x63)
-		APPEND(reading->table, reading->tables,
-			(struct table){ .address = (uint64_t)(int64_t)insn->displacement, .function = i });
-	if (reading->image->fixed && insn->has_immediate) {
-		if (in_code(facts, (uint64_t)insn->immediate))
-			points(reading, i, (uint64_t)insn->immediate);
-		else if (insn->map == 0 && ((insn->opcode & 0xf8) == 0xb8 || insn->opcode == 0xc7))
-			APPEND(reading->table, reading->tables,
-				(struct table){ .address = (uint64_t)insn->immediate, .function = i });
-	}
-}
-
-/* Decodes a piece of code that lies between two beginnings of functions. */
-static void decode(struct reading *reading, uint32_t i, const uint8_t *p, uint64_t from, uint64_t to)
-{
-	struct facts *facts = reading->facts;
-	struct image_function *function = i < reading->image->functions ? &reading->image->function[i] : NULL;
-	uint64_t address = from;
-
-	if (function) {
-		body_begin(&reading->body, function->frame, address, function->end);
-		function->start = !body_is_function(&reading->body) || address == reading->image->file.header->e_entry;
-	}
-	while (address < to) {
-		struct insn insn;
-		if (!insn_decode(p + (address - from), to - address, address, &insn)) {
-			if (function && address < function->end)
-				function->undecodable = true;
-			address++;
-			continue;
-		}
-		/* What is behind its end is padding, or code that nobody told us of. */
-		bool own = function && address < function->end;
-		see(reading, own ? i : UINT32_MAX, &insn);
-		facts->instructions++;
-		address += insn.length;
-		if (!own)
-			continue;
-		body_see(&reading->body, &insn);
-		/* A call that stands last does not come back. */
-		function->closed = address == function->end &&
-				   (insn_ends(&insn) || insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT);
-	}
-	facts->decoded += to - from;
-	if (!function)
-		return;
-	body_end(&reading->body);
-	function->stack = reading->body.stack;
-	function->reads_return = reading->body.reads_return;
-}
-
-static void decode_all(struct reading *reading)
-{
-	struct image *image = reading->image;
-	size_t i = 0;
-
-	for (size_t c = 0; c < image->codes; c++) {
-		const struct image_code *code = &image->code[c];
-		uint64_t address = code->address, end = code->address + code->size;
-		while (i < image->functions && image->function[i].address < address)
-			i++;
-		while (address < end) {
-			bool starts = i < image->functions && image->function[i].address == address;
-			uint32_t own = starts ? (uint32_t)i : UINT32_MAX;
-			if (starts)
-				i++;
-			uint64_t next = i < image->functions && image->function[i].address < end
-						? image->function[i].address
-						: end;
-			decode(reading, own, code->bytes + (address - code->address), address, next);
-			address = next;
-		}
-	}
-}
 
 static int by_table(const void *a, const void *b)
 {
@@ -247,15 +27,15 @@ static int by_table(const void *a, const void *b)
  */
 static bool from_bases(struct reading *reading, uint32_t function, int32_t distance)
 {
-	size_t low = SEARCH(i, 0, reading->bases, reading->base[i].function < function);
+	size_t low = SEARCH(i, 0, reading->found.bases, reading->found.base[i].function < function);
 	bool found = false;
 
-	for (; low < reading->bases && reading->base[low].function == function; low++) {
-		uint64_t target = reading->base[low].address + (uint64_t)(int64_t)distance;
+	for (; low < reading->found.bases && reading->found.base[low].function == function; low++) {
+		uint64_t target = reading->found.base[low].address + (uint64_t)(int64_t)distance;
 		const struct image_function *own = &reading->image->function[function];
 		if (target < own->address || target >= own->end)
 			continue;
-		mark(reading->facts, reading->facts->jumped, target);
+		facts_mark(reading->facts, reading->facts->jumped, target);
 		found = true;
 	}
 	return found;
@@ -264,29 +44,30 @@ static bool from_bases(struct reading *reading, uint32_t function, int32_t dista
 static void read_tables(struct reading *reading)
 {
 	struct facts *facts = reading->facts;
+	struct table *table = reading->found.table;
 
-	if (reading->tables)
-		qsort(reading->table, reading->tables, sizeof(*reading->table), by_table);
-	for (size_t t = 0; t < reading->tables;) {
-		uint64_t address = reading->table[t].address, end = UINT64_MAX;
+	if (reading->found.tables)
+		qsort(table, reading->found.tables, sizeof(*table), by_table);
+	for (size_t t = 0; t < reading->found.tables;) {
+		uint64_t address = table[t].address, end = UINT64_MAX;
 		size_t first = t;
 		bool wanted = false;
-		for (; t < reading->tables && reading->table[t].address == address; t++)
-			wanted |= reading->table[t].function >= reading->image->functions ||
-				  reading->indirect[reading->table[t].function];
-		if (t < reading->tables)
-			end = reading->table[t].address;
+		for (; t < reading->found.tables && table[t].address == address; t++)
+			wanted |= table[t].function >= reading->image->functions ||
+				  reading->indirect[table[t].function];
+		if (t < reading->found.tables)
+			end = table[t].address;
 		size_t size;
 		const uint8_t *p = wanted ? site_file_at(&reading->image->file, address, &size) : NULL;
 		for (size_t n = 0; p && n < TABLE_MAX && size >= 4 && end - address >= 4 * (n + 1); n++) {
 			int32_t distance;
 			memcpy(&distance, p, 4);
-			bool found = in_code(facts, address + (uint64_t)(int64_t)distance);
+			bool found = facts_in_code(facts, address + (uint64_t)(int64_t)distance);
 			if (found)
-				mark(facts, facts->jumped, address + (uint64_t)(int64_t)distance);
+				facts_mark(facts, facts->jumped, address + (uint64_t)(int64_t)distance);
 			for (size_t u = first; u < t; u++)
-				if (u == first || reading->table[u].function != reading->table[u - 1].function)
-					found |= from_bases(reading, reading->table[u].function, distance);
+				if (u == first || table[u].function != table[u - 1].function)
+					found |= from_bases(reading, table[u].function, distance);
 			if (!found)
 				break;
 			p += 4;
@@ -299,7 +80,7 @@ static void pad(void *arg, uint64_t address)
 {
 	struct facts *facts = arg;
 
-	mark(facts, facts->jumped, address);
+	facts_mark(facts, facts->jumped, address);
 }
 
 static bool is_told(const struct reading *reading, uint64_t address)
@@ -314,8 +95,8 @@ static void follow_asking(struct reading *reading)
 
 	while (more) {
 		more = false;
-		for (size_t l = 0; l < reading->leaps; l++) {
-			const struct leap *leap = &reading->leap[l];
+		for (size_t l = 0; l < reading->found.leaps; l++) {
+			const struct leap *leap = &reading->found.leap[l];
 			more |= reading->asks[leap->to] && !reading->asks[leap->from];
 			reading->asks[leap->from] |= reading->asks[leap->to];
 		}
@@ -359,7 +140,7 @@ static void read_relocations(struct reading *reading, uint64_t address, uint64_t
 		default:
 			continue;
 		}
-		mark(reading->facts, reading->facts->pointed, target);
+		facts_mark(reading->facts, reading->facts->pointed, target);
 	}
 }
 
@@ -373,7 +154,7 @@ static void point_word(struct reading *reading, uint64_t address)
 	if (!p || size < sizeof(word))
 		return;
 	memcpy(&word, p, sizeof(word));
-	mark(reading->facts, reading->facts->pointed, word);
+	facts_mark(reading->facts, reading->facts->pointed, word);
 }
 
 /* Packed relative relocations: an address, or a bitmap of the 63 words behind the last one. */
@@ -407,28 +188,28 @@ static void read_word_tables(struct reading *reading)
 	struct facts *facts = reading->facts;
 	size_t kept = 0;
 
-	if (reading->word_tables)
-		qsort(reading->words, reading->word_tables, sizeof(*reading->words), by_table);
-	for (size_t t = 0; t < reading->word_tables; t++) {
-		const struct table *table = &reading->words[t];
+	if (reading->found.word_tables)
+		qsort(reading->found.words, reading->found.word_tables, sizeof(*reading->found.words), by_table);
+	for (size_t t = 0; t < reading->found.word_tables; t++) {
+		const struct table *table = &reading->found.words[t];
 		if (table->function < reading->image->functions && !reading->indirect[table->function])
 			continue;
-		if (!kept || reading->words[kept - 1].address != table->address)
-			reading->words[kept++] = *table;
+		if (!kept || reading->found.words[kept - 1].address != table->address)
+			reading->found.words[kept++] = *table;
 	}
-	reading->word_tables = kept;
+	reading->found.word_tables = kept;
 	for (size_t t = 0; t < kept; t++) {
-		uint64_t address = reading->words[t].address, word;
+		uint64_t address = reading->found.words[t].address, word;
 		size_t size;
 		const uint8_t *p = site_file_at(&reading->image->file, address, &size);
-		for (; p && size >= 8 && (t + 1 == kept || address < reading->words[t + 1].address);
+		for (; p && size >= 8 && (t + 1 == kept || address < reading->found.words[t + 1].address);
 			address += 8, p += 8, size -= 8) {
 			memcpy(&word, p, 8);
-			if (!in_code(facts, word))
+			if (!facts_in_code(facts, word))
 				break;
-			mark(facts, facts->jumped, word);
+			facts_mark(facts, facts->jumped, word);
 		}
-		reading->words[t].end = address;
+		reading->found.words[t].end = address;
 	}
 }
 
@@ -445,13 +226,13 @@ static void read_words(struct reading *reading)
 		size_t t = 0;
 		for (uint64_t i = -segment->p_vaddr & 7; p && i + 8 <= segment->p_filesz; i += 8) {
 			uint64_t word, address = segment->p_vaddr + i;
-			while (t < reading->word_tables && reading->words[t].end <= address)
+			while (t < reading->found.word_tables && reading->found.words[t].end <= address)
 				t++;
-			if ((t < reading->word_tables && reading->words[t].address <= address) ||
+			if ((t < reading->found.word_tables && reading->found.words[t].address <= address) ||
 				is_told(reading, address))
 				continue;
 			memcpy(&word, p + i, sizeof(word));
-			mark(reading->facts, reading->facts->pointed, word);
+			facts_mark(reading->facts, reading->facts->pointed, word);
 		}
 	}
 }
@@ -479,8 +260,8 @@ static void find_pieces(struct reading *reading)
 		owner->undecodable |= function->undecodable;
 		reading->indirect[function->owner - 1] |= reading->indirect[i];
 	}
-	for (size_t l = 0; l < reading->leaps; l++) {
-		struct leap *leap = &reading->leap[l];
+	for (size_t l = 0; l < reading->found.leaps; l++) {
+		struct leap *leap = &reading->found.leap[l];
 		const struct image_function *from = &image->function[leap->from];
 		if (!leap->bound && (leap->from == leap->to || (from->piece && from->owner == leap->to + 1)))
 			image->function[leap->to].loops = true;
@@ -518,7 +299,7 @@ static void follow_resolvers(struct image *image)
 	free(open);
 }
 
-void facts_read(struct facts *facts, struct image *image)
+void facts_read(struct facts *facts, struct image *image, unsigned jobs)
 {
 	struct reading *reading = memory_zeroed(1, sizeof(*reading));
 	const struct image_code *last = image->codes ? &image->code[image->codes - 1] : NULL;
@@ -540,7 +321,7 @@ void facts_read(struct facts *facts, struct image *image)
 	}
 	calls_begin(&facts->calls, image);
 	words_begin(&facts->words, image);
-	decode_all(reading);
+	facts_decode(reading, jobs);
 	follow_asking(reading);
 	for (size_t i = 0; i < image->frames->count; i++)
 		frame_pads(&image->frames->frame[i], &image->file, pad, facts);
@@ -550,16 +331,16 @@ void facts_read(struct facts *facts, struct image *image)
 	read_word_tables(reading);
 	read_words(reading);
 	for (size_t i = 0; i < image->labels; i++)
-		mark(facts, facts->pointed, image->label[i]);
+		facts_mark(facts, facts->pointed, image->label[i]);
 	find_pieces(reading);
 	read_tables(reading);
 	follow_resolvers(image);
 	calls_end(&facts->calls, image);
 	words_end(&facts->words);
-	free(reading->table);
-	free(reading->words);
-	free(reading->base);
-	free(reading->leap);
+	free(reading->found.table);
+	free(reading->found.words);
+	free(reading->found.base);
+	free(reading->found.leap);
 	free(reading->indirect);
 	free(reading->asks);
 	asks_free(&reading->bound);

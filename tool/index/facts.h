@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What all code of a file says about its places: it is decoded once, from the first byte to the last, beginning anew
- * where a function begins. One thread.
+ * where a function begins. Called by one thread; decoding is divided among several.
  *
  * A place is led to by
  *	jumped	a direct branch, an entry of a jump table, an exception that lands
@@ -32,7 +32,8 @@ struct facts {
 	struct words words;
 };
 
-void facts_read(struct facts *facts, struct image *image);
+/* jobs: how many threads decode, from 1 on. What comes out is the same. */
+void facts_read(struct facts *facts, struct image *image, unsigned jobs);
 void facts_free(struct facts *facts);
 
 static inline bool facts_bit(const struct facts *facts, const uint64_t *map, uint64_t address)

@@ -13,6 +13,7 @@
 #include "audit/site/symbol.h"
 #include "runtime/base/search.h"
 #include "tool/base/memory.h"
+#include "tool/base/thread.h"
 #include "tool/index/content.h"
 #include "tool/index/frames.h"
 #include "tool/index/image_names.h"
@@ -375,6 +376,31 @@ static void merge(struct image *image)
 	}
 }
 
+static void *hash(void *argument)
+{
+	struct image *image = argument;
+
+	content_read(&image->file, image->content);
+	return NULL;
+}
+
+void image_hash(struct image *image, bool beside)
+{
+	if (image->hashed)
+		return;
+	image->hashed = true;
+	image->hashes = beside && !tool_thread(&image->hasher, hash, image);
+	if (!image->hashes)
+		hash(image);
+}
+
+void image_hash_end(struct image *image)
+{
+	if (image->hashes)
+		pthread_join(image->hasher, NULL);
+	image->hashes = false;
+}
+
 int image_open(struct image *image, int fd, const char *path, const struct image_name *known)
 {
 	int own;
@@ -398,8 +424,7 @@ int image_open(struct image *image, int fd, const char *path, const struct image
 	if (known) {
 		image->identity = known->identity;
 		memcpy(image->content, known->content, sizeof(image->content));
-	} else {
-		content_read(&image->file, image->content);
+		image->hashed = true;
 	}
 	image->fixed = image->file.header->e_type == ET_EXEC;
 	image->loader = is_loader(image);
@@ -415,6 +440,7 @@ int image_open(struct image *image, int fd, const char *path, const struct image
 
 void image_close(struct image *image)
 {
+	image_hash_end(image);
 	for (size_t i = 0; i < image->functions; i++)
 		free((char *)(uintptr_t)image->function[i].name);
 	for (size_t i = 0; i < image->aliases; i++)

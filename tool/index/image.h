@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file that is analysed: its code, its identity, and its functions by name. One thread.
+ * The file that is analysed: its code, its identity, and its functions by name. One thread makes it; while others
+ * decode its code, facts_decode.h says who writes what.
  *
  * It may be damaged in any way: all its bytes are asked for by way of audit/site/elf_file.h, which checks bounds.
  */
 #ifndef XAUDIT_TOOL_INDEX_IMAGE_H
 #define XAUDIT_TOOL_INDEX_IMAGE_H
 
+#include <pthread.h> /* pthread_t */
 #include <stdbool.h>
 
 #include "audit/site/elf_file.h"
@@ -55,7 +57,9 @@ struct image_bound {
 struct image {
 	struct site_file file;
 	struct index_identity identity;
-	uint8_t content[INDEX_CONTENT]; /* content.h */
+	uint8_t content[INDEX_CONTENT]; /* content.h; after image_hash_end() */
+	bool hashed, hashes; /* it was begun, or known; by a thread, which is not over */
+	pthread_t hasher;
 	struct image_code *code; /* by address; they don't overlap */
 	size_t codes;
 	uint64_t low, high; /* of segments of code, in memory */
@@ -95,6 +99,11 @@ struct image_name {
  * image_identify_content(), which need not be found out again then; or NULL.
  */
 int image_open(struct image *image, int fd, const char *path, const struct image_name *known);
+
+/* Hashes the content, if that is not known; beside: by a thread of its own, if there can be one. */
+void image_hash(struct image *image, bool beside);
+void image_hash_end(struct image *image);
+
 void image_close(struct image *image);
 
 /* That, and nothing else. Returns as image_open(). */

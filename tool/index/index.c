@@ -23,12 +23,16 @@ struct options {
 	bool verbose, dry, quiet, kept;
 	const char *folder; /* of --cache, or NULL */
 	uint32_t fd;	    /* of --fd; 0: none */
+	uint32_t jobs;	    /* 0: not said */
 };
 
 static const struct options_row rows[] = {
 	{ 'v', "verbose", NULL, "list each function, and why one can't be displaced", .take = options_flag,
 		.at = offsetof(struct options, verbose) },
 	{ 'n', "dry-run", NULL, "keep nothing", .take = options_flag, .at = offsetof(struct options, dry) },
+	{ 'j', "jobs", "N", "analyse a file by so many threads, instead of one per processor",
+		.take = options_number, .at = offsetof(struct options, jobs), .allowed = "a number from 1 to 64",
+		.most = INDEX_JOBS },
 	{ 'q', "quiet", NULL, "say nothing but errors", .take = options_flag, .at = offsetof(struct options, quiet) },
 	{ 0, "kept", NULL, "take what is kept of a file with the same content", .take = options_flag,
 		.at = offsetof(struct options, kept) },
@@ -279,6 +283,7 @@ int index_main(int argc, char **argv)
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	index_jobs(options.jobs);
 	for (; first < argc; first++)
 		if (do_file(&options, argv[first]))
 			status = TOOL_FAILED;

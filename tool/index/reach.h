@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which registers of a function are known to point into its stack, and how far from its return address: rsp, rbp and
- * whatever they were copied to. Seen instruction by instruction, in order of addresses. One thread.
+ * whatever they were copied to. Seen instruction by instruction, in order of addresses. A struct reach is one
+ * thread's.
  *
  * At the beginning rsp points to the return address, whatever unwind information says. From there numbers are added up
  * along straight code. A branch within the function hands what is known to its target, if that comes later; what is

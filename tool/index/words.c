@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/search.h"
 #include "tool/base/memory.h"
@@ -71,6 +72,24 @@ void words_see(struct words *words, const struct insn *insn)
 	words->call = memory_grow(words->call, words->calls, sizeof(*words->call));
 	words->call[words->calls++] =
 		(struct words_call){ insn->address + insn->length - DISPLACEMENT, (uint32_t)at };
+}
+
+void words_part(struct words *part, const struct words *words)
+{
+	*part = (struct words){ .word = memory_zeroed(words->count, sizeof(*part->word)), .count = words->count };
+	if (words->count)
+		memcpy(part->word, words->word, words->count * sizeof(*part->word));
+}
+
+void words_join(struct words *words, struct words *part)
+{
+	for (size_t i = 0; i < words->count; i++)
+		words->word[i].loads += part->word[i].loads;
+	for (size_t i = 0; i < part->calls; i++) {
+		words->call = memory_grow(words->call, words->calls, sizeof(*words->call));
+		words->call[words->calls++] = part->call[i];
+	}
+	words_free(part);
 }
 
 static int by_word(const void *a, const void *b)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/base/thread.h"
 #include "tool/base/whole.h"
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
@@ -263,6 +264,34 @@ void index_made_for(struct index_made *made, const struct index_identity *identi
 	head->checksum = index_sum(head, sizeof(*head));
 }
 
+#define MOST_JOBS   8		   /* without an order; each needs memory, and a program may be waiting */
+#define CODE_OF_JOB (512u << 10) /* bytes, 15 ms: what is smaller is not divided */
+
+static unsigned ordered, processors; /* 0: it was not said */
+
+void index_jobs(unsigned jobs)
+{
+	ordered = jobs;
+}
+
+void index_processors(unsigned count)
+{
+	processors = count;
+}
+
+static unsigned jobs_for(const struct image *image)
+{
+	unsigned jobs = processors ? processors : tool_processors();
+	uint64_t code = 0;
+
+	if (ordered)
+		return ordered > INDEX_JOBS ? INDEX_JOBS : ordered;
+	for (size_t c = 0; c < image->codes; c++)
+		code += image->code[c].size;
+	jobs = jobs > MOST_JOBS ? MOST_JOBS : jobs;
+	return jobs > code / CODE_OF_JOB ? 1 + (unsigned)(code / CODE_OF_JOB) : jobs;
+}
+
 int index_make(struct index_made *made, int fd, const char *path, const struct image_name *known)
 {
 	struct bytes file = { 0 };
@@ -277,11 +306,14 @@ int index_make(struct index_made *made, int fd, const char *path, const struct i
 	*made = (struct index_made){ 0 };
 	if (r)
 		return r;
-	facts_read(&facts, &image);
+	unsigned jobs = jobs_for(&image);
+	image_hash(&image, jobs > 1);
+	facts_read(&facts, &image, jobs);
 	uint32_t *number = judge(&image, &facts, &parts);
 	put_names(&image, number, &parts);
 	put_words(&facts.words, &parts);
 	free(number);
+	image_hash_end(&image);
 	head.identity = image.identity;
 	memcpy(head.content, image.content, sizeof(head.content));
 	head.code_low = image.low;

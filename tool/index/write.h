@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a file to its index: analysis in memory, and the file of the index. One thread. */
+/* From a file to its index: analysis in memory, and the file of the index. Called by one thread. */
 #ifndef XAUDIT_TOOL_INDEX_WRITE_H
 #define XAUDIT_TOOL_INDEX_WRITE_H
 
@@ -19,6 +19,17 @@ struct index_made {
 };
 
 struct image_name;
+
+#define INDEX_JOBS 64 /* threads, at most */
+
+/*
+ * From now on so many threads analyse a file; 0, as in the beginning: one for each processor, 8 at most, and for each
+ * 512 kB of code. What comes out is the same.
+ */
+void index_jobs(unsigned jobs);
+
+/* From now on only so many processors count, because others analyse files, too. */
+void index_processors(unsigned processors);
 
 /* Analyses the file. path, known: as image_open() takes them. Returns as that. */
 int index_make(struct index_made *made, int fd, const char *path, const struct image_name *known);

@@ -22,12 +22,14 @@
 #include "audit/match/match.h"
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
+#include "tool/base/thread.h"
 #include "tool/base/tool.h"
 #include "tool/index/cache.h"
 #include "tool/index/cache_trim.h"
 #include "tool/index/file_index.h"
 #include "tool/index/image.h"
 #include "tool/index/own_file.h"
+#include "tool/index/write.h"
 #include "tool/record/folder.h"
 #include "tool/record/objects.h"
 #include "tool/record/run.h"
@@ -153,8 +155,9 @@ static int make(const char *file, const char *folder, int shared)
 	return r ? RECORD_FAILED : 0;
 }
 
-/* end: closed when the child ends. */
-static void start(struct job *job, int *end, const char *file, const char *folder, int shared)
+/* end: closed when the child ends. processors: for the child. */
+static void start(
+	struct job *job, int *end, const char *file, const char *folder, int shared, unsigned processors)
 {
 	int ends[2];
 	pid_t parent = getpid();
@@ -169,6 +172,7 @@ static void start(struct job *job, int *end, const char *file, const char *folde
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(RECORD_FAILED);
+		index_processors(processors);
 		_exit(make(file, folder, shared));
 	}
 	close(ends[1]);
@@ -201,8 +205,8 @@ static void make_all(const struct record_indexes *missing, const char *folder, i
 	struct job job[MOST_JOBS];
 	struct pollfd end[MOST_JOBS];
 	struct sigaction before, action = { .sa_handler = SIG_DFL };
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t most = processors < 1 ? 1 : processors > MOST_JOBS ? MOST_JOBS : (size_t)processors, jobs = 0, next = 0;
+	const unsigned processors = tool_processors();
+	size_t most = processors > MOST_JOBS ? MOST_JOBS : processors, jobs = 0, next = 0;
 	long long begin = tool_now_ms();
 	bool said = false;
 
@@ -210,7 +214,10 @@ static void make_all(const struct record_indexes *missing, const char *folder, i
 	sigaction(SIGCHLD, &action, &before);
 	while (jobs || next < missing->count) {
 		if (jobs < most && next < missing->count) {
-			start(&job[jobs], &end[jobs].fd, missing->file[next], folder, shared);
+			/* Those that are being made, and that will be next. */
+			size_t left = missing->count - next + jobs, beside = left < most ? left : most;
+			start(&job[jobs], &end[jobs].fd, missing->file[next], folder, shared,
+				processors / (unsigned)beside);
 			end[jobs].events = POLLIN;
 			if (job[jobs].pid < 0)
 				tool_error("record", "%s can't be analysed, so its functions have no kind entry: %s",
