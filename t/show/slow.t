@@ -30,9 +30,13 @@
 	done
 } | write_trace planted
 is "$(asked slow planted -n 2 outer | sed 's/^=.*/=/')" "$(cat <<'END'
-outer [libfoo.so]: 12 calls, half of them took at most 0.350 us; typical: the 10 in the middle
+outer [libfoo.so]
+12 calls, median 0.350 us
+A typical call is the average of the 10 calls around the median.
 
-1. 5.350 us (15.3 times the median) at 0.000071000 s (0.000070000 s after the start), thread 100 of process 100
+1. 5.350 us, 15.3 times the median
+   thread 100 of process 100
+   began at 0.000071000 s, 0.000070000 s after the start
 
   Difference         Self      Typical       Calls     Typical  Function
 =
@@ -44,7 +48,9 @@ outer [libfoo.so]: 12 calls, half of them took at most 0.350 us; typical: the 10
    5.200 us   97.2 %     5.200 us           1    bar [libbar.so]
    0.100 us    1.9 %     0.100 us           1    inner [libfoo.so]
 
-2. 1.350 us (3.9 times the median) at 0.000101000 s (0.000100000 s after the start), thread 100 of process 100
+2. 1.350 us, 3.9 times the median
+   thread 100 of process 100
+   began at 0.000101000 s, 0.000100000 s after the start
 
   Difference         Self      Typical       Calls     Typical  Function
 =
@@ -107,9 +113,13 @@ entry 1 2020
 exit 1 2100
 END
 is "$(asked slow recursion outer | sed 's/^=.*/=/')" "$(cat <<'END'
-outer [libfoo.so]: 2 calls, half of them took at most 0.010 us; typical: the 1 in the middle
+outer [libfoo.so]
+2 calls, median 0.010 us
+A typical call is the one of median time.
 
-1. 0.100 us (10.0 times the median) at 0.000001000 s (0.000000000 s after the start), thread 100 of process 100
+1. 0.100 us, 10.0 times the median
+   thread 100 of process 100
+   began at 0.000001000 s, 0.000000000 s after the start
 
   Difference         Self      Typical       Calls     Typical  Function
 =
@@ -122,7 +132,9 @@ outer [libfoo.so]: 2 calls, half of them took at most 0.010 us; typical: the 1 i
    0.085 us   85.0 %     0.015 us           1    inner [libfoo.so]
    0.070 us   70.0 %     0.070 us           1      outer [libfoo.so]
 
-2. 0.010 us (1.0 times the median) at 0.000001200 s (0.000000200 s after the start), thread 100 of process 100
+2. 0.010 us, 1.0 times the median
+   thread 100 of process 100
+   began at 0.000001200 s, 0.000000200 s after the start
 
 No function took more time than in a typical call.
 
@@ -172,7 +184,7 @@ else
 	bounded 60 "$XAUDIT" record -o "$tmp/run" -k patchable -l libslow.so "$tmp/slow" >"$tmp/out" 2>&1
 	is "$? $(cat "$tmp/out")" '0 ' 'a program with one slow call is recorded'
 	asked slow run -n 1 handle >"$tmp/out"
-	like "$(cat "$tmp/out")" '^handle \[libslow.so\]: 1000 calls, ' 'it has so many calls'
+	like "$(cat "$tmp/out")" '^1000 calls, median ' 'it has so many calls'
 	is "$(sed -n '/^  Difference/,/^$/p' "$tmp/out" | sed -n '3s/.*  //p')" 'look_up [libslow.so]' \
 		'the callee that made it slow is the first'
 fi
@@ -181,9 +193,13 @@ fi
 
 write_waiting waiting "$waiting_switches"
 is "$(asked slow waiting -n 1 outer | sed 's/^=.*/=/')" "$(cat <<'END'
-outer [libfoo.so]: 4 calls, half of them took at most 0.100 us; typical: the 3 in the middle
+outer [libfoo.so]
+4 calls, median 0.100 us
+A typical call is the average of the 3 calls around the median.
 
-1. 1.000 us (10.0 times the median) at 0.000001000 s (0.000000000 s after the start), thread 100 of process 100
+1. 1.000 us, 10.0 times the median
+   thread 100 of process 100
+   began at 0.000001000 s, 0.000000000 s after the start
    on CPU 0.500 us, waiting 0.500 us
 
   Difference    of Waiting         Self      Typical       Calls     Typical  Function
@@ -267,8 +283,25 @@ entry 2 1010
 exit 2 1110
 exit 1 3000'
 } | write_trace at_once
-is "$(asked slow at_once -n 2 outer | grep -E '^[12]\.|^ .*% .* (outer|inner|bar) ' |
-	sed -E 's/^([12]\.).* thread ([0-9]+) .*/\1 \2/; s/.* (outer|inner|bar) .*/\1/' | tr '\n' ' ')" \
-	'1. 101 outer bar 2. 100 outer inner ' 'calls of two threads at the same moment are told apart'
+is "$(asked slow at_once -n 2 outer | grep -E '^   thread |^ .*% .* (outer|inner|bar) ' |
+	sed -E 's/^   thread ([0-9]+) .*/\1/; s/.* (outer|inner|bar) .*/\1/' | tr '\n' ' ')" \
+	'101 outer bar 100 outer inner ' 'calls of two threads at the same moment are told apart'
+# What is said above the tables fits into 80 columns, whoever calls, and however long the machine has been running.
+{
+	printf 'process p4194303 flags=1\npair first %s %s 5\npair last %s %s 9000005\n' \
+		31536000000000000 31536000000000000 31536000009000000 31536000009000000
+	echo "$libraries"
+	for thread in 4194300 4194301; do
+		echo "thread $thread worker"
+		i=0
+		while [ $((i += 1)) -le 12 ]; do
+			echo "entry 1 $((31536000001000000 + i * 100000))"
+			echo "exit 1 $((31536000001000000 + i * 100000 + i * 1234))"
+		done
+	done
+} | write_trace long
+asked slow long outer | sed '/^=/,/^$/d' >"$tmp/long.out"
+like "$(cat "$tmp/long.out")" '^   began at 31536000\.002200000 s, 0\.002200000 s after the start$' 'times are whole'
+is "$(awk 'length > 80' "$tmp/long.out")" '' 'and what is not in a table fits into 80 columns'
 
 done_testing

@@ -174,10 +174,10 @@ static void print_call(const struct slow *slow, uint32_t number)
 
 	printf("\n%s%" PRIu32 ". %s%s", color->head, number + 1, show_time(buf, call->time), color->off);
 	if (slow->median)
-		printf(" (%.1f times the median)", (double)call->time / (double)slow->median);
-	printf(" at %" PRIu64 ".%09u s", call->start / 1000000000, (unsigned)(call->start % 1000000000));
-	printf(" (%" PRIu64 ".%09u s after the start)", after / 1000000000, (unsigned)(after % 1000000000));
-	printf(", thread %" PRIu32 " of process %" PRIu32, call->tid, xaudit_read_process_info(call->process)->pid);
+		printf(", %.1f times the median", (double)call->time / (double)slow->median);
+	printf("\n   thread %" PRIu32 " of process %" PRIu32, call->tid, xaudit_read_process_info(call->process)->pid);
+	printf("\n   began at %" PRIu64 ".%09u s", call->start / 1000000000, (unsigned)(call->start % 1000000000));
+	printf(", %" PRIu64 ".%09u s after the start", after / 1000000000, (unsigned)(after % 1000000000));
 	if (call->cpu != XAUDIT_READ_UNKNOWN && call->cpu <= call->time) {
 		printf("\n   on CPU %s", show_time(buf, call->cpu));
 		printf(", waiting %s", show_time(buf, call->time - call->cpu));
@@ -215,10 +215,13 @@ void slow_print(const struct slow *slow)
 
 	term_rows(false);
 	view_print_function(slow->function, slow->options.color);
-	printf(": %" PRIu64 " call%s", slow->times.count, show_s(slow->times.count));
+	printf("\n%" PRIu64 " call%s", slow->times.count, show_s(slow->times.count));
 	if (slow->times.count)
-		printf(", half of them took at most %s; typical: the %" PRIu64 " in the middle",
-			show_time(buf, slow->median), slow->middle);
+		printf(", median %s", show_time(buf, slow->median));
+	if (slow->times.count > 1 && slow->middle == 1)
+		printf("\nA typical call is the one of median time.");
+	else if (slow->times.count > 1)
+		printf("\nA typical call is the average of the %" PRIu64 " calls around the median.", slow->middle);
 	putchar('\n');
 	for (uint32_t i = 0; i < slow->calls && !show_output_broken(); i++)
 		print_call(slow, i);
