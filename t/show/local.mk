@@ -23,7 +23,7 @@ t_show_compare_u_LDADD = -lm
 t_show_cut_u_SOURCES = t/show/cut.c tool/base/memory.c tool/base/memory.h tool/show/term/fit.c tool/show/term/fit.h
 
 t_show_names_u_SOURCES = t/show/names.c tool/base/json.c tool/base/json.h tool/base/memory.c tool/base/memory.h \
-	tool/show/term/names.c tool/show/term/names.h
+	tool/base/tool.c tool/base/tool.h tool/show/term/names.c tool/show/term/names.h
 t_show_names_u_LDADD = tool/read/libread.la audit/rules/librules.la $(IBERTY_LIBS)
 
 t_show_nearest_u_SOURCES = t/show/nearest.c tool/base/memory.c tool/base/memory.h tool/base/nearest.c \

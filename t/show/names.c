@@ -9,12 +9,7 @@
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
-/* tool/base/tool.c and term.c have these; a terminal is not what this test is about. */
-void tool_text(FILE *file, const char *text)
-{
-	fputs(text, file);
-}
-
+/* term.c has this; a terminal is not what this test is about. */
 void term_text(FILE *file, const char *text)
 {
 	fputs(text, file);
@@ -144,6 +139,46 @@ static void many(void)
 	is_int(wrong, 0, "300000 names, more than are kept");
 }
 
+/* With a library behind an @. */
+static void meaning(void)
+{
+	static const char aliases[] = "deflate64\0z_deflate\0";
+	static const char path[] = "/usr/lib/libz.so.1";
+	static const struct {
+		const char *pattern;
+		int mean;
+	} row[] = {
+		{ "deflate", 1 },
+		{ "de*", 1 },
+		{ "inflate", 0 },
+		{ "deflate@libz.so.1", 1 },
+		{ "deflate@libz*", 1 },
+		{ "de*@*", 1 },
+		{ "deflate@/usr/lib/libz.so.1", 1 },
+		{ "deflate@/usr/*/libz*", 1 },
+		{ "deflate@*/lib/*", 1 },
+		{ "deflate@lib", 0 },
+		{ "deflate@*lib/*", 1 },
+		{ "deflate@usr*", 0 },
+		{ "deflate@*usr*", 0 }, /* without a slash it is about the last part */
+		{ "deflate@libc*", 0 },
+		{ "inflate@libz*", 0 },
+		{ "deflate64@libz*", 0 }, /* an alias */
+		{ "@libz*", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		is_int(names_mean(row[i].pattern, "deflate", path), row[i].mean, "%s", row[i].pattern);
+	is_int(names_mean("f@libz*", "_Z1fv", path), 1, "a demangled name");
+	is_int(names_mean("new@1@libz*", "new@1", path), 1, "a name with an @");
+	is_int(names_mean("f@/opt/a@2/lib.so", "f", "/opt/a@2/lib.so"), 1, "a path with one");
+	is_int(names_mean("f", "f", NULL), 1, "no library");
+	is_int(names_mean("f@*", "f", NULL), 0, "which is none that anything behind an @ means");
+	is_int(names_mean_any("z_*@libz*", "deflate", aliases, path), 1, "an alias, where these count");
+	is_int(names_mean_any("deflate@libz*", "deflate", aliases, path), 1, "or the name");
+	is_int(names_mean_any("z_*@libc*", "deflate", aliases, path), 0, "of another library");
+}
+
 static void json(void)
 {
 	char *text;
@@ -162,6 +197,7 @@ int main(void)
 {
 	names();
 	matching();
+	meaning();
 	doubling();
 	long_ones();
 	many();

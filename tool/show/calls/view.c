@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/match/match.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -199,37 +198,17 @@ void view_json_left(struct xaudit_read_trace *trace, const struct view_left *lef
 
 /* ---- functions ---- */
 
-static bool is_like(const char *pattern, const char *path)
-{
-	return !strcmp(pattern, path) || rules_glob(pattern, path);
-}
-
-/* By its name, or as the patterns of the configuration with @LIBRARY behind. */
-static bool is_named(const char *word, const char *name, const char *path)
-{
-	const char *at = strrchr(word, '@');
-
-	if (names_match(word, name))
-		return true;
-	if (!at || (!is_like(at + 1, tool_base(path)) && !is_like(at + 1, path)))
-		return false;
-	char *pattern = memory_text(word, (size_t)(at - word));
-	bool same = names_match(pattern, name);
-	free(pattern);
-	return same;
-}
-
 static bool is_alias(const char *word, const struct xaudit_read_function *function)
 {
 	for (const char *name = function->aliases; *name; name += strlen(name) + 1)
-		if (is_named(word, name, function->object->path))
+		if (names_mean(word, name, function->object->path))
 			return true;
 	return false;
 }
 
 bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias)
 {
-	return by_alias ? is_alias(word, function) : is_named(word, function->name, function->object->path);
+	return by_alias ? is_alias(word, function) : names_mean(word, function->name, function->object->path);
 }
 
 static void say_found(const char *command, const char *word, const struct xaudit_read_trace *trace, uint32_t count,

@@ -111,7 +111,7 @@ void view_json_left(struct xaudit_read_trace *trace, const struct view_left *lef
 
 /*
  * The function that a word names: NAME or NAME@LIBRARY, where LIBRARY is the last part of its object's path, or all of
- * it; both may be patterns, and NAME the demangled one (names_match()). Only if no function has such a name, aliases
+ * it; both may be patterns, and NAME the demangled one (names_mean()). Only if no function has such a name, aliases
  * count. All calls of the trace must have been read, as functions are known when they are met. NULL: it names none, or
  * several: after one line on stderr, for `command`.
  */

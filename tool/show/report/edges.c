@@ -42,7 +42,7 @@ static bool is_chosen(struct edges *edges, const struct xaudit_read_function *fu
 		edges->chosen_room = room;
 	}
 	if (!edges->chosen[number])
-		edges->chosen[number] = 1 + report_names(edges->pattern, function->name, function->aliases,
+		edges->chosen[number] = 1 + names_mean_any(edges->pattern, function->name, function->aliases,
 						    function->object->path);
 	return edges->chosen[number] == 2;
 }

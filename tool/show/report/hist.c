@@ -103,7 +103,7 @@ int report_hist(struct report *report)
 	report_columns(report, NULL, 0);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		const struct xaudit_read_row *row = line[i].row;
-		if (!report_names(report->hist, row->name, row->aliases, row->library))
+		if (!names_mean_any(report->hist, row->name, row->aliases, row->library))
 			continue;
 		if (report->options.json && !shown) {
 			putchar('{');

@@ -2,12 +2,8 @@
 #include "tool/show/report/row_names.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "audit/match/match.h"
 #include "tool/base/json.h"
-#include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/report/report.h"
 #include "tool/show/term/srcline.h"
@@ -63,18 +59,4 @@ void report_json_process(const struct report *report, const char *folder, uint32
 		printf(",\"folder\":");
 		json_string(stdout, folder);
 	}
-}
-
-bool report_names(const char *pattern, const char *name, const char *aliases, const char *library)
-{
-	const char *at = strchr(pattern, '@');
-
-	if (!at)
-		return names_match_any(pattern, name, aliases);
-
-	char *function = memory_text(pattern, (size_t)(at - pattern));
-	bool is = rules_glob(at + 1, strchr(at, '/') ? library : tool_base(library)) &&
-		  names_match_any(function, name, aliases);
-	free(function);
-	return is;
 }

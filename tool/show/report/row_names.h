@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions and processes as rows of a report name them, and as the command line does. */
+/* Functions and processes as rows of a report name them. */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_ROW_NAMES_H
 #define XAUDIT_TOOL_SHOW_REPORT_ROW_NAMES_H
 
@@ -7,12 +7,6 @@
 #include <stdint.h>
 
 #include "tool/show/report/report.h"
-
-/*
- * Does a FUNC of the command line, a pattern as `xaudit record -F` takes it, name this function? Behind an @ stands the
- * library: the last part of its path, or all of it if there is a slash.
- */
-bool report_names(const char *pattern, const char *name, const char *aliases, const char *library);
 
 /* "name [library]", without colours where there are none; NULL: "(none)". */
 void report_print_function(const struct report *report, const char *name, const char *library);

@@ -195,12 +195,33 @@ bool names_match(const char *pattern, const char *raw)
 	return match;
 }
 
-bool names_match_any(const char *pattern, const char *raw, const char *aliases)
+static bool is_library(const char *pattern, const char *path)
 {
-	if (names_match(pattern, raw))
+	return !strcmp(pattern, path) || !strcmp(pattern, tool_base(path)) ||
+	       rules_glob(pattern, strchr(pattern, '/') ? path : tool_base(path));
+}
+
+bool names_mean(const char *pattern, const char *raw, const char *library)
+{
+	bool is = names_match(pattern, raw);
+
+	/* Names of functions and paths may have one, too. */
+	for (const char *at = pattern; !is && library && (at = strchr(at, '@')); at++) {
+		if (!is_library(at + 1, library))
+			continue;
+		char *function = memory_text(pattern, (size_t)(at - pattern));
+		is = names_match(function, raw);
+		free(function);
+	}
+	return is;
+}
+
+bool names_mean_any(const char *pattern, const char *raw, const char *aliases, const char *library)
+{
+	if (names_mean(pattern, raw, library))
 		return true;
 	for (const char *name = aliases; *name; name += strlen(name) + 1)
-		if (names_match(pattern, name))
+		if (names_mean(pattern, name, library))
 			return true;
 	return false;
 }

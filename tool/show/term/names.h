@@ -38,10 +38,16 @@ void names_json(FILE *file, const char *raw);
 
 /*
  * Does a FUNC of a command line, a pattern as `xaudit record -F` takes it, without library, name this function: by its
- * raw name, by the demangled one, or by that without parameters? --no-demangle does not matter. The second one: by that
- * or by one of its aliases (xaudit_read_function.aliases)?
+ * raw name, by the demangled one, or by that without parameters? --no-demangle does not matter.
  */
 bool names_match(const char *pattern, const char *raw);
-bool names_match_any(const char *pattern, const char *raw, const char *aliases);
+
+/*
+ * The same for a FUNC that may have its library behind an @: the last part of the path, or all of it; a pattern is for
+ * all of it if there is a slash in it. The second one: by the name, or by one of the aliases
+ * (xaudit_read_function.aliases)?
+ */
+bool names_mean(const char *pattern, const char *raw, const char *library);
+bool names_mean_any(const char *pattern, const char *raw, const char *aliases, const char *library);
 
 #endif
