@@ -104,6 +104,34 @@ is "$(defaults xaudit.conf.5 | grep -E '^(buffer|output|ring) ')" "$helped" \
 is "$(defaults xaudit-record.1 | grep -E '^(buffer|ring) ')" "$(printf '%s\n' "$helped" | grep -v '^output')" \
 	'so has that of record, but for the trace folder, which the configuration may name'
 
+# Of each command: what its help says that holds without an option is what the manual calls the default of that option.
+# told COMMAND: "OPTION VALUE" of each (default: VALUE), VALUE (default), or number, yes or text in parentheses.
+told() {
+	"$XAUDIT" "$1" --help | awk '/^ *--?[A-Za-z]/ || /^[^ ]/ || /^$/ { printf "\n" } { printf "%s ", $0 }' |
+		tr -s ' ' | sed -nE 's/^ *(-[A-Za-z], )?--([a-z-]+)[= ](.*)/\2 \3/p' |
+		sed -nE -e 's/^([a-z-]+) .*[ (]default: ([^;) ]+).*/\1 \2/p;t' \
+			-e 's/^([a-z-]+) .* ([^ ]+) \(default\).*/\1 \2/p;t' \
+			-e 's/^([a-z-]+) .*\(([0-9]+[kM]?|yes|text)\).*/\1 \2/p'
+}
+# untold COMMAND: those that the manual's item does not have beside the word default. In the manual a value may be
+# followed by others, as 0.5% by a point.
+untold() {
+	tr '\n' ' ' <"$top_srcdir/doc/xaudit-$1.1" | sed 's/\.It /\n&/g; s/\.El/\n&/g' >"$tmp/items"
+	told "$1" | while read -r option value; do
+		grep -E "^\.It Fl ([A-Za-z] , )?-$option " "$tmp/items" | grep -i default |
+			grep -qE "[ \"]$(printf '%s' "$value" | sed 's/[.]/\\./g')([ .,;:]|\$)" || echo "$option $value"
+	done
+}
+for command in $subcommands; do
+	told "$command" | sed "s/^/$command /"
+done >"$tmp/told"
+is "$(grep -E ' [0-9.]+[kM%]?$' "$tmp/told" | tr '\n' ';')" "record buffer 256k;record ring 8M;\
+graph min 0.5%;stacks count 10;slow count 5;slow min 0.5%;outliers count 20;outliers factor 10;\
+pack level 1;ctl delay 2;check error-exitcode 1;" 'the numbers that help calls defaults'
+for command in $(cut -d' ' -f1 "$tmp/told" | uniq); do
+	is "$(untold "$command")" '' "the manual of $command has the defaults of its help"
+done
+
 kinds=$("$XAUDIT" record -k @bad true 2>&1 | words)
 like "$kinds" '^xray$' 'the kinds are known'
 is "$(listed xaudit.1 'Ss Kinds of sites')" "$kinds" 'the manual of xaudit has the kinds'

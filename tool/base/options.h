@@ -31,6 +31,10 @@ struct options_row {
 	uint32_t most;	     /* the highest value, for options_number() */
 };
 
+/* A number that is a macro, as a part of a help: so help says what holds. */
+#define OPTIONS_NUMBER(macro)	 OPTIONS_NUMBER_OF(macro)
+#define OPTIONS_NUMBER_OF(number) #number
+
 #define OPTIONS_HELP { .letter = 'h', .word = "help", .help = "this text" }
 
 #define OPTIONS_COLOR(place)                                                    \

@@ -327,7 +327,7 @@ static const struct options_syntax syntax = {
 		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"
 		"  -b, --batch          of top: screens as text, one after another\n"
 		"  -n, --count=COUNT    of top: end after so many screens\n"
-		"  -d, --delay=SECONDS  of top: time between screens (2)\n"
+		"  -d, --delay=SECONDS  of top: time between screens (" OPTIONS_NUMBER(TOP_DELAY) ")\n"
 		"  --no-demangle        of top: names of C++ and Rust as files have them\n"
 		"  -h, --help           this text\n",
 };

@@ -358,7 +358,7 @@ static const struct options_row rows[] = {
 		.take = options_flag, .at = offsetof(struct screen, batch) },
 	{ 'n', "count", "COUNT", "end after so many screens", .take = options_number, .most = UINT32_MAX,
 		.at = offsetof(struct screen, count), .allowed = "a number of screens" },
-	{ 'd', "delay", "SECONDS", "time between screens (2)",
+	{ 'd', "delay", "SECONDS", "time between screens (" OPTIONS_NUMBER(TOP_DELAY) ")",
 		.take = take_delay, .allowed = "a number of seconds from 0.05 up" },
 	NAMES_ROW,
 	OPTIONS_HELP,
@@ -411,7 +411,7 @@ static void find_comm(struct screen *s)
 
 int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc, char **argv)
 {
-	struct screen s = { .pid = pid, .delay = 2 };
+	struct screen s = { .pid = pid, .delay = TOP_DELAY };
 	int status = take_options(&s, argc, argv);
 
 	if (status >= 0)

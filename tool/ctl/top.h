@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TOP_DELAY 2 /* seconds */
+
 struct ctl_trace;
 
 /* top [-b] [-n COUNT] [-d SECONDS]: functions by calls and self time since the last screen; of one folder. */

@@ -14,7 +14,8 @@
 
 #include "tool/read/pack/block.h"
 
-#define PACK_LEVELS 19
+#define PACK_LEVELS 19 /* of libzstd */
+#define PACK_LEVEL  1  /* where none is said */
 
 struct ZSTD_CCtx_s;
 

@@ -27,7 +27,8 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct options, output) },
 	{ 'j', "jobs", "N", "use so many threads, instead of one per processor", .take = options_number,
 		.at = offsetof(struct options, jobs), .allowed = "a number from 1 to 256", .most = PACK_JOBS_MOST },
-	{ 0, "level", "N", "of zstd: 1 (default) is fast, 19 makes the smallest file", .take = options_number,
+	{ 0, "level", "N", "of zstd: " OPTIONS_NUMBER(PACK_LEVEL) " (default) is fast, " OPTIONS_NUMBER(PACK_LEVELS)
+		" makes the smallest file", .take = options_number,
 		.at = offsetof(struct options, level), .allowed = "a number from 1 to 19", .most = PACK_LEVELS },
 	OPTIONS_HELP,
 	{ 0 },

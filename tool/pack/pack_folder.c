@@ -12,12 +12,11 @@
 
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
+#include "tool/pack/block.h"
 #include "tool/pack/unpack.h"
 #include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
 #include "tool/show/term/progress.h"
-
-#define LEVEL 1
 
 static unsigned processors(void)
 {
@@ -95,7 +94,7 @@ int pack_folder(struct pack_order *order)
 {
 	struct pack_write write = { .folder = order->fd,
 		.jobs = order->jobs ? order->jobs : processors(),
-		.level = order->level ? order->level : LEVEL,
+		.level = order->level ? order->level : PACK_LEVEL,
 		.ours = order->ours,
 		.progress = progress };
 	struct stat st;

@@ -141,9 +141,12 @@ static void print_json(const struct own *own)
 /* ---- the command ---- */
 
 static const struct options_row rows[] = {
-	{ 'n', "count", "N", "so many functions (default: 20; in JSON all)", .take = options_number, .most = UINT32_MAX,
-		.at = offsetof(struct own, count), .allowed = "a number from 1 up" },
-	{ 0, "factor", "N", "those whose longest call took N times as long as 99 of\n100 others (default: 10)",
+	{ 'n', "count", "N", "so many functions (default: " OPTIONS_NUMBER(COUNT) "; in JSON all)",
+		.take = options_number, .most = UINT32_MAX, .at = offsetof(struct own, count),
+		.allowed = "a number from 1 up" },
+	{ 0, "factor", "N",
+		"those whose longest call took N times as long as 99 of\n"
+		"100 others (default: " OPTIONS_NUMBER(FACTOR) ")",
 		.take = options_number, .most = UINT32_MAX, .at = offsetof(struct own, factor),
 		.allowed = "a number from 1 up" },
 	SHOW_FORMAT("table or json", "table (default) or json"),

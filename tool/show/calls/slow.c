@@ -268,8 +268,9 @@ static void read_calls(struct slow *slow)
 }
 
 static const struct options_row rows[] = {
-	{ 'n', "count", "N", "so many calls (default: 5)", .take = options_number, .most = SLOW_COUNT_MOST,
-		.at = offsetof(struct slow, count), .allowed = "a number from 1 to 1000" },
+	{ 'n', "count", "N", "so many calls (default: " OPTIONS_NUMBER(SLOW_COUNT) ")",
+		.take = options_number, .most = SLOW_COUNT_MOST, .at = offsetof(struct slow, count),
+		.allowed = "a number from 1 to " OPTIONS_NUMBER(SLOW_COUNT_MOST) },
 	TREE_ROWS(struct slow),
 	SHOW_FORMAT("text or json", "text (default) or json"),
 	SRCLINE_ROW,

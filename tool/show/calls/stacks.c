@@ -223,7 +223,8 @@ static void print_json(const struct own *own)
 /* ---- the command ---- */
 
 static const struct options_row rows[] = {
-	{ 'n', "count", "N", "so many stacks (default: 10; of folded ones all)", .take = options_number,
+	{ 'n', "count", "N", "so many stacks (default: " OPTIONS_NUMBER(STACKS_MOST) "; of folded ones all)",
+		.take = options_number,
 		.most = UINT32_MAX, .at = offsetof(struct own, count), .allowed = "a number from 1 up" },
 	{ 0, "sort", "KEY", "by self (default), cpu, waiting, or calls; the last column of\nfolded stacks, too",
 		.take = options_word, .at = offsetof(struct own, sort), .allowed = "self, cpu, waiting or calls" },
