@@ -113,7 +113,7 @@ _xaudit()
 		options+=' --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
 		options+=' --srcline --no-demangle --no-pager --help'
 		;;
-	replay) options='--tid= --depth= --srcline --pid= --color= --no-demangle --no-pager --help' ;;
+	replay) options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --no-pager --help' ;;
 	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)

@@ -67,6 +67,77 @@ END
 )" '-D leaves deeper calls out'
 is "$("$XAUDIT" replay --depth=1 "$tmp/tree" | grep -c '|')" 4 '--depth=1 shows the outermost calls only'
 
+# ---- from a time on ----
+
+# from OPTION...: the tree of the trace of two threads.
+from() {
+	bounded 60 "$XAUDIT" replay "$@" "$tmp/two" 2>&1 | sed 1d
+}
+write_trace two <<END
+$head
+load 1 1 900 0x7f0000000000 100
+unload 1 1010000 100
+thread 100 main
+entry 1 1000
+entry 2 1100
+entry 4 1110
+exit 4 1160
+exit 2 1300
+point 3 1400
+entry 3 1500
+exit 3 2600
+exit 1 1002000
+thread 101 other
+entry 1 1050
+entry 2 1060
+exit 2 1200
+entry 4 1210
+exit 4 1390
+exit 1 1450
+END
+is "$(from --from=110ns)" "$(cat <<'END'
+             [    100] | outer() { /* began 0.110 us before */
+             [    100] |   inner() { /* began 0.010 us before */
+    0.050 us [    100] |     leaf();
+             [    101] | outer() { /* began 0.060 us before */
+    0.180 us [    101] |   leaf();
+    0.200 us [    100] |   } /* inner */
+             [    100] |   libfoo.so+0x300(); /* entry only */
+    0.400 us [    101] | } /* outer */
+    1.100 us [    100] |   libfoo.so+0x300();
+    1.001 ms [    100] | } /* outer */
+             [    100] | /* unload /usr/lib/libfoo.so at 0x7f0000000000 */
+END
+)" '--from shows what began then or later, in the calls that were open, and their ends'
+is "$(from --from=0.4us --to=500ns)" "$(cat <<'END'
+             [    100] | outer() { /* began 0.400 us before */
+             [    100] |   libfoo.so+0x300(); /* entry only */
+             [    101] | outer() { /* began 0.350 us before */
+    0.400 us [    101] | } /* outer */
+END
+)" 'an event at that time is there, one at the time of --to is not'
+is "$(from --from=401ns --to=501ns --tid=100)" "$(cat <<'END'
+             [    100] | outer() { /* began 0.401 us before */
+    1.100 us [    100] |   libfoo.so+0x300();
+END
+)" 'of one thread'
+is "$(from --from=110ns -D 1 --to=451ns)" "$(cat <<'END'
+             [    100] | outer() { /* began 0.110 us before */
+             [    101] | outer() { /* began 0.060 us before */
+    0.400 us [    101] | } /* outer */
+END
+)" 'and with -D'
+is "$(from --from=0)" "$(from)" '--from=0 is all'
+is "$(from --to=50ns | sed 1d)" '             [    100] | outer() {' '--to alone shows the beginning'
+bounded 60 "$XAUDIT" replay --from=1s "$tmp/two" >"$tmp/out" 2>"$tmp/err"
+is "$?/$(cat "$tmp/out")/$(cat "$tmp/err")" \
+	'1//xaudit replay: nothing is in the trace from 1.000 s on: it ends 1.009 ms after its start' \
+	'a time behind the end of the trace is told'
+bounded 60 "$XAUDIT" replay --from=2us --to=1us "$tmp/two" >"$tmp/out" 2>"$tmp/err"
+is "$?/$(cat "$tmp/out")/$(cat "$tmp/err")" \
+	'2//xaudit replay: --to must be later than --from; `xaudit replay --help` lists what there is' \
+	'and that --to must come later'
+
 got=$(replay ends <<END
 $head
 thread 100 main

@@ -22,6 +22,8 @@ struct replay {
 	const struct show_colors *color;
 	uint32_t tid; /* 0: all */
 	uint32_t depth;
+	uint64_t from, to; /* ns after the trace's start; 0: not given */
+	uint64_t first, end; /* the same as times of events */
 };
 
 static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
@@ -71,6 +73,37 @@ static const char *phrase(uint32_t how)
 static bool is_leaf(const struct xaudit_read_call *call)
 {
 	return call->how == XAUDIT_READ_RETURNED || call->how == XAUDIT_READ_JUMPED || call->how == XAUDIT_READ_UNWOUND;
+}
+
+/*
+ * The calls that were open when what is shown begins, the outermost first: each once, when something in it is shown, or
+ * its end. depth: of `call`, the innermost one that is open on the stack.
+ */
+static void print_open(const struct replay *r, uint32_t tid, struct xaudit_read_call *call, size_t depth)
+{
+	char buf[SHOW_TIME_SIZE];
+
+	/* What is around a call that was shown was shown, too. */
+	if (!call || call->start >= r->first || call->user[0])
+		return;
+	call->user[0] = 1;
+	print_open(r, tid, call->parent, depth - 1);
+	if (!wanted(r, tid, depth))
+		return;
+	begin_line(r, UINT64_MAX, tid, depth);
+	printf("%s {", print_name(r, call->function));
+	printf(" %s/* began %s before */%s", r->color->dim, show_time(buf, r->first - call->start), r->color->off);
+	end_line(r, call->function);
+}
+
+/* Those around what an event tells of, or that end by it. */
+static void print_around(const struct replay *r, const struct xaudit_read_event *event)
+{
+	bool begins = event->what == XAUDIT_READ_EVENT_ENTRY || event->what == XAUDIT_READ_EVENT_POINT;
+	struct xaudit_read_call *call = begins && event->call ? event->call->parent : event->call;
+
+	if (r->first && event->depth)
+		print_open(r, event->tid, call, event->depth - 1);
 }
 
 /* A call: as a whole if nothing is in it, else its first line. */
@@ -187,6 +220,7 @@ static void take(const struct replay *r, const struct xaudit_read_event *event)
 {
 	bool here = wanted(r, event->tid, event->depth);
 
+	print_around(r, event);
 	switch (event->what) {
 	case XAUDIT_READ_EVENT_ENTRY:
 		if (here)
@@ -247,8 +281,12 @@ static void replay(const struct replay *r, struct xaudit_read_trace *trace)
 	show_say_coarse_trace(trace, "# ");
 	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
 	events = xaudit_read_events(trace, &options, NULL);
-	while (events && !show_output_broken() && xaudit_read_next_event(events, &event))
-		take(r, &event);
+	while (events && !show_output_broken() && xaudit_read_next_event(events, &event)) {
+		if (r->end && event.time >= r->end)
+			break;
+		if (event.time >= r->first)
+			take(r, &event);
+	}
 	xaudit_read_events_close(events);
 }
 
@@ -257,6 +295,11 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct replay, tid), .allowed = "the id of a thread" },
 	{ 'D', "depth", "N", "only calls with less than N open calls above them", .take = options_number,
 		.most = UINT32_MAX, .at = offsetof(struct replay, depth), .allowed = "a number from 1 up" },
+	{ 0, "from", "TIME", "only what came so long after the start of the trace,\n"
+		"or later: in seconds, or as 10ms, 3us, 5ns",
+		.take = options_span, .at = offsetof(struct replay, from), .allowed = OPTIONS_SPAN },
+	{ 0, "to", "TIME", "only what came before that", .take = options_span_end,
+		.at = offsetof(struct replay, to), .allowed = OPTIONS_SPAN_END },
 	SRCLINE_ROW,
 	SHOW_ROWS
 };
@@ -281,10 +324,19 @@ int replay_main(int argc, char **argv)
 	if (!trace)
 		return status;
 	r.color = show_colors(&r.options);
-	if (!trace_has("replay", &trace, 1, r.tid, 0)) {
-		xaudit_read_close(trace);
-		return TOOL_FAILED;
+	if (trace_has_no_span(r.from, r.to)) {
+		tool_error("replay", TRACE_HAS_NO_SPAN "; `xaudit replay --help` lists what there is");
+		status = TOOL_USAGE;
+	} else {
+		status = trace_has("replay", &trace, 1, r.tid, r.from) ? TOOL_OK : TOOL_FAILED;
 	}
+	if (status != TOOL_OK) {
+		xaudit_read_close(trace);
+		return status;
+	}
+	const uint64_t start = xaudit_read_trace_info(trace)->start;
+	r.first = r.from ? start + r.from : 0;
+	r.end = r.to ? start + r.to : 0;
 	replay(&r, trace);
 	return show_end_trace(trace);
 }
