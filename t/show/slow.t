@@ -286,6 +286,33 @@ exit 1 3000'
 is "$(asked slow at_once -n 2 outer | grep -E '^   thread |^ .*% .* (outer|inner|bar) ' |
 	sed -E 's/^   thread ([0-9]+) .*/\1/; s/.* (outer|inner|bar) .*/\1/' | tr '\n' ' ')" \
 	'101 outer bar 100 outer inner ' 'calls of two threads at the same moment are told apart'
+# If the one that was found is gone when its tree is read, as in a ring, the other one is not taken for it. Here the
+# first thread's chunk is gone once the second one's events have been read.
+cat >"$tmp/gone.c" <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+ssize_t pread(int fd, void *to, size_t size, off_t at)
+{
+	static int gone;
+	long n = syscall(SYS_pread64, fd, to, size, at);
+
+	if (gone && at == atol(getenv("FIRST")) && n > 0)
+		memset(to, 0, (size_t)n);
+	gone |= at > atol(getenv("SECOND"));
+	return n;
+}
+ssize_t pread64(int fd, void *to, size_t size, off64_t at) __attribute__((alias("pread")));
+END
+$CC -shared -fPIC -o "$tmp/gone.so" "$tmp/gone.c" ||
+	bail 'gone.so does not compile'
+# shellcheck disable=SC2046 # two words
+set -- $(grep -abo CHNK "$tmp/at_once/p100/meta" | sed 's/:.*//')
+is "$(FIRST=$1 SECOND=$2 LD_PRELOAD=$tmp/gone.so bounded 60 "$XAUDIT" slow -n 1 outer "$tmp/at_once" 2>/dev/null |
+	sed -n '/^   thread/p; /^It was/p; / inner /p')" '   thread 101 of process 100
+It was overwritten while the trace was read.' 'nor is one of another thread taken for one that is gone'
 # What is said above the tables fits into 80 columns, whoever calls, and however long the machine has been running.
 {
 	printf 'process p4194303 flags=1\npair first %s %s 5\npair last %s %s 9000005\n' \
