@@ -41,7 +41,9 @@ check='valgrind -q --run-libc-freeres=no --error-exitcode=9'
 if command -v valgrind >/dev/null && [ "$(bounded 60 $check ./main 2>&1)" = '1 100' ]; then
 	library "$CC" libpart.so unwinder_part.c
 	record d -k plt $check ./main
-	is "$status $out/$err" '0 1 100/' 'a traced program runs under valgrind, which says nothing'
+	# Valgrind itself executes its tool, which is no program of ld.so's, and that runs ours.
+	is "$status $out/$(echo "$err" | grep -v 'ran untraced: memcheck')" '0 1 100/' \
+		'a traced program runs under valgrind, which says nothing'
 	report d
 	is "$(calls part_step) $(printf '%s\n' "$report" | jq .lost)" '100 0' 'its calls are recorded'
 else
