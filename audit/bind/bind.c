@@ -221,25 +221,41 @@ static struct binding *stub_for(struct load *to, struct bound_function *f, uint6
 }
 
 /*
- * The stub of a function that is on for callers of any object, if it exists already. Works without the lock, since
- * there are thousands of bindings, and the lock blocks signals. Lists grow at their heads, and their elements stay as
- * long as the load; ld.so is just binding to the load `to`, so it stays.
+ * The kind that would select a binding whose stub is on; -1: one must look closer. What choose() says, where neither a
+ * request nor another kind matters: rules never change.
  */
-static struct binding *find_ready(const struct load *to, const char *name, uint64_t body)
+static int kind_at_once(const struct load *from, const struct load *to, const char *name)
 {
-	const struct object *callee = to->object;
+	const struct object *caller = from->object, *callee = to->object;
+
+	/* Who calls it plays no part: it is selected, or its stub would not be on. */
+	if (from != to && callee->section && callee->section->kinds & 1u << TRACE_KIND_PLT)
+		return TRACE_KIND_PLT;
+	return caller->section && caller->section->kinds & 1u << TRACE_KIND_CALLS &&
+			       rules_select(caller->section, name, callee->path, callee->soname)
+		       ? TRACE_KIND_CALLS
+		       : -1;
+}
+
+/*
+ * The stub of a function that is on for this caller, if it exists already; its function is of the kind that selects the
+ * binding. Works without the lock, since there are thousands of bindings, and the lock blocks signals. Lists grow at
+ * their heads, and their elements stay as long as the load; ld.so is just binding to the load `to`, so it stays.
+ */
+static struct binding *find_ready(const struct load *from, const struct load *to, const char *name, uint64_t body)
+{
 	/* Acquire, all four; pair with the releases in function_of(), make_stub() and stub_for(). x86: plain mov. */
-	struct bound_function **buckets = __atomic_load_n(&callee->buckets, __ATOMIC_ACQUIRE);
+	struct bound_function **buckets = __atomic_load_n(&to->object->buckets, __ATOMIC_ACQUIRE);
 	struct binding **bindings = __atomic_load_n(&to->bindings, __ATOMIC_ACQUIRE);
 
-	if (!buckets || !bindings || !(callee->section && callee->section->kinds & 1u << TRACE_KIND_PLT))
+	if (!buckets || !bindings)
 		return NULL;
 	uint32_t hash = object_hash(name);
 	/* As above. */
 	struct bound_function *f = __atomic_load_n(&buckets[hash % OBJECT_BUCKETS], __ATOMIC_ACQUIRE);
 	while (f && (f->hash != hash || strcmp(f->name, name)))
 		f = f->next;
-	if (!f || !f->on || f->kind != TRACE_KIND_PLT)
+	if (!f || !f->on || (int)f->kind != kind_at_once(from, to, name))
 		return NULL;
 	/* As above. */
 	struct binding *b = __atomic_load_n(&bindings[hash % OBJECT_BUCKETS], __ATOMIC_ACQUIRE);
@@ -344,12 +360,11 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (!(!own && to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)
 		return body;
-	struct binding *ready =
-		!own && what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(to, name, body) : NULL;
+	struct binding *ready = what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(from, to, name, body) : NULL;
 	/* If a sled of the same function is on instead, the stub is off. */
 	if (ready && ready->cell->target == ready->rest) {
 		const struct bound_function *f = ready->function;
-		count_binding(to->object, TRACE_KIND_PLT,
+		count_binding(f->kind == TRACE_KIND_PLT ? to->object : from->object, (int)f->kind,
 			f->entry_only	      ? TRACE_REASON_ENTRY_ONLY
 			: unwinder_allows() ? TRACE_REASON_TRACED
 					    : TRACE_REASON_BLIND_UNWINDER);
