@@ -10,6 +10,41 @@
 
 #define PAGE 4096ul
 
+/* One pass of a radix sort: by the address's byte that is so many bits up. */
+static void sort_by_byte(struct patch *to, const struct patch *from, size_t count, unsigned shift)
+{
+	uint32_t place[257] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		place[(from[i].address >> shift & 255) + 1]++;
+	for (unsigned byte = 1; byte < 256; byte++)
+		place[byte] += place[byte - 1];
+	for (size_t i = 0; i < count; i++)
+		to[place[from[i].address >> shift & 255]++] = from[i];
+}
+
+void patch_sort(struct patch *patch, struct patch *spare, size_t count)
+{
+	struct patch *from = patch, *to = spare;
+	uint64_t differ = 0;
+	bool ordered = true;
+
+	for (size_t i = 1; i < count; i++) {
+		differ |= patch[i].address ^ patch[0].address;
+		ordered &= patch[i - 1].address <= patch[i].address;
+	}
+	for (unsigned shift = 0; !ordered && shift < 64; shift += 8) {
+		if (!(differ >> shift & 255))
+			continue;
+		sort_by_byte(to, from, count, shift);
+		struct patch *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	for (size_t i = 0; from != patch && i < count; i++)
+		patch[i] = from[i];
+}
+
 static uint64_t page_of(uint64_t address)
 {
 	return address & ~(PAGE - 1);

@@ -56,6 +56,9 @@ struct patch {
 	uint8_t bytes[16];
 };
 
+/* Sorts patches by address. spare: room for as many. 1000 take some 20 us, and nearly nothing if they are in order. */
+void patch_sort(struct patch *patch, struct patch *spare, size_t count);
+
 /* A site that changes live. */
 struct patch_site {
 	struct patch patch;

@@ -81,24 +81,7 @@ uint64_t entry_calls_behind(const struct object *object, const struct index_func
 		       : 0;
 }
 
-/* By address, as they nearly are. */
-static void sort(struct patch *patch, size_t n)
-{
-	for (size_t gap = n / 2; gap; gap /= 2) {
-		for (size_t i = gap; i < n; i++) {
-			struct patch moved;
-			size_t j = i;
-			if (patch[i - gap].address <= patch[i].address)
-				continue;
-			sys_copy(&moved, &patch[i], sizeof(moved));
-			for (; j >= gap && patch[j - gap].address > moved.address; j -= gap)
-				sys_copy(&patch[j], &patch[j - gap], sizeof(moved));
-			sys_copy(&patch[j], &moved, sizeof(moved));
-		}
-	}
-}
-
-/* The patches of all calls that are to go, and have in memory the bytes that the index has. */
+/* The patches of all calls that are to go, and have in memory the bytes that the index has. There is room for twice. */
 static size_t build(const struct load *load, struct patch *patch)
 {
 	const struct object *object = load->object;
@@ -118,7 +101,7 @@ static size_t build(const struct load *load, struct patch *patch)
 		sys_copy(patch[n].bytes, nop_of(call), call->length);
 		n++;
 	}
-	sort(patch, n);
+	patch_sort(patch, patch + object->index.calls, n);
 	return n;
 }
 
@@ -132,7 +115,7 @@ enum trace_reason entry_calls_erase(struct load *load)
 	if (!object->index.calls ||
 		(!entry_calls_asked(object, TRACE_KIND_FENTRY) && !entry_calls_asked(object, TRACE_KIND_MCOUNT)))
 		return TRACE_REASON_TRACED;
-	struct patch *patch = arena_alloc(&memory, object->index.calls * sizeof(*patch));
+	struct patch *patch = arena_alloc(&memory, 2 * object->index.calls * sizeof(*patch));
 	if (!patch)
 		return TRACE_REASON_NO_ROOM;
 	size_t n = build(load, patch);

@@ -23,6 +23,7 @@ void retired_free(struct epoch_item *item)
 	load->bindings = NULL;
 	load->touched = NULL;
 	load->got = NULL;
+	load->got_buckets = NULL;
 	load->got_words = 0;
 	xray_free(load);
 	load->state = LOAD_FREE;

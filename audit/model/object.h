@@ -140,6 +140,7 @@ struct entry_block {
 /* A word by which the object calls a function of another one. */
 struct got_word {
 	uint32_t hash; /* object_hash() of the function's name */
+	uint32_t next; /* the next one in its bucket, its number + 1; 0: none */
 	bool left;     /* ld.so has not asked for it yet */
 	const char *name;
 	uint64_t own; /* the word's link-time address */
@@ -188,9 +189,13 @@ struct load {
 	struct entry_block *entries; /* newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
 	int known; /* stubs were made for what bindings into earlier loads called */
-	/* Its calls without a PLT (audit/prepare/got_calls.h), by hash, and our words of the same numbers. */
+	/*
+	 * Its calls without a PLT (audit/prepare/got_calls.h), and our words of the same numbers. The first one of each
+	 * bucket, of which there are 2^n, by hash: its number + 1; 0: none.
+	 */
 	struct got_word *got;
-	uint32_t got_words;
+	uint32_t *got_buckets;
+	uint32_t got_words, got_bucket_count;
 	struct stub_pages words;
 	struct arena got_calls; /* in la_objopen alone */
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */

@@ -9,7 +9,6 @@
 #include "audit/bind/symbol.h"
 #include "audit/live/load_code.h"
 #include "audit/prepare/entry.h"
-#include "runtime/base/search.h"
 #include "runtime/process/process.h"
 #include "x86_64/elf.h"
 #include "x86_64/patch.h"
@@ -21,8 +20,10 @@
 struct search {
 	struct load *load;
 	struct symbol_tables tables;
+	struct symbol_tables program; /* of the load's namespace; load NULL: it has none */
 	struct arena memory; /* of this struct alone */
 	struct patch *patch;
+	size_t room; /* patches that it has room for, and as many to sort them */
 	struct stub {
 		uint64_t own, call; /* link-time addresses: of the word, and of the displacement */
 	} *stub; /* of the linker's */
@@ -48,27 +49,35 @@ static const Elf64_Sym *symbol_of(const struct symbol_tables *t, const Elf64_Rel
 	return symbol;
 }
 
-/* Has the program a PLT stub that is the function's address for all? Lock held. */
-static bool is_canonical(const struct load *load, const char *name)
+/* Lock held. */
+static void find_program(struct search *search)
 {
-	for (const struct load *l = loads; l; l = l->next) {
-		struct symbol_tables t;
-		const Elf64_Sym *symbol;
+	for (const struct load *l = loads; l; l = l->next)
+		if (l->state == LOAD_OPEN && l->namespace == search->load->namespace &&
+			l->object->flags & TRACE_OBJECT_PROGRAM && symbol_tables(&search->program, l))
+			return;
+	search->program.load = NULL;
+}
 
-		if (l->state != LOAD_OPEN || l->namespace != load->namespace ||
-			!(l->object->flags & TRACE_OBJECT_PROGRAM) || !symbol_tables(&t, l))
-			continue;
-		symbol = symbol_look(&t, name);
-		return symbol && symbol->st_shndx == SHN_UNDEF && symbol->st_value;
-	}
-	return false;
+/* Has the program a PLT stub that is the function's address for all? */
+static bool is_canonical(const struct symbol_tables *program, const char *name)
+{
+	const Elf64_Sym *symbol = program->load ? symbol_look(program, name) : NULL;
+
+	return symbol && symbol->st_shndx == SHN_UNDEF && symbol->st_value;
 }
 
 /* The word of the index at this link-time address; NULL: none, or damaged. */
 static const struct index_word *word_at(const struct index *index, uint64_t address)
 {
-	size_t low = 0, high = index->words;
+	const struct index_word *first = index_word(index, 0), *last = index_word(index, index->words - 1);
 
+	if (!first || !last || address < first->address || address > last->address)
+		return NULL;
+	/* They ascend by 8 or more, mostly by 8: so many are before it at most, and behind it. */
+	size_t before = (size_t)(address - first->address) / 8, behind = (size_t)(last->address - address) / 8;
+	size_t high = before < index->words ? before + 1 : index->words;
+	size_t low = behind < index->words ? index->words - 1 - behind : 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct index_word *word = index_word(index, middle);
@@ -135,7 +144,19 @@ static bool find_calls(const struct search *search, const Elf64_Rela *relocation
 		.relocation = relocation,
 	};
 	return (index->head ? indexed_calls(index, to) : stub_calls(search, to)) && !is_left(to->name) &&
-	       !is_canonical(search->load, to->name);
+	       !is_canonical(&search->program, to->name);
+}
+
+/* How many words there are; of weak functions, too, or not. */
+static uint64_t count_words(const struct symbol_tables *t, bool strong)
+{
+	uint64_t words = 0;
+
+	for (uint64_t i = t->relative; i < t->rela_count; i++) {
+		const Elf64_Sym *symbol = symbol_of(t, &t->rela[i]);
+		words += symbol && (!strong || ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL);
+	}
+	return words;
 }
 
 /*
@@ -146,10 +167,8 @@ static bool find_stubs(struct search *search)
 {
 	const struct symbol_tables *t = &search->tables;
 	const struct load *load = search->load;
-	uint64_t last = 0, end = 0, words = 0;
+	uint64_t last = 0, end = 0, words = count_words(t, false);
 
-	for (uint64_t i = t->relative; i < t->rela_count; i++)
-		words += symbol_of(t, &t->rela[i]) != NULL;
 	for (uint64_t i = 0; words && i < t->plt_count; i++) {
 		const uint64_t *slot = (const void *)(uintptr_t)(load->base + t->plt[i].r_offset);
 		if (symbol_is_inside(load, slot, sizeof(*slot)) && *slot > last)
@@ -174,18 +193,21 @@ static bool find_stubs(struct search *search)
 	return search->stubs > 0;
 }
 
-/* By hash. */
-static void insert(struct load *load, const struct got_word *word)
+/* Lists the words in order of their relocations, and links those of each bucket in that order, too. Lock held. */
+static void link_words(struct load *load, const struct got_word *found, uint32_t words)
 {
-	uint32_t at = load->got_words++, hash = object_hash(word->name);
-
-	for (; at && load->got[at - 1].hash > hash; at--)
-		load->got[at] = load->got[at - 1];
-	load->got[at] = *word;
-	load->got[at].hash = hash;
+	for (uint32_t n = words; n--;) {
+		struct got_word *word = &load->got[n];
+		*word = found[n];
+		word->hash = object_hash(word->name);
+		uint32_t *bucket = &load->got_buckets[word->hash & (load->got_bucket_count - 1)];
+		word->next = *bucket;
+		*bucket = n + 1;
+	}
+	load->got_words = words;
 }
 
-/* Lists the words. Returns false: there are none, or no memory. Lock held. */
+/* Finds the words. Returns false: there are none, or no memory. Lock held. */
 static bool list_words(struct search *search)
 {
 	struct load *load = search->load;
@@ -194,12 +216,20 @@ static bool list_words(struct search *search)
 	size_t room = index->head ? index->words : search->stubs, words = 0;
 	struct got_word *found = arena_alloc(&search->memory, room * sizeof(*found));
 
+	find_program(search);
 	for (uint64_t i = t->relative; found && i < t->rela_count && words < room; i++)
 		words += find_calls(search, &t->rela[i], &found[words]);
-	load->got = words ? arena_alloc(&load->arena, words * sizeof(*load->got)) : NULL;
-	for (size_t n = 0; load->got && n < words; n++)
-		insert(load, &found[n]);
-	return load->got != NULL;
+	if (!words)
+		return false;
+	load->got_bucket_count = 1;
+	while (load->got_bucket_count < words)
+		load->got_bucket_count *= 2;
+	load->got = arena_alloc(&load->arena, words * sizeof(*load->got));
+	load->got_buckets = arena_alloc(&load->arena, load->got_bucket_count * sizeof(*load->got_buckets));
+	if (!load->got || !load->got_buckets)
+		return false;
+	link_words(load, found, (uint32_t)words);
+	return true;
 }
 
 /* Our words, which lead to where the object's own ones do. Lock held. */
@@ -210,18 +240,6 @@ static bool make_words(struct load *load)
 	for (uint32_t n = 0; n < load->got_words; n++)
 		stub_write_word(&load->words, n, load->base + load->got[n].own);
 	return stub_finish_copies(&load->words) == 0;
-}
-
-static void sort(struct patch *patch, size_t count)
-{
-	for (size_t step = count / 2; step; step /= 2)
-		for (size_t i = step; i < count; i++) {
-			struct patch one = patch[i];
-			size_t at = i;
-			for (; at >= step && patch[at - step].address > one.address; at -= step)
-				patch[at] = patch[at - step];
-			patch[at] = one;
-		}
 }
 
 /* Has ld.so tell of the words. Returns false: it can't be. */
@@ -237,7 +255,6 @@ static bool change_relocations(struct search *search)
 		*patch = (struct patch){ .address = (uint64_t)(uintptr_t)&relocation->r_info, .size = sizeof(info) };
 		sys_copy(patch->bytes, &info, sizeof(info));
 	}
-	sort(search->patch, load->got_words);
 	return object_write_all(load, search->patch, load->got_words) == 0;
 }
 
@@ -269,7 +286,7 @@ static void change_calls(struct search *search)
 			count++;
 		}
 	}
-	sort(search->patch, count);
+	patch_sort(search->patch, search->patch + search->room, count);
 	for (size_t first = 0, n; first < count; first += n) {
 		uint64_t end = 0;
 		int prot = load_code_segment(load, search->patch[first].address - load->base, &end);
@@ -295,12 +312,8 @@ static size_t calls(const struct load *load)
 /* Does it call more functions of others so than by its PLT? Weak ones, as __cxa_finalize(), all have. */
 static bool is_without_plt(const struct symbol_tables *t)
 {
-	uint64_t words = 0, slots = 0;
+	uint64_t words = count_words(t, true), slots = 0;
 
-	for (uint64_t i = t->relative; i < t->rela_count; i++) {
-		const Elf64_Sym *symbol = symbol_of(t, &t->rela[i]);
-		words += symbol && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
-	}
 	for (uint64_t i = 0; i < t->plt_count && slots < words; i++) {
 		const Elf64_Sym *symbol = t->symbols + ELF64_R_SYM(t->plt[i].r_info);
 		slots += symbol_is_inside(t->load, symbol, sizeof(*symbol)) && symbol->st_shndx == SHN_UNDEF;
@@ -371,7 +384,8 @@ void got_calls_write(struct load *load)
 		return;
 	}
 	process_lock(&held);
-	search.patch = arena_alloc(&search.memory, calls(load) * sizeof(*search.patch));
+	search.room = calls(load);
+	search.patch = arena_alloc(&search.memory, 2 * search.room * sizeof(*search.patch));
 	if (search.patch)
 		change_calls(&search);
 	load_code_count_pages(load);
@@ -384,15 +398,16 @@ bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigne
 	/* When relocations are done at once, not for a PLT slot that is bound at its first call. */
 	if (!load->got_words || !(flags & LA_SYMB_NOPLTENTER))
 		return false;
-	uint32_t hash = object_hash(name), low = SEARCH(i, 0, load->got_words, load->got[i].hash < hash);
+	uint32_t hash = object_hash(name), next = load->got_buckets[hash & (load->got_bucket_count - 1)];
 	/* A PLT slot of the same function comes after it. */
-	for (; low < load->got_words && load->got[low].hash == hash; low++) {
+	for (; next; next = load->got[next - 1].next) {
+		struct got_word *word = &load->got[next - 1];
 		/* It has been filled just now: a function of that name and another version fills another word. */
-		if (!load->got[low].left || strcmp(load->got[low].name, name) != 0 ||
-			*(const uint64_t *)(uintptr_t)(load->base + load->got[low].own) != value)
+		if (!word->left || word->hash != hash || strcmp(word->name, name) != 0 ||
+			*(const uint64_t *)(uintptr_t)(load->base + word->own) != value)
 			continue;
-		load->got[low].left = false;
-		*number = low;
+		word->left = false;
+		*number = next - 1;
 		return true;
 	}
 	return false;

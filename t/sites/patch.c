@@ -191,9 +191,48 @@ static void test_refusal(void)
 	munmap(text, SIZE);
 }
 
+/* The n-th of `count` patches before they are sorted. */
+static size_t shuffled(unsigned way, size_t n, size_t count)
+{
+	switch (way) {
+	case 0: return n;
+	case 1: return count - 1 - n;
+	default: return n * 1009 % count;
+	}
+}
+
+/* By address, each with its bytes: patches that are in order, the other way round, and mixed. */
+static void test_sort(void)
+{
+	enum { COUNT = 3000 };
+	static const uint64_t first = 0x7ffff7f00000, steps[] = { 1, 16, 0x10101010 }; /* to the next one */
+	static struct patch patch[COUNT], spare[COUNT];
+
+	for (unsigned way = 0; way < 3; way++)
+		for (size_t s = 0; s < sizeof(steps) / sizeof(*steps); s++) {
+			size_t right = 0;
+			for (size_t i = 0; i < COUNT; i++) {
+				size_t n = shuffled(way, i, COUNT);
+				patch[i] = (struct patch){
+					.address = first + n * steps[s], .size = 1, .bytes = { (uint8_t)(n % 251) } };
+			}
+			patch_sort(patch, spare, COUNT);
+			for (size_t i = 0; i < COUNT; i++)
+				right += patch[i].address == first + i * steps[s] && patch[i].size == 1 &&
+					 patch[i].bytes[0] == i % 251;
+			is_int((long long)right, COUNT, "3000 patches, way %u, %#llx apart, are sorted", way,
+				(unsigned long long)steps[s]);
+		}
+	patch[0].address = patch[1].address = 5;
+	patch[2].address = 4;
+	patch_sort(patch, spare, 3);
+	ok(patch[0].address == 4 && patch[1].address == 5 && patch[2].address == 5, "and some of one address");
+}
+
 int main(void)
 {
 	test_runs();
+	test_sort();
 	test_refusal();
 	return done_testing();
 }
