@@ -197,7 +197,9 @@ struct load {
 	uint32_t *got_buckets;
 	uint32_t got_words, got_bucket_count;
 	struct stub_pages words;
-	struct arena got_calls; /* in la_objopen alone */
+	/* In la_objopen alone. */
+	struct arena got_calls;
+	struct patch *got_patch;
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };

@@ -22,8 +22,6 @@ struct search {
 	struct symbol_tables tables;
 	struct symbol_tables program; /* of the load's namespace; load NULL: it has none */
 	struct arena memory; /* of this struct alone */
-	struct patch *patch;
-	size_t room; /* patches that it has room for, and as many to sort them */
 	struct stub {
 		uint64_t own, call; /* link-time addresses: of the word, and of the displacement */
 	} *stub; /* of the linker's */
@@ -193,42 +191,39 @@ static bool find_stubs(struct search *search)
 	return search->stubs > 0;
 }
 
-/* Lists the words in order of their relocations, and links those of each bucket in that order, too. Lock held. */
-static void link_words(struct load *load, const struct got_word *found, uint32_t words)
+/* Links the words of each bucket in order of their relocations. Lock held. */
+static void link_words(struct load *load)
 {
-	for (uint32_t n = words; n--;) {
+	for (uint32_t n = load->got_words; n--;) {
 		struct got_word *word = &load->got[n];
-		*word = found[n];
 		word->hash = object_hash(word->name);
 		uint32_t *bucket = &load->got_buckets[word->hash & (load->got_bucket_count - 1)];
 		word->next = *bucket;
 		*bucket = n + 1;
 	}
-	load->got_words = words;
 }
 
-/* Finds the words. Returns false: there are none, or no memory. Lock held. */
+/* Lists the words in order of their relocations. Returns false: there are none, or no memory. Lock held. */
 static bool list_words(struct search *search)
 {
 	struct load *load = search->load;
 	const struct symbol_tables *t = &search->tables;
 	const struct index *index = &load->object->words;
-	size_t room = index->head ? index->words : search->stubs, words = 0;
-	struct got_word *found = arena_alloc(&search->memory, room * sizeof(*found));
+	size_t room = index->head ? index->words : search->stubs;
+	uint32_t words = 0;
 
 	find_program(search);
-	for (uint64_t i = t->relative; found && i < t->rela_count && words < room; i++)
-		words += find_calls(search, &t->rela[i], &found[words]);
-	if (!words)
-		return false;
+	load->got = arena_alloc(&load->arena, room * sizeof(*load->got));
+	for (uint64_t i = t->relative; load->got && i < t->rela_count && words < room; i++)
+		words += find_calls(search, &t->rela[i], &load->got[words]);
 	load->got_bucket_count = 1;
 	while (load->got_bucket_count < words)
 		load->got_bucket_count *= 2;
-	load->got = arena_alloc(&load->arena, words * sizeof(*load->got));
-	load->got_buckets = arena_alloc(&load->arena, load->got_bucket_count * sizeof(*load->got_buckets));
-	if (!load->got || !load->got_buckets)
+	load->got_buckets = words ? arena_alloc(&load->arena, load->got_bucket_count * sizeof(uint32_t)) : NULL;
+	if (!load->got_buckets)
 		return false;
-	link_words(load, found, (uint32_t)words);
+	load->got_words = words;
+	link_words(load);
 	return true;
 }
 
@@ -242,26 +237,34 @@ static bool make_words(struct load *load)
 	return stub_finish_copies(&load->words) == 0;
 }
 
-/* Has ld.so tell of the words. Returns false: it can't be. */
-static bool change_relocations(struct search *search)
+/* How many calls there are, one for each word at least. */
+static size_t calls(const struct load *load)
 {
-	struct load *load = search->load;
+	size_t count = 0;
 
+	for (uint32_t n = 0; n < load->got_words; n++)
+		count += load->got[n].calls;
+	return count;
+}
+
+/* Has ld.so tell of the words. Returns false: it can't be. */
+static bool change_relocations(struct load *load)
+{
 	for (uint32_t n = 0; n < load->got_words; n++) {
 		const Elf64_Rela *relocation = load->got[n].relocation;
-		struct patch *patch = &search->patch[n];
+		struct patch *patch = &load->got_patch[n];
 		uint64_t info = ELF64_R_INFO(ELF64_R_SYM(relocation->r_info), MACHINE_RELOCATION_SLOT);
 
 		*patch = (struct patch){ .address = (uint64_t)(uintptr_t)&relocation->r_info, .size = sizeof(info) };
 		sys_copy(patch->bytes, &info, sizeof(info));
 	}
-	return object_write_all(load, search->patch, load->got_words) == 0;
+	return object_write_all(load, load->got_patch, load->got_words) == 0;
 }
 
 /* Has the instructions read our words. Those that can't be changed go on as they are. */
-static void change_calls(struct search *search)
+static void change_calls(struct load *load)
 {
-	struct load *load = search->load;
+	struct patch *all = load->got_patch;
 	size_t count = 0, done;
 
 	for (uint32_t n = 0; n < load->got_words; n++) {
@@ -270,7 +273,7 @@ static void change_calls(struct search *search)
 			uint64_t at = load->base + call[i], end;
 			uint32_t before = (uint32_t)(load->got[n].own - call[i] - 4), now;
 			uint8_t opcode[2];
-			struct patch *patch = &search->patch[count];
+			struct patch *patch = &all[count];
 
 			/* What is in memory must be what the index has; an entry may have been displaced there. */
 			int prot = load_code_segment(load, call[i] - sizeof(opcode), &end);
@@ -286,27 +289,17 @@ static void change_calls(struct search *search)
 			count++;
 		}
 	}
-	patch_sort(search->patch, search->patch + search->room, count);
+	patch_sort(all, all + calls(load), count);
 	for (size_t first = 0, n; first < count; first += n) {
 		uint64_t end = 0;
-		int prot = load_code_segment(load, search->patch[first].address - load->base, &end);
-		for (n = 1; first + n < count && search->patch[first + n].address - load->base < end; n++)
+		int prot = load_code_segment(load, all[first].address - load->base, &end);
+		for (n = 1; first + n < count && all[first + n].address - load->base < end; n++)
 			;
-		if (patch_at_load(&search->patch[first], n, prot, &done))
+		if (patch_at_load(&all[first], n, prot, &done))
 			return;
 		for (size_t i = first; i < first + n; i++)
-			load_code_touch(load, search->patch[i].address, search->patch[i].size);
+			load_code_touch(load, all[i].address, all[i].size);
 	}
-}
-
-/* How many there are. */
-static size_t calls(const struct load *load)
-{
-	size_t count = 0;
-
-	for (uint32_t n = 0; n < load->got_words; n++)
-		count += load->got[n].calls;
-	return count;
 }
 
 /* Does it call more functions of others so than by its PLT? Weak ones, as __cxa_finalize(), all have. */
@@ -364,33 +357,30 @@ void got_calls_open(struct load *load, const struct image *image, bool wanted)
 	}
 	process_lock(&held);
 	if (list_words(&search)) {
-		search.patch = arena_alloc(&search.memory, load->got_words * sizeof(*search.patch));
-		if (!search.patch || !make_words(load) || !change_relocations(&search))
+		/* For the relocations, then for the calls, and to sort these. */
+		load->got_patch = arena_alloc(&search.memory, 2 * calls(load) * sizeof(*load->got_patch));
+		if (!load->got_patch || !make_words(load) || !change_relocations(load))
 			load->got_words = 0;
 	}
 	process_unlock(&held);
-	/* The calls that an index does not have lie there. */
+	/* The calls that an index does not have lie there, too. */
 	load->got_calls = search.memory;
 }
 
 void got_calls_write(struct load *load)
 {
-	struct search search = { .load = load, .memory = load->got_calls };
+	struct arena memory = load->got_calls;
 	struct process_held held;
 
 	load->got_calls = (struct arena){ 0 };
-	if (!load->got_words) {
-		arena_free(&search.memory);
-		return;
+	if (load->got_words) {
+		process_lock(&held);
+		change_calls(load);
+		load_code_count_pages(load);
+		process_unlock(&held);
 	}
-	process_lock(&held);
-	search.room = calls(load);
-	search.patch = arena_alloc(&search.memory, 2 * search.room * sizeof(*search.patch));
-	if (search.patch)
-		change_calls(&search);
-	load_code_count_pages(load);
-	process_unlock(&held);
-	arena_free(&search.memory);
+	arena_free(&memory);
+	load->got_patch = NULL;
 }
 
 bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number)
