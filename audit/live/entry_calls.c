@@ -81,8 +81,8 @@ uint64_t entry_calls_behind(const struct object *object, const struct index_func
 		       : 0;
 }
 
-/* The patches of all calls that are to go, and have in memory the bytes that the index has. There is room for twice. */
-static size_t build(const struct load *load, struct patch *patch)
+/* The patches of all calls that are to go, and have in memory the bytes that the index has; spare: to sort them. */
+static size_t build(const struct load *load, struct patch *patch, struct patch *spare)
 {
 	const struct object *object = load->object;
 	size_t n = 0;
@@ -101,7 +101,7 @@ static size_t build(const struct load *load, struct patch *patch)
 		sys_copy(patch[n].bytes, nop_of(call), call->length);
 		n++;
 	}
-	patch_sort(patch, patch + object->index.calls, n);
+	patch_sort(patch, spare, n);
 	return n;
 }
 
@@ -115,10 +115,9 @@ enum trace_reason entry_calls_erase(struct load *load)
 	if (!object->index.calls ||
 		(!entry_calls_asked(object, TRACE_KIND_FENTRY) && !entry_calls_asked(object, TRACE_KIND_MCOUNT)))
 		return TRACE_REASON_TRACED;
-	struct patch *patch = arena_alloc(&memory, 2 * object->index.calls * sizeof(*patch));
-	if (!patch)
-		return TRACE_REASON_NO_ROOM;
-	size_t n = build(load, patch);
+	struct patch *patch = arena_alloc(&memory, object->index.calls * sizeof(*patch));
+	struct patch *spare = arena_alloc(&memory, object->index.calls * sizeof(*spare));
+	size_t n = patch && spare ? build(load, patch, spare) : 0;
 	for (size_t i = 0, end; i < n && r == 0; i = end) {
 		uint64_t segment_end;
 		int prot = load_code_segment(load, patch[i].address - load->base, &segment_end);
@@ -127,6 +126,8 @@ enum trace_reason entry_calls_erase(struct load *load)
 		r = patch_at_load(&patch[i], end - i, prot, &done);
 	}
 	arena_free(&memory);
+	if (!patch || !spare)
+		return TRACE_REASON_NO_ROOM;
 	load->erased = n && r == 0;
 	return r ? TRACE_REASON_PROTECTION : TRACE_REASON_TRACED;
 }

@@ -37,7 +37,7 @@ struct bound_function {
 	uint8_t below;	    /* the rules' filter names it */
 };
 
-#define OBJECT_BUCKETS 256
+#define OBJECT_BUCKETS 512
 
 /*
  * What is to be done with a function that has sleds or guards, in this and later loads. Whether it is on in a load, the
@@ -141,13 +141,13 @@ struct entry_block {
 struct got_word {
 	uint32_t hash; /* object_hash() of the function's name */
 	uint32_t next; /* the next one in its bucket, its number + 1; 0: none */
-	bool left;     /* ld.so has not asked for it yet */
 	const char *name;
 	uint64_t own; /* the word's link-time address */
 	/* In la_objopen alone: where its calls have their displacements. */
 	const uint64_t *call;
-	uint32_t calls;
 	const Elf64_Rela *relocation;
+	uint32_t calls;
+	bool left; /* ld.so has not asked for it yet */
 };
 
 struct load {
@@ -199,7 +199,7 @@ struct load {
 	struct stub_pages words;
 	/* In la_objopen alone. */
 	struct arena got_calls;
-	struct patch *got_patch;
+	struct patch *got_patch, *got_spare;
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };

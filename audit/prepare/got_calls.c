@@ -289,7 +289,7 @@ static void change_calls(struct load *load)
 			count++;
 		}
 	}
-	patch_sort(all, all + calls(load), count);
+	patch_sort(all, load->got_spare, count);
 	for (size_t first = 0, n; first < count; first += n) {
 		uint64_t end = 0;
 		int prot = load_code_segment(load, all[first].address - load->base, &end);
@@ -357,9 +357,11 @@ void got_calls_open(struct load *load, const struct image *image, bool wanted)
 	}
 	process_lock(&held);
 	if (list_words(&search)) {
-		/* For the relocations, then for the calls, and to sort these. */
-		load->got_patch = arena_alloc(&search.memory, 2 * calls(load) * sizeof(*load->got_patch));
-		if (!load->got_patch || !make_words(load) || !change_relocations(load))
+		/* For the relocations, then for the calls; and to sort these. */
+		size_t size = calls(load) * sizeof(*load->got_patch);
+		load->got_patch = arena_alloc(&search.memory, size);
+		load->got_spare = arena_alloc(&search.memory, size);
+		if (!load->got_patch || !load->got_spare || !make_words(load) || !change_relocations(load))
 			load->got_words = 0;
 	}
 	process_unlock(&held);
@@ -380,7 +382,7 @@ void got_calls_write(struct load *load)
 		process_unlock(&held);
 	}
 	arena_free(&memory);
-	load->got_patch = NULL;
+	load->got_patch = load->got_spare = NULL;
 }
 
 bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number)

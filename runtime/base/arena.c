@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>   /* uintptr_t */
 #include <sys/mman.h> /* PROT_READ */
 
@@ -45,6 +46,39 @@ static void give_window(unsigned n, size_t used)
 	__atomic_compare_exchange_n(&taken, &n, n - 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+/* Blocks of FIRST_BLOCK that arenas have given back, zero again but for their heads; atomic. */
+#define KEPT 4
+static struct arena_block *kept[KEPT];
+
+static struct arena_block *take_kept(void)
+{
+	for (unsigned n = 0; n < KEPT; n++) {
+		/* Acquire; pairs with the release in keep(): the memory is zero again. Relaxed: a look. */
+		struct arena_block *block = __atomic_load_n(&kept[n], __ATOMIC_RELAXED)
+						    ? __atomic_exchange_n(&kept[n], NULL, __ATOMIC_ACQUIRE)
+						    : NULL;
+		if (block)
+			return block;
+	}
+	return NULL;
+}
+
+/* Returns false: there are enough. used: bytes from its start. */
+static bool keep(struct arena_block *block, size_t used)
+{
+	for (unsigned n = 0; n < KEPT; n++) {
+		struct arena_block *none = NULL;
+		/* Relaxed: a look. */
+		if (__atomic_load_n(&kept[n], __ATOMIC_RELAXED))
+			continue;
+		sys_fill(block, 0, used);
+		/* Release; pairs with the acquire in take_kept(). Relaxed: another one was faster. */
+		if (__atomic_compare_exchange_n(&kept[n], &none, block, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	if (size > SIZE_MAX / 2)
@@ -58,10 +92,13 @@ void *arena_alloc(struct arena *arena, size_t size)
 		if (want < size + sizeof(struct arena_block) + 16)
 			want = size + sizeof(struct arena_block) + 16;
 		want = (want + 4095) & ~4095ul;
-		void *p = sys_mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (sys_is_error(p))
-			return NULL;
-		struct arena_block *block = p;
+		struct arena_block *block = want == FIRST_BLOCK ? take_kept() : NULL;
+		if (!block) {
+			void *p = sys_mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (sys_is_error(p))
+				return NULL;
+			block = p;
+		}
 		block->older = arena->blocks;
 		block->size = want;
 		/*
@@ -94,14 +131,18 @@ void arena_free(struct arena *arena)
 	struct arena_block *block = arena->blocks, *older;
 	unsigned n = arena->window;
 	size_t used = block || !n ? WINDOW : arena->next - (uintptr_t)window[n - 1];
+	size_t in_newest = block ? arena->next - (uintptr_t)block : 0;
 
 	/* First: another thread may fork in the middle, and the child must not come here for the same blocks again. */
 	*arena = (struct arena){ 0 };
 	/* no partner: keeps the compiler from moving the stores after the calls */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (; block; block = older) {
+		size_t size = block->size;
 		older = block->older;
-		sys_munmap(block, block->size);
+		if (size != FIRST_BLOCK || !keep(block, in_newest ? in_newest : size))
+			sys_munmap(block, size);
+		in_newest = 0;
 	}
 	if (n)
 		give_window(n, used);

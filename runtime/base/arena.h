@@ -7,6 +7,10 @@
  *
  * The first arenas begin in windows of 8 KiB of static memory: a start makes half a dozen that stay small, and each
  * mapping would cost it 5 us. A window is used again if its arena is freed before another one has begun, else never.
+ *
+ * Four blocks of 64 KiB that were given back are kept for arenas to come, filled with zeros: a page that is touched for
+ * the first time costs ten times what it costs to fill one. Any thread takes and keeps them, without a lock; a child
+ * that is forked meanwhile may lose one.
  */
 #ifndef XAUDIT_ARENA_H
 #define XAUDIT_ARENA_H

@@ -41,6 +41,42 @@ static void test_windows(void)
 		arena_free(&arena[i]);
 }
 
+/* Blocks that are given back are used again, up to four, and are zero again. */
+static void test_kept(void)
+{
+	struct arena arena[6] = {0};
+	uint8_t *first[6], *again[4];
+	unsigned dirty = 0, kept = 0, same = 0;
+
+	/* The first one has two. */
+	for (int i = 0; i < 6; i++)
+		first[i] = arena_alloc(&arena[i], 60000);
+	uint8_t *second = arena_alloc(&arena[0], 50000);
+	if (!first[5] || !second)
+		bail("no memory");
+	memset(first[0], 0xff, 60000);
+	memset(second, 0xff, 50000);
+	memset(first[1], 0xff, 60000);
+	for (int i = 0; i < 6; i++)
+		arena_free(&arena[i]);
+	for (int i = 0; i < 6; i++)
+		kept += !strcmp(core_protection((uint64_t)(uintptr_t)first[i]), "rw-p");
+	kept += !strcmp(core_protection((uint64_t)(uintptr_t)second), "rw-p");
+	is_int(kept, 4, "of seven blocks that are given back, four are kept");
+	for (int i = 0; i < 4; i++) {
+		again[i] = arena_alloc(&arena[i], 65000);
+		for (int k = 0; again[i] && k < 65000; k++)
+			dirty += again[i][k] != 0;
+		for (int k = 0; k < 6; k++)
+			same += again[i] == first[k];
+		same += again[i] == second;
+	}
+	is_int(same, 4, "they are used again");
+	is_int(dirty, 0, "and are zero again");
+	for (int i = 0; i < 4; i++)
+		arena_free(&arena[i]);
+}
+
 int main(void)
 {
 	struct arena arena = {0};
@@ -48,6 +84,7 @@ int main(void)
 	unsigned unaligned = 0, dirty = 0, wrong = 0, failed = 0;
 
 	test_windows();
+	test_kept();
 	for (unsigned i = 0; i < 20000; i++) {
 		size_t size = i % 97;
 		piece[i] = arena_alloc(&arena, size);
