@@ -217,7 +217,7 @@ static struct binding *stub_for(struct load *to, struct bound_function *f, uint6
 	for (struct binding *b = to->bindings[bucket_of(f)]; b; b = b->next)
 		if (b->function == f && b->body == body)
 			return b;
-	return make_stub(to, f, body, gate, 1);
+	return make_stub(to, f, body, gate, to->ahead_stubs + 1);
 }
 
 /*
@@ -316,6 +316,70 @@ static uint64_t bind_locked(struct load *to, const char *name, uint64_t body, ui
 	return b->stub;
 }
 
+/* What is bound ahead. */
+struct ahead {
+	const struct load *from;
+	struct load *to;
+	struct symbol_tables callee;
+	struct arena memory;
+	struct ahead_function {
+		const char *name;
+		uint64_t body;
+		struct choice choice;
+	} *function;
+	uint32_t functions;
+};
+
+/* Lock held. */
+static void look_ahead(struct ahead *ahead, const char *name)
+{
+	const Elf64_Sym *symbol = symbol_look_only(&ahead->callee, name);
+
+	if (!symbol || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS ||
+		ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || nointercept_watch(name) != WATCH_NONE)
+		return;
+	struct choice choice = choose(ahead->from, ahead->to, name);
+	if (choice.on)
+		ahead->function[ahead->functions++] =
+			(struct ahead_function){ name, ahead->to->base + symbol->st_value, choice };
+}
+
+/*
+ * ld.so binds all that an object calls at once: the second such binding into another object that find_ready() has no
+ * stub for makes the stubs of all functions that the one calls and the other defines. Each would take the lock else.
+ * After the first one, make_known() may have made them all. If ld.so finds such a function in a third object, its stub
+ * here is one that nobody calls. Lock held.
+ */
+static void bind_ahead(const struct load *from, struct load *to)
+{
+	struct ahead ahead = { .from = from, .to = to };
+	struct symbol_tables caller;
+	enum trace_reason reason;
+
+	if (to->ahead != from->number) {
+		to->ahead = from->number;
+		to->ahead_bindings = 0;
+	}
+	if (to->ahead_bindings == 2 || ++to->ahead_bindings < 2 || from == to || !symbol_tables(&caller, from) || !symbol_tables(&ahead.callee, to))
+		return;
+	uint64_t slots = caller.plt ? caller.plt_count : 0;
+	ahead.function = arena_alloc(&ahead.memory, (slots + from->got_words) * sizeof(*ahead.function));
+	for (uint64_t i = 0; ahead.function && i < slots; i++) {
+		const Elf64_Sym *symbol = caller.symbols + ELF64_R_SYM(caller.plt[i].r_info);
+		if (symbol_is_inside(from, symbol, sizeof(*symbol)))
+			look_ahead(&ahead, symbol_name(&caller, symbol));
+	}
+	for (uint32_t i = 0; ahead.function && i < from->got_words; i++)
+		look_ahead(&ahead, from->got[i].name);
+	for (uint32_t i = 0; i < ahead.functions; i++) {
+		const struct ahead_function *f = &ahead.function[i];
+		to->ahead_stubs = ahead.functions - i;
+		bind_locked(to, f->name, f->body, 0, &f->choice, &reason);
+	}
+	to->ahead_stubs = 0;
+	arena_free(&ahead.memory);
+}
+
 /* Puts the stub that keeps an eye on a throw, longjmp, dlopen or so before body, which may be a stub itself. */
 static uint64_t watch(struct load *to, const char *name, uint64_t body)
 {
@@ -380,6 +444,9 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	 */
 	if (choice.kind >= 0 && to->state == LOAD_OPEN)
 		body = bind_locked(to, name, body, through, &choice, &reason);
+	/* ld.so's word for "now, not at the first call". */
+	if (choice.on && to->state == LOAD_OPEN && flags & LA_SYMB_NOPLTENTER && !(flags & LA_SYMB_DLSYM))
+		bind_ahead(from, to);
 	if (choice.counted)
 		count_binding(choice.counted,
 			choice.kind >= 0	       ? choice.kind

@@ -90,12 +90,14 @@ static bool is_called(const struct symbol_tables *t, const Elf64_Sym *symbol, co
 	return symbol_is_inside(t->load, symbol, sizeof(*symbol)) && !strcmp(symbol_name(t, symbol), name);
 }
 
-static const Elf64_Sym *find_gnu(const struct symbol_tables *t, const char *name)
+/* only: NULL, too, if there are several. */
+static const Elf64_Sym *find_gnu(const struct symbol_tables *t, const char *name, bool only)
 {
 	/* Header: number of buckets, first symbol, words of the Bloom filter, its shift; filter; buckets; chains. */
 	const uint32_t *table = t->gnu_hash;
 	uint32_t buckets = table[0], first = table[1], words = table[2], shift = table[3], hash = gnu_hash(name);
 	const uint32_t *bucket = table + 4 + 2ul * words, *chain = bucket + buckets;
+	const Elf64_Sym *found = NULL;
 	uint64_t word;
 
 	if (!buckets || !words)
@@ -105,30 +107,44 @@ static const Elf64_Sym *find_gnu(const struct symbol_tables *t, const char *name
 		return NULL;
 	for (uint32_t i = bucket[hash % buckets]; i && i >= first && symbol_is_inside(t->load, chain + (i - first), 4);
 		i++) {
-		if ((chain[i - first] | 1) == (hash | 1) && is_called(t, &t->symbols[i], name))
-			return &t->symbols[i];
+		if ((chain[i - first] | 1) == (hash | 1) && is_called(t, &t->symbols[i], name)) {
+			if (found || !only)
+				return found ? NULL : &t->symbols[i];
+			found = &t->symbols[i];
+		}
 		if (chain[i - first] & 1)
 			break;
 	}
-	return NULL;
+	return found;
 }
 
-static const Elf64_Sym *find_sysv(const struct symbol_tables *t, const char *name)
+/* As find_gnu(). */
+static const Elf64_Sym *find_sysv(const struct symbol_tables *t, const char *name, bool only)
 {
 	uint32_t buckets = t->hash[0], chains = t->hash[1];
 	const uint32_t *bucket = t->hash + 2, *chain = bucket + buckets;
+	const Elf64_Sym *found = NULL;
 
 	/* The number of steps is limited: a damaged chain may be a ring. */
 	uint32_t i = buckets ? bucket[sysv_hash(name) % buckets] : 0;
-	for (uint32_t left = chains; left && i && i < chains; left--, i = chain[i])
-		if (is_called(t, &t->symbols[i], name))
-			return &t->symbols[i];
-	return NULL;
+	for (uint32_t left = chains; left && i && i < chains; left--, i = chain[i]) {
+		if (!is_called(t, &t->symbols[i], name))
+			continue;
+		if (found || !only)
+			return found ? NULL : &t->symbols[i];
+		found = &t->symbols[i];
+	}
+	return found;
 }
 
 const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name)
 {
-	return t->gnu_hash ? find_gnu(t, name) : t->hash ? find_sysv(t, name) : NULL;
+	return t->gnu_hash ? find_gnu(t, name, false) : t->hash ? find_sysv(t, name, false) : NULL;
+}
+
+const Elf64_Sym *symbol_look_only(const struct symbol_tables *t, const char *name)
+{
+	return t->gnu_hash ? find_gnu(t, name, true) : t->hash ? find_sysv(t, name, true) : NULL;
 }
 
 uintptr_t symbol_find(const struct load *load, const char *name)

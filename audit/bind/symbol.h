@@ -35,6 +35,9 @@ const char *symbol_name(const struct symbol_tables *t, const Elf64_Sym *symbol);
 /* A symbol of that name which the object lists, defined or not; NULL: none. */
 const Elf64_Sym *symbol_look(const struct symbol_tables *t, const char *name);
 
+/* The same, unless there are several, of different versions: then NULL. */
+const Elf64_Sym *symbol_look_only(const struct symbol_tables *t, const char *name);
+
 /* Address of the defined function `name` (any version; no IFUNC), or 0. */
 uintptr_t symbol_find(const struct load *load, const char *name);
 

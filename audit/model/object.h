@@ -189,6 +189,9 @@ struct load {
 	struct entry_block *entries; /* newest first */
 	struct binding **bindings; /* OBJECT_BUCKETS, or NULL */
 	int known; /* stubs were made for what bindings into earlier loads called */
+	/* Number of the load that was bound to it at once; how many bindings have come from there, up to 2. Lock */
+	uint32_t ahead, ahead_bindings;
+	uint32_t ahead_stubs; /* so many stubs are about to be made for it. Lock */
 	/*
 	 * Its calls without a PLT (audit/prepare/got_calls.h), and our words of the same numbers. The first one of each
 	 * bucket, of which there are 2^n, by hash: its number + 1; 0: none.

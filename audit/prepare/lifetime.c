@@ -235,6 +235,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->pinned = 0;
 		load->closes = 0;
 		load->asked = load->unbound = load->known = 0;
+		load->ahead = 0;
 		load->waiting = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
