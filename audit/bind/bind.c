@@ -360,7 +360,9 @@ static void bind_ahead(const struct load *from, struct load *to)
 		to->ahead = from->number;
 		to->ahead_bindings = 0;
 	}
-	if (to->ahead_bindings == 2 || ++to->ahead_bindings < 2 || from == to || !symbol_tables(&caller, from) || !symbol_tables(&ahead.callee, to))
+	if (to->ahead_bindings == 2 || ++to->ahead_bindings < 2)
+		return;
+	if (from == to || !symbol_tables(&caller, from) || !symbol_tables(&ahead.callee, to))
 		return;
 	uint64_t slots = caller.plt ? caller.plt_count : 0;
 	ahead.function = arena_alloc(&ahead.memory, (slots + from->got_words) * sizeof(*ahead.function));

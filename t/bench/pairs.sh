@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Part of run.sh: what it costs to open and close a library with 1000 sites that was open before. xray: 500
-# functions, for each has two sleds. plt: a library with 1000 functions and one that calls all of them; the pair
-# opens and closes both, and binds every call.
+# Part of run.sh: what it costs to open and close a library with 1000 sites, and what the first pair of a process
+# costs, which makes the trace folder and lists the functions, too. xray: 500 functions, each has two sleds. plt,
+# calls: a library with 1000 functions and one that calls all of them; the pair opens and closes both, and binds every
+# call. noplt: the same with calls that go without a PLT.
 need_none
 
 pair_count=40 # pairs per process
@@ -21,25 +22,43 @@ awk 'BEGIN {
 	print "\treturn a;\n}" }' >"$tmp/pair_all.c"
 build gcc pair_cost pair_cost.c
 build gcc libpair_patchable.so -fPIC -shared -fpatchable-function-entry=5 "$tmp/pair1000.c"
+build gcc libpair_mcount.so -fPIC -shared -pg "$tmp/pair1000.c"
+build gcc libpair_fentry.so -fPIC -shared -pg -mfentry "$tmp/pair1000.c"
+build gcc libpair_cyg.so -fPIC -shared -finstrument-functions "$tmp/pair1000.c"
+build gcc libpair_entry.so -fPIC -shared "$tmp/pair1000.c"
 build gcc libpair_plt.so -fPIC -shared "$tmp/pair1000.c"
-build gcc libpair_plt_all.so -fPIC -shared "$tmp/pair_all.c" "$tmp/libpair_plt.so" "-Wl,-rpath,$tmp"
-pair_kinds='patchable plt'
+build gcc libpair_calls.so -fPIC -shared "$tmp/pair_all.c" "$tmp/libpair_plt.so" "-Wl,-rpath,$tmp"
+build gcc libpair_noplt.so -fPIC -shared -fno-plt "$tmp/pair_all.c" "$tmp/libpair_plt.so" "-Wl,-rpath,$tmp"
+pair_kinds='patchable mcount fentry cyg entry plt calls noplt'
 if [ -n "$CLANG" ]; then
 	build clang libpair_xray.so -fPIC -shared -fxray-instrument -fxray-instruction-threshold=1 "$tmp/pair500.c"
 	pair_kinds="xray $pair_kinds"
 fi
+# kind_of KIND: the kind as the rules call it.
+kind_of() {
+	if [ "$1" = noplt ]; then echo calls; else echo "$1"; fi
+}
+
 for kind in $pair_kinds; do
-	sites=$("$XAUDIT" list --format=json "$tmp/libpair_$kind.so" | json_number "$kind")
-	[ "$sites" -eq 1000 ] || fail "libpair_$kind.so has ${sites:-no} sites, not 1000"
-	printf '[trace]\noutput = %s\n[library libpair_%s.so]\nkinds = %s\n' "$tmp/pair_$kind" "$kind" "$kind" \
-		>"$tmp/pair_$kind.conf"
+	case $kind in
+	xray | patchable | plt)
+		sites=$("$XAUDIT" list --format=json "$tmp/libpair_$kind.so" | json_number "$kind")
+		[ "$sites" -eq 1000 ] || fail "libpair_$kind.so has ${sites:-no} sites, not 1000"
+		;;
+	esac
+	printf '[trace]\noutput = %s\n[library libpair_%s.so]\nkinds = %s\n' "$tmp/pair_$kind" "$kind" \
+		"$(kind_of "$kind")" >"$tmp/pair_$kind.conf"
+	[ "$kind" != entry ] || echo "functions = f_*" >>"$tmp/pair_$kind.conf"
 done
 
 # pair KIND WAY: adds "KIND WAY FIRST BEST MEDIAN" to $tmp/pairs.
 pair() {
 	kind=$1 way=$2
 	library=$tmp/libpair_$kind.so symbol=f_499
-	[ "$kind" != plt ] || library=$tmp/libpair_plt_all.so symbol=f_all
+	case $kind in
+	plt) library=$tmp/libpair_calls.so symbol=f_all ;;
+	calls | noplt) symbol=f_all ;;
+	esac
 	set -- env "$tunables" LD_AUDIT="$MODULE"
 	case $way in
 	without) set -- env ;;
@@ -71,16 +90,16 @@ for kind in $pair_kinds; do
 	# Functions of the object, but each binding of each load.
 	case $kind in
 	xray) sites=500 ;;
-	plt) sites=$((1000 * pair_count)) ;;
+	plt | calls | noplt) sites=$((1000 * pair_count)) ;;
 	esac
-	good=$(grep -c "^ *$kind  *$sites  traced$" "$tmp/output")
+	good=$(grep -c "^ *$(kind_of "$kind")  *$sites  traced$" "$tmp/output")
 	[ "$good" -eq $round ] || fail "libpair_$kind.so was traced in $round processes, all of it in $good"
 	rm -rf "$tmp/pair_$kind"
 done
 
 heading "open+close of a library with 1000 sites, us ($round processes each, of $pair_count pairs each)"
-printf '  %-40s %-25s %-25s %s\n' '' '       on the wall' '      processor time' 'wall'
-printf '  %-40s %8s %8s %6s   %8s %8s %6s   %8s\n' '' best bound met median bound met first
+printf '  %-40s %-25s  %-25s  %s\n' '' '       on the wall' '      processor time' '   first, on the wall'
+printf '  %-40s %8s %8s %6s   %8s %8s %6s   %8s %8s %6s\n' '' best bound met median bound met best bound met
 for kind in $pair_kinds; do
 	# The bound is 1.5 times the untraced pair plus 0.2 ms. The median is that of the processes' medians.
 	sort -n -k 5 "$tmp/pairs" | awk -v kind="$kind" '
@@ -94,12 +113,13 @@ for kind in $pair_kinds; do
 		function verdict(us, bound) { return sprintf("%8.1f %8.1f %6s", us, bound, us <= bound ? "yes" : "no") }
 		function plain(us) { return sprintf("%8.1f %15s", us, "") }
 		END {
-			form = "  %-40s %s   %s   %8.1f\n"
+			form = "  %-40s %s   %s   %s\n"
 			printf form, kind ": untraced", plain(best["without"]), plain(middle("without")),
-				first["without"]
+				plain(first["without"])
 			printf form, kind ": libxaudit.so, kinds = none", plain(best["none"]), plain(middle("none")),
-				first["none"]
+				plain(first["none"])
 			printf form, kind ": traced", verdict(best["traced"], 1.5 * best["without"] + 200),
-				verdict(middle("traced"), 1.5 * middle("without") + 200), first["traced"]
+				verdict(middle("traced"), 1.5 * middle("without") + 200),
+				verdict(first["traced"], 1.5 * first["without"] + 200)
 		}'
 done
