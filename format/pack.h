@@ -95,10 +95,12 @@ struct pack_frame {
 };
 _Static_assert(sizeof(struct pack_frame) == 64, "part of the format");
 
+#define PACK_COMPACT 0x10000u /* the file was compact (format/compact.h) and will be, when it is unpacked */
+
 /* Content of PACK_MEMBER. */
 struct pack_member_head {
 	uint64_t size;	  /* of the file; of a folder 0 */
-	uint32_t mode;	  /* st_mode: S_IFREG or S_IFDIR, and permissions */
+	uint32_t mode;	  /* st_mode: S_IFREG or S_IFDIR, and permissions; PACK_COMPACT */
 	uint32_t name;	  /* bytes of the name, without padding */
 	uint64_t extents; /* struct pack_extent follow, then the name, padded with zeros to a multiple of 8 */
 };

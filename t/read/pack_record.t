@@ -98,7 +98,7 @@ is "$? $(diff -r d e && echo same)" '0 same' 'what was packed comes back as it w
 is "$(stat -c %b e/p*/t0)" "$folder" 'with no more blocks'
 is "$(calls d) $(calls d.pack) $(calls e)" '400000 400000 400000' 'and all calls are in each of them'
 # The kind of the first code of the second chunk.
-offset=$((256 * 1024 + 128 + 1))
+offset=$(python3 "$top_srcdir/t/lib/compact.py" "$(echo d/p*/t0)" at $((256 * 1024 + 128 + 1)))
 printf '\371' | dd of="$(echo d/p*/t0)" bs=1 seek="$offset" conv=notrunc 2>/dev/null
 "$XAUDIT" pack -o f.pack d 2>/dev/null
 "$XAUDIT" unpack -o f f.pack

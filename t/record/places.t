@@ -5,7 +5,7 @@
 # counted, and that is said once, not by each child; beside record, places of children that are gone are used again.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
-need prlimit
+need prlimit python3
 
 library "$CC" libcounted.so counted.c
 program "$CC" many_forks many_forks.c -L. -lcounted
@@ -59,7 +59,8 @@ processes() {
 }
 # places: that they took.
 places() {
-	od -An -t u4 -j 584 -N 4 "$(echo d/p*.1/meta)" | tr -d ' '
+	meta=$(echo d/p*.1/meta)
+	od -An -t u4 -j "$(python3 "$top_srcdir/t/lib/compact.py" "$meta" at 584)" -N 4 "$meta" | tr -d ' '
 }
 
 beside 64 stream 45 1 60

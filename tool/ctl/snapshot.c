@@ -19,10 +19,12 @@
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
+#include "tool/pack/compact_file.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/show_trace.h"
 
 #define FOLDERS_MAX 100000
+#define SCRATCH	    "sparse" /* for the time of a copy */
 
 /* Makes the folder. Returns its name and a descriptor of it, or NULL after one line on stderr. */
 static char *make_output(const char *wanted, const char *number, int *fd)
@@ -91,6 +93,34 @@ static void tell(const struct ctl_trace *from, const struct snapshot_copied *cop
 	putchar('\n');
 }
 
+/*
+ * What is copied must have its holes. A family whose processes have ended may lack them: then a sparse copy of its
+ * files is made beside ours, which the caller removes. Returns a descriptor, or -errno. *scratch: is it such a copy?
+ */
+static int open_source(const char *folder, int beside, bool *scratch)
+{
+	int source = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long to = source < 0 ? -errno : output_make(beside, SCRATCH, NULL);
+
+	*scratch = to >= 0;
+	if (to < 0) {
+		if (source >= 0)
+			close(source);
+		return (int)to;
+	}
+	int r = compact_expand(source, (int)to);
+	if (r == 1) {
+		close(source);
+		return (int)to;
+	}
+	remove_copy(beside, SCRATCH, (int)to);
+	close((int)to);
+	*scratch = false;
+	if (r < 0)
+		close(source);
+	return r < 0 ? r : source;
+}
+
 /* Copies the process `from` to a folder of the new one, output. Returns the exit status. */
 static int copy(const struct ctl_trace *from, const char *output, int fd, bool several)
 {
@@ -106,12 +136,15 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	const struct xaudit_read_head *head = xaudit_read_process_head(xaudit_read_process(trace, 0));
 	const char *own = tool_base(head->folder);
 	char *base = head->place ? memory_format("p%" PRIu32, head->pid) : memory_text(own, strlen(own));
-	int source = open(head->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	long r = source < 0 ? -errno : output_make(fd, base, NULL);
+	bool scratch;
+	int source = open_source(head->folder, fd, &scratch);
+	long r = source < 0 ? source : output_make(fd, base, NULL);
 	if (r >= 0) {
 		to = (int)r;
 		r = snapshot_copy(source, to, head->place, UINT32_MAX, &copied);
 	}
+	if (scratch)
+		remove_copy(fd, SCRATCH, source);
 	if (r) {
 		remove_copy(fd, base, to);
 		tool_error("ctl", "the trace in %s can't be copied to %s: %s", from->path, output,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/files/dense.h"
-#include "tool/base/whole.h"
+#include "tool/read/compact.h"
 #include "tool/read/events/dense.h"
 
 bool plain_may_be(const char *name)
@@ -29,17 +29,17 @@ static uint64_t words_of(const struct trace_chunk *head)
 	return (head->used - sizeof(*head)) / sizeof(uint64_t);
 }
 
-bool plain_find(int fd, uint64_t at, struct trace_chunk *head)
+bool plain_find(const struct compact *file, uint64_t at, struct trace_chunk *head)
 {
-	return whole_read(fd, head, sizeof(*head), at) && head->version == TRACE_CHUNK_DENSE && is_sane(head) &&
+	return compact_read(file, head, sizeof(*head), at) && head->version == TRACE_CHUNK_DENSE && is_sane(head) &&
 	       at % head->size == 0;
 }
 
-bool plain_read(int fd, uint64_t at, const struct trace_chunk *head, void *to)
+bool plain_read(const struct compact *file, uint64_t at, const struct trace_chunk *head, void *to)
 {
 	uint16_t *code = malloc(head->dense);
 	struct trace_chunk *chunk = to;
-	bool good = code && whole_read(fd, code, head->dense, at + sizeof(*head)) &&
+	bool good = code && compact_read(file, code, head->dense, at + sizeof(*head)) &&
 		    read_dense_all(head, code, (uint64_t *)(chunk + 1), words_of(head));
 
 	free(code);

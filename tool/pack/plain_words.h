@@ -15,19 +15,21 @@
 
 #include "format/trace.h"
 
+struct compact;
+
 #define PLAIN_MOST (1u << 20)
 
 /* May chunks of a member with this name be dense? */
 bool plain_may_be(const char *name);
 
 /* Reads the head of a chunk. Is there one, of dense words, with possible sizes? */
-bool plain_find(int fd, uint64_t at, struct trace_chunk *head);
+bool plain_find(const struct compact *file, uint64_t at, struct trace_chunk *head);
 
 /*
  * Reads the chunk whose head plain_find() has read, and makes plain words of it. to: room for head->used bytes. Returns
  * false if it is damaged, or there is no memory: then it is of no use.
  */
-bool plain_read(int fd, uint64_t at, const struct trace_chunk *head, void *to);
+bool plain_read(const struct compact *file, uint64_t at, const struct trace_chunk *head, void *to);
 
 /* Was it a chunk of dense words, of which there may be up to `size` bytes? `chunk` is aligned as words are. */
 bool plain_was_dense(const struct trace_chunk *chunk, uint64_t size);

@@ -16,6 +16,7 @@
 
 #include "tool/pack/plain_words.h"
 #include "tool/pack/write.h"
+#include "tool/read/compact.h"
 #include "tool/read/pack/pack.h"
 #include "tool/read/path.h"
 
@@ -64,26 +65,25 @@ static int add_extent(struct pack_write *write, struct pack_source *source, uint
  * Where the file's data lies; if holes can't be seen, everywhere. Where a chunk has dense words, the plain ones. Sets
  * the member's size, too.
  */
-static int find_extents(struct pack_write *write, struct pack_source *source, int fd)
+static int find_extents(struct pack_write *write, struct pack_source *source, const struct compact *file)
 {
 	const bool may_be = plain_may_be(source->name);
 	struct trace_chunk head;
 
 	source->size = source->file;
 	for (uint64_t at = 0, end; at < source->file; at = end) {
-		off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
-		if (data < 0 && errno == ENXIO)
+		uint64_t begin = compact_data(file, at), extent;
+		if (begin == UINT64_MAX)
 			break;
-		uint64_t begin = data < 0 ? at : (uint64_t)data, extent;
-		hole = lseek(fd, (off_t)begin, SEEK_HOLE);
-		end = hole <= (off_t)begin || (uint64_t)hole > source->file ? source->file : (uint64_t)hole;
+		end = compact_hole(file, begin);
+		end = end < source->file ? end : source->file;
 		/* A chunk begins with data, at a multiple of the least size. */
 		if (may_be && end > (begin / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN)
 			end = (begin / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN;
 		if (end <= begin)
 			break;
 		extent = end;
-		if (may_be && plain_find(fd, begin, &head)) {
+		if (may_be && plain_find(file, begin, &head)) {
 			source->dense = true;
 			extent = begin + head.used;
 			end = begin + head.size;
@@ -130,6 +130,7 @@ static int failed_at(struct pack_write *write, int error, const char *folder, co
 static int add_file(struct pack_write *write, int at, const char *folder, const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), result = 0;
+	struct compact file = { .fd = -1 };
 	struct pack_source *source;
 	struct stat st;
 
@@ -144,14 +145,15 @@ static int add_file(struct pack_write *write, int at, const char *folder, const 
 	} else if (is_written(write, folder, name, fd)) {
 		write->changed = true;
 		result = failed_at(write, EBUSY, folder, name);
-	} else if (!(source = add(write, folder, name))) {
+	} else if (compact_open(&file, fd) || !(source = add(write, folder, name))) {
 		result = failed_at(write, ENOMEM, folder, name);
 	} else {
-		source->file = (uint64_t)st.st_size;
-		source->mode = st.st_mode & (S_IFMT | 0777);
+		source->file = compact_size(&file);
+		source->mode = (st.st_mode & (S_IFMT | 0777)) | (file.is ? PACK_COMPACT : 0);
 		write->files++;
-		result = find_extents(write, source, fd);
+		result = find_extents(write, source, &file);
 	}
+	compact_close(&file);
 	if (fd >= 0)
 		close(fd);
 	return result;

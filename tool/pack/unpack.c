@@ -24,6 +24,7 @@
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
+#include "tool/pack/compact_file.h"
 #include "tool/pack/plain_words.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/pack/pack.h"
@@ -221,6 +222,8 @@ static bool unpack_all(struct unpacking *unpacking)
 		unpacking->done += member->size;
 		if (fd >= 0)
 			close(fd);
+		if (fd >= 0 && good && member->mode & PACK_COMPACT && strchr(member->name, '/'))
+			compact_file(unpacking->folder, strchr(member->name, '/') + 1);
 	}
 	progress_end();
 	return good;

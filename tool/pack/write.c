@@ -15,6 +15,7 @@
 #include "tool/pack/block.h"
 #include "tool/pack/plain_words.h"
 #include "tool/pack/sources.h"
+#include "tool/read/compact.h"
 
 int pack_failed(struct pack_write *write, int error, const char *name)
 {
@@ -193,7 +194,7 @@ static void fail(struct work *work, int error, const char *name, bool changed)
 }
 
 /* Puts plain words in the place of dense ones. What is damaged stays as it is. */
-static void make_plain(int fd, const struct piece *piece, uint8_t *to)
+static void make_plain(const struct compact *file, const struct piece *piece, uint8_t *to)
 {
 	uint64_t begin = piece->begin / PLAIN_MOST * PLAIN_MOST;
 	uint8_t *chunk = malloc(PLAIN_MOST);
@@ -201,12 +202,12 @@ static void make_plain(int fd, const struct piece *piece, uint8_t *to)
 
 	for (uint64_t at = begin, size; chunk && at < piece->end; at += size) {
 		size = TRACE_CHUNK_MIN;
-		if (!plain_find(fd, at, &head))
+		if (!plain_find(file, at, &head))
 			continue;
 		size = head.size;
 		uint64_t from = at > piece->begin ? at : piece->begin, end = at + head.used;
 		end = end < piece->end ? end : piece->end;
-		if (from < end && plain_read(fd, at, &head, chunk))
+		if (from < end && plain_read(file, at, &head, chunk))
 			memcpy(to + (from - piece->begin), chunk + (from - at), end - from);
 	}
 	free(chunk);
@@ -217,20 +218,22 @@ static bool get(struct work *work, const struct piece *piece, uint8_t *to)
 {
 	const struct pack_source *source = &work->write->source[piece->source];
 	int fd = openat(work->write->folder, source->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int error = fd < 0 ? errno : 0;
-	size_t size = piece->end - piece->begin, have = error ? 0 : whole_read_most(fd, to, size, piece->begin, &error);
-	struct stat st;
+	struct compact file = { .fd = fd };
+	int error = fd < 0 ? errno : compact_open(&file, fd);
+	size_t size = piece->end - piece->begin;
+	size_t have = error ? 0 : compact_read_most(&file, to, size, piece->begin, &error);
 
 	/* Plain words may end where the file does not reach. */
 	if (!error && source->dense) {
 		memset(to + have, 0, size - have);
 		have = size;
 	}
-	bool good = have == size && !fstat(fd, &st) && (uint64_t)st.st_size == source->file;
+	bool good = have == size && compact_size(&file) == source->file;
 	if (!good)
 		fail(work, error ? error : ESTALE, source->name, !error);
 	else if (source->dense)
-		make_plain(fd, piece, to);
+		make_plain(&file, piece, to);
+	compact_close(&file);
 	if (fd >= 0)
 		close(fd);
 	return good;

@@ -3,7 +3,8 @@
 # tool/read/libread.la: the reader of traces. No command in it, and none of the command's own.
 noinst_LTLIBRARIES += tool/read/libread.la
 tool_read_libread_la_SOURCES = tool/base/hash.c tool/base/hash.h
-tool_read_libread_la_SOURCES += tool/read/clock.c tool/read/clock.h tool/read/family.c tool/read/family.h \
+tool_read_libread_la_SOURCES += tool/read/clock.c tool/read/clock.h tool/read/compact.c tool/read/compact.h \
+	tool/read/family.c tool/read/family.h \
 	tool/read/folder.c tool/read/folder.h tool/read/inherited.c tool/read/inherited.h tool/read/meta.c \
 	tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c \
 	tool/read/process.h tool/read/process_load.c tool/read/process_load.h tool/read/record_file.c \

@@ -11,7 +11,7 @@
 #include <unistd.h> /* lseek */
 
 #include "tool/base/plain.h"
-#include "tool/base/whole.h"
+#include "tool/read/compact.h"
 #include "tool/read/pack/pack.h"
 
 #define LEASE_TRIES 100
@@ -21,6 +21,7 @@ struct read_file {
 	const struct pack_member *member; /* NULL: it is a file of its own */
 	char *name; /* relative to the folder */
 	int fd;	    /* -1: not open now */
+	struct compact as; /* what it stands for */
 	dev_t dev;
 	ino_t ino;
 	struct read_file *newer, *older; /* in the order of use of open files */
@@ -107,6 +108,21 @@ static bool open_now(struct read_file *file, struct stat *st, const char **why)
 	return true;
 }
 
+/* For the first time: looks whether it is compact. */
+static bool open_first(struct read_file *file, struct stat *st, const char **why)
+{
+	if (!open_now(file, st, why))
+		return false;
+	if (compact_open(&file->as, file->fd)) {
+		*why = strerror(ENOMEM);
+		close_now(file);
+		errno = ENOMEM;
+		return false;
+	}
+	st->st_size = file->as.is ? (off_t)file->as.size : st->st_size;
+	return true;
+}
+
 /* What stat() would say of the file if it was not packed, as far as our callers ask. */
 static struct stat member_stat(const struct pack_member *member)
 {
@@ -151,7 +167,7 @@ struct read_file *read_file_open(
 	if (file && file->name) {
 		file->files = files;
 		file->fd = -1;
-		if (files->pack ? open_member(file, st, why) : open_now(file, st, why))
+		if (files->pack ? open_member(file, st, why) : open_first(file, st, why))
 			goto opened;
 		error = errno;
 		free(file->name);
@@ -175,6 +191,7 @@ void read_file_close(struct read_file *file)
 	if (!file)
 		return;
 	close_now(file);
+	compact_close(&file->as);
 	free(file->name);
 	free(file);
 }
@@ -193,8 +210,8 @@ bool read_file_same(const struct read_file *file, const struct read_file *other)
 	return file->dev == other->dev && file->ino == other->ino;
 }
 
-/* A descriptor, to be used before the next call of a function here. -1, and errno: it can't be opened again. */
-static int descriptor(struct read_file *file)
+/* The file, to be used before the next call of a function here. NULL, and errno: it can't be opened again. */
+static const struct compact *opened(struct read_file *file)
 {
 	struct stat st;
 	const char *why;
@@ -204,15 +221,16 @@ static int descriptor(struct read_file *file)
 			unlink_open(file);
 			link_newest(file);
 		}
-		return file->fd;
+		return &file->as;
 	}
 	if (!open_now(file, &st, &why))
-		return -1;
+		return NULL;
+	file->as.fd = file->fd;
 	if (read_file_is(file, &st))
-		return file->fd;
+		return &file->as;
 	close_now(file);
 	errno = ESTALE;
-	return -1;
+	return NULL;
 }
 
 size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t offset, int *error)
@@ -220,8 +238,9 @@ size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t of
 	if (file->member)
 		return pack_read(file->files->pack, file->member, to, size, offset, error);
 
-	int fd = descriptor(file), wrong = fd < 0 ? errno : 0;
-	size_t have = wrong ? 0 : whole_read_most(fd, to, size, offset, &wrong);
+	const struct compact *as = opened(file);
+	int wrong = as ? 0 : errno;
+	size_t have = as ? compact_read_most(as, to, size, offset, &wrong) : 0;
 
 	if (error)
 		*error = wrong;
@@ -230,24 +249,18 @@ size_t read_file_read(struct read_file *file, void *to, size_t size, uint64_t of
 
 uint64_t read_file_size(struct read_file *file)
 {
-	struct stat st;
-
 	if (file->member)
 		return file->member->size;
-	int fd = descriptor(file);
-	return fd >= 0 && !fstat(fd, &st) ? (uint64_t)st.st_size : 0;
+	const struct compact *as = opened(file);
+	return as ? compact_size(as) : 0;
 }
 
 uint64_t read_file_data(struct read_file *file, uint64_t offset)
 {
 	if (file->member)
 		return pack_data(file->member, offset);
-	int fd = descriptor(file);
-	off_t data = fd < 0 ? (off_t)offset : lseek(fd, (off_t)offset, SEEK_DATA);
-
-	if (data < 0)
-		return errno == ENXIO ? UINT64_MAX : offset;
-	return (uint64_t)data;
+	const struct compact *as = opened(file);
+	return as ? compact_data(as, offset) : offset;
 }
 
 uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step)
@@ -289,10 +302,10 @@ uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end)
 		return pack_disk(file->member, begin, end);
 	end = end < size ? end : size;
 	for (uint64_t data = read_file_data(file, begin); data < end; data = read_file_data(file, begin)) {
-		int fd = descriptor(file);
-		off_t hole = fd < 0 ? -1 : lseek(fd, (off_t)data, SEEK_HOLE);
+		const struct compact *as = opened(file);
+		uint64_t hole = as ? compact_hole(as, data) : end;
 
-		begin = hole > (off_t)data && (uint64_t)hole < end ? (uint64_t)hole : end;
+		begin = hole < end ? hole : end;
 		disk += begin - data;
 	}
 	return disk;

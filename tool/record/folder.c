@@ -20,6 +20,7 @@
 #include "tool/base/tool.h"
 #include "tool/index/cache.h"
 #include "tool/index/cache_trim.h"
+#include "tool/pack/compact_file.h"
 #include "tool/record/indexing.h"
 
 enum content { CONTENT_EMPTY, CONTENT_TRACE, CONTENT_OTHER, CONTENT_UNREAD };
@@ -96,7 +97,8 @@ static enum content look(int fd)
 /* A file of a process's folder. */
 static bool is_of_process(const char *name)
 {
-	return !strcmp(name, "meta") || !strcmp(name, LABELS_NAME) || record_is_thread_name(name);
+	return !strcmp(name, "meta") || !strcmp(name, LABELS_NAME) || !strcmp(name, COMPACT_NEW) ||
+	       record_is_thread_name(name);
 }
 
 /* Goes through a folder of such files: removes them and it, or only looks whether there are others. 0 or an errno. */

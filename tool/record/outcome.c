@@ -18,6 +18,7 @@
 #include "audit/match/match.h"
 #include "format/trace.h"
 #include "tool/base/tool.h"
+#include "tool/pack/compact_file.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/record/drain_thread.h"
 #include "tool/record/executed.h"
@@ -151,8 +152,8 @@ static bool is_without_memory(const struct xaudit_read_trace *trace)
 	return error.why == XAUDIT_READ_NO_MEMORY;
 }
 
-/* Returns 0, or -ENOMEM: not all was taken. */
-static int take_family(struct found *found, int fd, struct xaudit_read_trace *trace)
+/* Returns 0, or -ENOMEM: not all was taken. *over: nobody has its files, which are as short as they can be. */
+static int take_family(struct found *found, int fd, struct xaudit_read_trace *trace, bool *over)
 {
 	uint32_t processes = xaudit_read_trace_info(trace)->processes;
 	bool alive = false;
@@ -168,17 +169,18 @@ static int take_family(struct found *found, int fd, struct xaudit_read_trace *tr
 	if (is_without_memory(trace))
 		return -ENOMEM;
 	/* Nothing is cut in a folder that another user made. */
-	if (!alive && !fstat(fd, &st) && st.st_uid == geteuid() &&
-		record_trim_trace(fd, trace) == RECORD_TRIM_NO_MEMORY)
-		return -ENOMEM;
-	return 0;
+	if (alive || fstat(fd, &st) || st.st_uid != geteuid())
+		return 0;
+	long long given = record_trim_trace(fd, trace);
+	*over = given >= 0;
+	return given == RECORD_TRIM_NO_MEMORY ? -ENOMEM : 0;
 }
 
 /* As take_family(), but where that is not done all is as it was before. */
-static int take_whole_family(int fd, struct xaudit_read_trace *trace)
+static int take_whole_family(int fd, struct xaudit_read_trace *trace, bool *over)
 {
 	struct found next = found;
-	int r = take_family(&next, fd, trace);
+	int r = take_family(&next, fd, trace, over);
 
 	if (!r)
 		found = next;
@@ -192,7 +194,7 @@ bool record_outcome_family(const struct record_folder *of, const char *name, boo
 	int fd = openat(of->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct xaudit_read_trace *trace = NULL;
 	char path[PATH_MAX];
-	bool taken = false;
+	bool taken = false, ended = false;
 	int r = -ENAMETOOLONG;
 
 	if (fd < 0)
@@ -206,7 +208,7 @@ bool record_outcome_family(const struct record_folder *of, const char *name, boo
 			r = error.why == XAUDIT_READ_NO_MEMORY ? -ENOMEM : 0;
 		}
 		if (trace && !(over && is_alive(trace))) {
-			r = take_whole_family(fd, trace);
+			r = take_whole_family(fd, trace, &ended);
 			taken = !r;
 		}
 		if (!over && !taken) {
@@ -215,6 +217,8 @@ bool record_outcome_family(const struct record_folder *of, const char *name, boo
 			found.unread += r == -ENOMEM;
 		}
 		xaudit_read_close(trace);
+		if (taken && ended)
+			compact_folder(fd);
 	}
 	close(fd);
 	return taken;
