@@ -5,6 +5,7 @@
 # and nothing is lost where it can't be packed.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
+need python3
 
 cat >library.c <<'EOF'
 long next(long n);

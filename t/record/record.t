@@ -3,6 +3,7 @@
 #
 # xaudit record, mostly without the real module: what it passes on, sets up and leaves alone, and its messages.
 . "${top_srcdir:-.}/t/lib/recorded.sh"
+need python3
 
 # Tells how a command ended, which a shell's $? can't: 143 may be an exit or a signal. Bounded by an alarm.
 cat >end.c <<'END'
