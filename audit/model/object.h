@@ -84,6 +84,9 @@ struct object {
 	/* per kind: the original bytes of its sites; NULL: equal in all sites of a type, or in sites.event */
 	uint8_t (*original[TRACE_KIND_COUNT])[SLED_ORIGINAL_SIZE];
 	uint32_t base[TRACE_KIND_COUNT]; /* per kind: id of its first function; 0: no ids yet, or in `entries` */
+	/* Functions of kind cyg by address (audit/live/cyg.c): 2^n words, half of them and more 0; NULL: not made */
+	uint64_t *told;
+	uint32_t told_mask;
 	/* Functions of kind entry (audit/live/entry.h). */
 	struct index index; /* stays mapped; head NULL: none was looked for, or there is none */
 	struct entry_function *entries; /* one for each */

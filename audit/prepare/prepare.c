@@ -185,6 +185,7 @@ static void forget_half(struct object *object)
 	process_lock(&held);
 	sys_fill(&object->sites, 0, sizeof(object->sites));
 	object->marks = NULL;
+	object->told = NULL;
 	object->index = (struct index){ 0 };
 	object->entries = NULL;
 	object->room_functions = object->room_sites = 0;

@@ -114,6 +114,12 @@ report d
 is "$out/$(rows)" "$sum/" 'calls that are too short leave nothing'
 
 # ---- other processes, other files ----
+# Functions are found by the low half of their link-time address, where that is all.
+cyg_library libcounted.so counted.c -Wl,-Ttext-segment=0x200000000
+program "$CC" count count.c -L. -lcounted
+record d -k cyg -l libcounted.so ./count 1 100
+report d
+is "$status/$(rows)/$(sums)" '7/100 counted /0 lost 0 unfinished' 'a library whose addresses begin above 4 GiB'
 untraced=$(./cyg 3)
 record d -k cyg ./cyg 3
 report d
