@@ -16,32 +16,65 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/compact.h"
 #include "format/trace.h"
 #include "t/api/api.h"
 
 static int plain; /* events are not api.h's */
 static unsigned next[API_SOURCES], first[API_SOURCES], seen[API_SOURCES];
 
-static unsigned char *load(const char *folder, const char *name, size_t *size)
+/* Reads from a place to its end. */
+static void read_at(int fd, void *to, size_t size, uint64_t at)
 {
-	char path[4200];
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	FILE *file = fopen(path, "rb");
-	if (!file && errno == ENOENT) {
-		*size = 0;
-		return NULL;
+	for (ssize_t n; size; size -= (size_t)n, at += (uint64_t)n, to = (char *)to + n) {
+		n = pread(fd, to, size, (off_t)at);
+		if (n <= 0)
+			exit(1);
 	}
-	if (!file) {
+}
+
+/* Puts what a compact file stands for in its places. */
+static void read_extents(int fd, const struct compact_head *head, unsigned char *to)
+{
+	uint64_t at = sizeof(*head) + head->extents * sizeof(struct compact_extent);
+
+	for (uint64_t i = 0; i < head->extents; i++) {
+		struct compact_extent extent;
+		read_at(fd, &extent, sizeof(extent), sizeof(*head) + i * sizeof(extent));
+		read_at(fd, to + extent.begin, extent.end - extent.begin, at);
+		at += extent.end - extent.begin;
+	}
+}
+
+/* The file, and behind it some more zeros than it is cut by. *mapped: bytes; 0: there is no such file. */
+static unsigned char *load(const char *folder, const char *name, size_t *size, size_t *mapped)
+{
+	struct compact_head head;
+	char path[4200];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	int fd = open(path, O_RDONLY);
+	*size = *mapped = 0;
+	if (fd < 0 && errno == ENOENT)
+		return NULL;
+	if (fd < 0 || fstat(fd, &st)) {
 		perror(path);
 		exit(1);
 	}
-	fseek(file, 0, SEEK_END);
-	*size = (size_t)ftell(file);
-	rewind(file);
-	unsigned char *p = calloc(1, *size + 8);
-	if (!p || fread(p, 1, *size, file) != *size)
+	ssize_t n = pread(fd, &head, sizeof(head), 0);
+	int compact = n == sizeof(head) && !memcmp(head.magic, COMPACT_MAGIC, sizeof(head.magic));
+	*size = compact ? head.size : (size_t)st.st_size;
+	*mapped = (*size + (1 << 20)) & ~4095ul;
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	unsigned char *p = mmap(NULL, *mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (p == MAP_FAILED)
 		exit(1);
-	fclose(file);
+	if (compact)
+		read_extents(fd, &head, p);
+	else if (*size && mmap(p, *size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != p)
+		exit(1);
+	close(fd);
 	return p;
 }
 
@@ -173,11 +206,11 @@ static void read_thread(const char *folder, const struct trace_head *head, unsig
 {
 	const struct trace_head *first = head_at(0);
 	const uint64_t *words = (const uint64_t *)(meta + first->directory);
-	size_t size = 0;
+	size_t size, mapped;
 	char name[32];
 
 	snprintf(name, sizeof(name), head->process ? "t%u.%u" : "t%u", n, head->process);
-	unsigned char *file = load(folder, name, &size);
+	unsigned char *file = load(folder, name, &size, &mapped);
 	chunks = 0;
 	list_chunks(file, size, 0, head->ring_chunk);
 	for (uint64_t place = 0; place < first->places; place++)
@@ -185,27 +218,19 @@ static void read_thread(const char *folder, const struct trace_head *head, unsig
 			list_chunks(meta, meta_size, place * first->place_size + head->ring_chunk, meta_size);
 	for (size_t i = 0; i < chunks; i++)
 		read_chunk(chunk[i], left[i]);
-	free(file);
+	if (file)
+		munmap(file, mapped);
 }
 
 /* pid 0: all processes. */
 static void read_folder(const char *folder, uint32_t pid)
 {
-	char path[4200];
-	struct stat st;
+	size_t size;
 
-	snprintf(path, sizeof(path), "%s/meta", folder);
-	int fd = open(path, O_RDONLY);
-	if (fd < 0 || fstat(fd, &st)) {
-		perror(path);
+	/* It is cut behind the last word: what is behind that reads as zeros. */
+	meta = load(folder, "meta", &size, &meta_size);
+	if (!meta)
 		exit(1);
-	}
-	/* It is sparse, and cut behind the last word: what is behind that reads as zeros. */
-	meta_size = ((size_t)st.st_size + (1 << 20)) & ~4095ul;
-	meta = mmap(NULL, meta_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (meta == MAP_FAILED || mmap(meta, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != meta)
-		exit(1);
-	close(fd);
 	const struct trace_head *first = head_at(0);
 	const uint64_t *words = (const uint64_t *)(meta + first->directory);
 	for (uint64_t place = 0; place < first->places; place++) {
