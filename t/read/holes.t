@@ -8,7 +8,8 @@ need python3 prlimit
 
 library "$CC" libcounted.so counted.c
 program "$CC" count count.c -L. -lcounted
-# Sixteen chunks of 128 MiB in meta, of which a page is there each; their heads say that they are full.
+# Chunks of 128 MiB in meta, one per thread that runs beside others, of which a page is there each; their heads say that
+# they are full.
 record d -m ring -b 256M --ring=1G -k plt -l libcounted.so ./count 16 5
 [ "$status" -eq 7 ] || skip_all "$err"
 python3 "$top_srcdir/t/lib/compact.py" d/p*/meta expand sparse && mv sparse d/p*/meta
@@ -28,7 +29,7 @@ with open(sys.argv[1], 'r+b') as meta:
             meta.write(head)
             meta.truncate(max(end, at + size))
             forged += 1
-sys.exit(forged != 16)
+sys.exit(forged < 4)
 END
 ok 'the trace takes no room for them' test "$(du -sk d | cut -f1)" -lt 2048
 for command in report dump replay stacks graph outliers loads 'pack -o packed'; do
