@@ -339,7 +339,8 @@ static void trace_keys(void)
 	is_int(rules.overflow, TRACE_OVERFLOW_WAIT, "nothing is dropped");
 	ok(!rules.snapshot_signal && !rules.snapshot_exit && !rules.snapshot_crash, "no snapshot is taken");
 	ok(!rules.merge, "pages are not offered for merging");
-	ok(rules.control_any && rules.follow, "what record starts may be controlled and is followed");
+	ok(rules.control_any && rules.follow == RULES_FOLLOW_YES,
+		"what record starts may be controlled and is followed");
 	arena_free(&rules.arena);
 
 	write_file("keys.conf",
@@ -362,7 +363,8 @@ static void trace_keys(void)
 	is_int(rules.snapshot_signal, SIGUSR2, "snapshot = signal:SIGUSR2");
 	ok(rules.snapshot_exit && rules.snapshot_crash, "and exit and crash, on two lines, with a comma");
 	is_int(rules.merge, 1, "merge = yes");
-	ok(!rules.control_any && !rules.follow, "without record, only the owner may control, and nothing is followed");
+	ok(!rules.control_any && rules.follow == RULES_FOLLOW_NO,
+		"without record, only the owner may control, and nothing is followed");
 	is_str(rules.below->function, "main", "below: the first pattern");
 	ok(rules_match(rules.below->next, "foo", "/lib/libx.so", NULL),
 		"the second matches its function in its library");
@@ -387,7 +389,7 @@ static void trace_keys(void)
 		"off takes back what the file asks for");
 	is_int(rules.overflow, TRACE_OVERFLOW_WAIT, "and wait");
 	ok(!rules.disabled && rules.prepare == RULES_PREPARE_NONE && !rules.merge, "so do the other words");
-	ok(!rules.control_any && !rules.follow, "and the defaults of record");
+	ok(!rules.control_any && rules.follow == RULES_FOLLOW_NO, "and the defaults of record");
 	is_str(rules.below->function, "mine", "a list of the command line");
 	ok(!rules.below->next, "takes the place of the file's");
 	is_int(rules.snapshot_signal, SIGQUIT, "another signal");
@@ -432,8 +434,9 @@ static void key_words(void)
 		{ "clock = tsc", IS(clock, RULES_CLOCK_TSC) },
 		{ "clock = monotonic", IS(clock, RULES_CLOCK_MONOTONIC) },
 		{ "clock = coarse", IS(clock, RULES_CLOCK_COARSE) },
-		{ "follow = no", IS(follow, 0) },
-		{ "follow = yes", IS(follow, 1) },
+		{ "follow = no", IS(follow, RULES_FOLLOW_NO) },
+		{ "follow = yes", IS(follow, RULES_FOLLOW_YES) },
+		{ "follow = always", IS(follow, RULES_FOLLOW_ALWAYS) },
 		{ "mode = stream", IS(mode, TRACE_MODE_STREAM) },
 		{ "mode = ring", IS(mode, TRACE_MODE_RING) },
 		{ "mode = count", IS(mode, TRACE_MODE_COUNT) },
