@@ -39,6 +39,24 @@ print(round(float(np.linalg.det(a[:5, :5] + np.eye(5))), 6),
 	float((a @ a).sum()).hex(), np.sort(np.sin(a), axis=None)[:3])'
 }
 
+# Callbacks by libffi, and children.
+program_ctypes() {
+	needs /usr/bin/python3 "$(echo /usr/lib/python3.*/test/test_ctypes.py)" || return
+	traced /usr/bin/python3 -m test test_ctypes test_subprocess 2>log | grep -E '^(Result|Total tests|Tests result)'
+}
+
+# An allocator that has a thread of its own from the first call on.
+program_jemalloc() {
+	needs perl "$(echo /usr/lib/*/libjemalloc.so.2)" || return
+	MALLOC_CONF=background_thread:true LD_PRELOAD=libjemalloc.so.2 traced perl -e '
+		my %h; $h{$_ % 1000} .= "x" x ($_ % 7) for 1 .. 50000; print length(join "", values %h), "\n"'
+}
+
+program_maxima() {
+	needs maxima || return
+	HOME=$(pwd) traced maxima --very-quiet --batch-string='print(factor(x^12-1), integrate(sin(x)^3, x))$' 2>log
+}
+
 program_greenlet() {
 	needs /usr/bin/python3 /usr/lib/python3/dist-packages/greenlet || return
 	traced /usr/bin/python3 -c '
