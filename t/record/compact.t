@@ -109,7 +109,7 @@ fi
 # A child that lives on after the command.
 mkfifo input
 exec 3<>input
-record d -k plt -l libcounted.so ./family 1 stay <input
+record d -k plt -l libcounted.so ./family 1 stay <input 3>&-
 is "$status $(head -c 6 d/p*/meta)" '0 xaudit' 'what a child may still write to is left alone'
 exec 3>&-
 done_testing
