@@ -23,9 +23,7 @@ replay() {
 	bounded 60 "$XAUDIT" replay "$@" "$tmp/$name" 2>&1 | sed 1d
 }
 
-got=$(replay tree <<END
-$head
-load 1 1 900 0x7f0000000000 100
+calls='load 1 1 900 0x7f0000000000 100
 unload 1 1010000 100
 thread 100 main
 entry 1 1000
@@ -36,7 +34,10 @@ exit 2 1300
 point 3 1400
 entry 3 1500
 exit 3 2600
-exit 1 1002000
+exit 1 1002000'
+got=$(replay tree <<END
+$head
+$calls
 END
 )
 is "$got" "$(cat <<'END'
@@ -75,18 +76,7 @@ from() {
 }
 write_trace two <<END
 $head
-load 1 1 900 0x7f0000000000 100
-unload 1 1010000 100
-thread 100 main
-entry 1 1000
-entry 2 1100
-entry 4 1110
-exit 4 1160
-exit 2 1300
-point 3 1400
-entry 3 1500
-exit 3 2600
-exit 1 1002000
+$calls
 thread 101 other
 entry 1 1050
 entry 2 1060
