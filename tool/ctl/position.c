@@ -84,7 +84,7 @@ static int move_threads(struct search *s)
 		}
 		remote_set_pc(&t->regs, resume);
 		if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs)) {
-			tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
+			ctl_say_ended(world->process->pid);
 			return -1;
 		}
 		s->moved++;

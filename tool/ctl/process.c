@@ -85,6 +85,12 @@ static bool is_unsaid(void)
 	return ends_unsaid;
 }
 
+void ctl_say_ended(pid_t pid)
+{
+	if (!is_unsaid())
+		tool_error("ctl", "process %d ended meanwhile", (int)pid);
+}
+
 void ctl_say_gone(pid_t pid)
 {
 	if (!is_unsaid())

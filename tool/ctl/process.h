@@ -76,6 +76,9 @@ void ctl_explain(pid_t pid, pid_t tid, int error);
  */
 void ctl_may_end(bool may_end);
 
+/* Says that it has ended while ctl was at it. */
+void ctl_say_ended(pid_t pid);
+
 /* Says that there is no such process. */
 void ctl_say_gone(pid_t pid);
 

@@ -166,7 +166,7 @@ static bool is_done(const struct ctl_world *world, pid_t tid)
 static int say_lost(const struct ctl_world *world, enum ctl_event event)
 {
 	if (event == CTL_GONE)
-		tool_error("ctl", "process %d ended meanwhile", (int)world->process->pid);
+		ctl_say_ended(world->process->pid);
 	else
 		tool_error("ctl",
 			"process %d: libxaudit.so does not answer in time (is a disk stuck?); it may still do what it "

@@ -330,7 +330,7 @@ int ctl_stop(struct ctl_world *world)
 	if (!world->threads || !ctl_read(process, process->block_at, &magic, sizeof(magic)) || magic != CONTROL_MAGIC) {
 		ctl_go(world);
 		if (!world->threads || !ctl_state(process->pid, 0))
-			tool_error("ctl", "process %d ended meanwhile", (int)process->pid);
+			ctl_say_ended(process->pid);
 		else
 			tool_error("ctl", "process %d executed another program meanwhile", (int)process->pid);
 		return -1;
