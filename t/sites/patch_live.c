@@ -159,8 +159,8 @@ static void *run(void *argument)
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		for (int i = 0; i < 1000; i++) {
 			long n = (long)calls[me], r = call((int)(n % SITES), n);
-			calls[me]++;
-			/* Relaxed: a number that the main thread looks at. */
+			/* Relaxed, both: numbers that the main thread looks at. */
+			__atomic_store_n(&calls[me], (uint64_t)n + 1, __ATOMIC_RELAXED);
 			__atomic_store_n(&on_calls[me], on_calls[me] + (r == n + 1000), __ATOMIC_RELAXED);
 			wrong[me] += r != n + 1000 && r != n + 1;
 		}
