@@ -135,6 +135,20 @@ static inline long sys_gettid(void)
 	return sys_call(__NR_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+/*
+ * Has the kernel copy bytes of the process's own memory, which may not be there: returns whether they all were. A
+ * filter of system calls may kill for that. By the thread's number: the process's is of no use when its first thread
+ * has ended.
+ */
+static inline bool sys_copy_asked(void *to, uint64_t from, size_t size)
+{
+	const struct {
+		uint64_t at, size;
+	} here = { (uint64_t)(uintptr_t)to, size }, there = { from, size }; /* struct iovec */
+
+	return sys_call(__NR_process_vm_readv, sys_gettid(), (long)&here, 1, (long)&there, 1, 0) == (long)size;
+}
+
 /* Name of the calling thread: 16 bytes, with NULs behind it. Returns 0 or -errno. */
 static inline long sys_thread_name(void *to)
 {

@@ -73,12 +73,12 @@ static bool begins(const char *text, const char *with)
 	return !*with;
 }
 
-/* Of so much of a variable as compare() sees. */
-static uint64_t hash(const char *text)
+/* Of a text, or its first `most` bytes. */
+static uint64_t hash(const char *text, size_t most)
 {
 	uint64_t key = 14695981039346656037ull;
 
-	for (size_t i = 0; i < PREFIX - 1 && text[i]; i++)
+	for (size_t i = 0; i < most && text[i]; i++)
 		key = (key ^ (uint8_t)text[i]) * 1099511628211ull;
 	return key;
 }
@@ -127,7 +127,7 @@ void execute_init(const char *module, char *const *environment, bool always)
 	look_at_who(&start.who);
 	for (; *environment && start.variables < VARIABLES; environment++)
 		if (!is_own(*environment))
-			variable[start.variables++] = hash(*environment);
+			variable[start.variables++] = hash(*environment, PREFIX - 1);
 }
 
 void execute_libc(uint64_t environment, uint64_t execve, uint64_t execvpe)
@@ -226,7 +226,7 @@ static void compare(struct environment *of, const char text[PREFIX])
 		if (name + 1 < PREFIX && sys_same(text, own[i], name + 1))
 			of->own_there |= 1ull << i;
 	}
-	uint64_t key = hash(text);
+	uint64_t key = hash(text, PREFIX - 1);
 	for (uint32_t i = 0; !of->is_ours && i < start.variables; i++)
 		of->is_ours = key == variable[i];
 }
@@ -271,14 +271,11 @@ static void count(const char *name, uint32_t why)
 	if (!pool_is_open())
 		return;
 	struct trace_head *head = pool_address(0);
-	uint64_t key = 14695981039346656037ull;
 	char kept[EXECUTE_NAME] = "";
 
-	for (size_t i = 0; i + 1 < sizeof(kept) && name[i]; i++) {
+	for (size_t i = 0; i + 1 < sizeof(kept) && name[i]; i++)
 		kept[i] = name[i];
-		key = (key ^ (uint8_t)name[i]) * 1099511628211ull;
-	}
-	key = (key ^ why) | 1;
+	uint64_t key = (hash(kept, sizeof(kept)) ^ why) | 1;
 	for (uint32_t i = 0; i < TRACE_EXECUTED; i++) {
 		struct trace_executed *entry = &head->executed[i];
 		uint64_t found = 0;

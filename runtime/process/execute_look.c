@@ -10,7 +10,6 @@
 #include <sys/stat.h>	 /* S_ISUID */
 #include <sys/statfs.h>	 /* struct statfs */
 #include <sys/statvfs.h> /* ST_NOSUID */
-#include <sys/uio.h>	 /* struct iovec */
 
 #include "format/trace.h"
 #include "x86_64/elf.h"
@@ -57,12 +56,8 @@ static bool is_there(uint64_t at)
 
 bool execute_copy(void *to, uint64_t from, size_t size)
 {
-	struct iovec here = { to, size }, there = { (void *)(uintptr_t)from, size };
-
-	/* By the thread's number: that of the process is of no use when its first thread has ended. */
 	if (!filtered)
-		return sys_call(__NR_process_vm_readv, sys_gettid(), (long)&here, 1, (long)&there, 1, 0) ==
-		       (long)size;
+		return sys_copy_asked(to, from, size);
 	if (from + size < from)
 		return false;
 	/* Not by its first word: at address 0 that would be no mask. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/values/evaluate.h"
 
-#include <sys/uio.h> /* struct iovec */
-
 #include "runtime/base/identity.h"
 #include "x86_64/confined.h"
 #include "x86_64/contract.h"
@@ -130,12 +128,9 @@ static __attribute__((no_sanitize("address", "thread"))) enum values_state read_
 			out[i] = from[i];
 		return VALUES_WHOLE;
 	}
-	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
 	if (confined())
 		return VALUES_UNREAD;
-	return sys_call(__NR_process_vm_readv, identity_pid(), (long)&here, 1, (long)&there, 1, 0) == (long)size
-		       ? VALUES_WHOLE
-		       : VALUES_FAULT;
+	return sys_copy_asked(to, address, size) ? VALUES_WHOLE : VALUES_FAULT;
 }
 
 /* ---- numbers ---- */
