@@ -102,6 +102,8 @@ enum trace_type {
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
 	TRACE_ENTRY_KEPT = 7, /* read as TRACE_ENTRY (runtime/record/filter.c says what it is for) */
 	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
+	/* an event of one of the types above, with values; id: TRACE_VALUED_ID(); its payload: format/values.h */
+	TRACE_VALUED = 9,
 	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
 };
 
@@ -118,6 +120,9 @@ enum trace_control {
 	 * meanwhile, and how many are open inside of them depends on the moment.
 	 */
 	TRACE_PART = 5,
+	/* n words: no event; TRACE_RESERVED: one with values is being written there, or its writer never came back */
+	TRACE_RESERVED = 6,
+	TRACE_GIVEN_UP = 7,
 };
 
 #define TRACE_PART_OUTER 0x80000000u /* in the payload of TRACE_PART */
@@ -141,9 +146,19 @@ enum trace_event_type {
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
 #define TRACE_CONTROL_SUBTYPE(id)     ((id) & 0xff)
 #define TRACE_CONTROL_WORDS(id)	      ((id) >> 8)
+
+/* The id of TRACE_VALUED: number of the layout (TRACE_REC_LAYOUT), payload words, and whether states come first. */
+#define TRACE_LAYOUT_BITS 19
+#define TRACE_LAYOUT_MAX  ((1u << TRACE_LAYOUT_BITS) - 1)
+#define TRACE_VALUED_FLAWED (1u << (TRACE_ID_BITS - 1))
+#define TRACE_VALUED_ID(layout, words)	((uint32_t)(layout) << 8 | (uint32_t)(words))
+#define TRACE_VALUED_LAYOUT(id)		((id) >> 8 & TRACE_LAYOUT_MAX)
+#define TRACE_VALUED_WORDS(id)		((id) & 0xff)
+
 /* Words that follow this one as its payload. They may not be there yet. */
-#define TRACE_PAYLOAD_OF(event) \
-	(TRACE_TYPE_OF(event) == TRACE_CONTROL ? TRACE_CONTROL_WORDS(TRACE_ID_OF(event)) : 0)
+#define TRACE_PAYLOAD_OF(event)                                                                    \
+	(TRACE_TYPE_OF(event) == TRACE_CONTROL	? TRACE_CONTROL_WORDS(TRACE_ID_OF(event))          \
+		: TRACE_TYPE_OF(event) == TRACE_VALUED ? TRACE_VALUED_WORDS(TRACE_ID_OF(event)) : 0)
 
 #define TRACE_CHUNK_DENSE 3 /* trace_chunk.version of a chunk of dense words, in t<n>; all else is as in other chunks */
 #define TRACE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
@@ -374,6 +389,7 @@ enum trace_record_type {
 	TRACE_REC_EVENT_TYPE = 9,
 	TRACE_REC_LOADER = 10,
 	TRACE_REC_ALIASES = 11,
+	TRACE_REC_LAYOUT = 12, /* struct trace_layout, of format/values.h */
 };
 
 /* Before each record. Readers skip types they do not know. */

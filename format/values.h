@@ -9,13 +9,19 @@
  * has no value (memory that is not there) is a word without a value; so is all that is made of it, and a condition on
  * it does not hold.
  *
- * BYTES. First one of VALUES_WRITTEN or VALUES_FLAWED, so that the first word of a record is never 0. After
- * VALUES_FLAWED a byte for each value tells its enum values_state; after VALUES_WRITTEN all are VALUES_WHOLE. Then the
- * values, in the order of the operations that put them, without gaps: words with the size that their operation names
- * (of one without a value, zeros), texts and bytes with 2 bytes before them that tell how many they are.
+ * BYTES: the payload of an event of type TRACE_VALUED. Where its id has TRACE_VALUED_FLAWED, first a byte for each value
+ * of the layout, which tells its enum values_state; else all are VALUES_WHOLE. Then the values, in the order of the
+ * layout, which is that of the operations that put them, without gaps: words with the size that their operation names
+ * (of one without a value, zeros), texts and bytes with 2 bytes before them that tell how many they are. Zeros fill the
+ * last word.
+ *
+ * LAYOUTS. A record of meta for each function and type of event tells which values such events have, what they are
+ * called, and how they are shown. It comes before the first of these events.
  */
 #ifndef XAUDIT_FORMAT_VALUES_H
 #define XAUDIT_FORMAT_VALUES_H
+
+#include "format/trace.h"
 
 #define VALUES_DEPTH   16   /* words on the machine's stack, most */
 #define VALUES_MOST    32   /* values of a call's entry or end, most */
@@ -89,15 +95,53 @@ enum values_type {
 	VALUES_TYPE_ERRNO = 9, /* of 4 bytes */
 };
 
-#define VALUES_WRITTEN 1
-#define VALUES_FLAWED  2
-
 enum values_state {
 	VALUES_WHOLE,
 	VALUES_CUT,    /* a text or bytes: there is more */
 	VALUES_FAULT,  /* memory that is not there, or may not be read */
 	VALUES_UNREAD, /* it was not asked for, since a filter of system calls might kill for that */
 	VALUES_STATES
+};
+
+/* What a value is in its call. */
+enum values_role {
+	VALUES_ROLE_OTHER,    /* it is shown by its name */
+	VALUES_ROLE_ARGUMENT, /* `place` tells which: 0 is the first; if an end has it, the function wrote it (`out`) */
+	VALUES_ROLE_RESULT,
+	VALUES_ROLE_ERRNO, /* it counts where the result is `fails` of the layout */
+};
+
+/* Bits of trace_value.marks. */
+enum values_marks {
+	VALUES_MARK_FD = 1,	/* a descriptor */
+	VALUES_MARK_OCTAL = 2,
+	VALUES_MARK_FLAGS = 4,	/* its names are of bits, else of whole numbers */
+	VALUES_MARK_OUT = 8,	/* an argument that tells what the function wrote */
+	VALUES_MARK_MORE = 16,	/* the last argument: the function takes more, of which nothing is known */
+};
+
+struct trace_value {
+	uint32_t name;	/* offset in the names; the string there ends with NUL */
+	uint32_t words; /* offset in the names of "NUMBER=WORD,NUMBER=WORD" (numbers decimal, with sign), or of "" */
+	uint8_t type;	/* enum values_type */
+	uint8_t size;	/* bytes of a number; 0: a text, bytes */
+	uint8_t role;	/* enum values_role */
+	uint8_t place;
+	uint8_t marks;
+	uint8_t reserved[3];
+};
+
+/* A record of meta, of type TRACE_REC_LAYOUT. */
+struct trace_layout {
+	struct trace_record head;
+	uint32_t layout;     /* its number in this process folder, from 1 */
+	uint32_t event;	     /* TRACE_WORD(): type and id of the events that have these values */
+	uint32_t count;	     /* of values, 1 to VALUES_MOST */
+	uint32_t names_size; /* bytes of the names, which follow the array; they begin with a NUL */
+	int64_t fails;	     /* a result that means failure */
+	uint32_t has_fails;  /* 0: `fails` tells nothing */
+	uint32_t reserved;
+	struct trace_value value[];
 };
 
 #endif

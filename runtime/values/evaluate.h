@@ -28,7 +28,7 @@ struct tramp_registers;
 /* What code does. */
 struct values_facts {
 	uint32_t values; /* how many it puts */
-	uint32_t most;	 /* bytes, with those before the values */
+	uint32_t most;	 /* bytes that values_evaluate() writes */
 	uint32_t kept;	 /* bits: places that it keeps words in, or takes them from */
 	bool floats;	 /* it needs vector registers */
 	bool keeps, takes;
@@ -56,9 +56,13 @@ struct values_call {
 	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */
 };
 
+/* The first of the bytes that values_evaluate() writes: what follows begins with the states, or has none. */
+#define VALUES_WRITTEN 1
+#define VALUES_FLAWED  2
+
 /*
- * Runs code that values_check() has accepted. out: room for facts.most bytes. Returns how many bytes were written; 0:
- * the call is to be left out.
+ * Runs code that values_check() has accepted. out: room for facts.most bytes. Returns how many bytes were written: one
+ * of the two above, then the payload of the event (format/values.h). 0: the call is to be left out.
  */
 size_t values_evaluate(const uint8_t *code, struct values_call *call, uint8_t *out);
 
