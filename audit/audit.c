@@ -32,6 +32,7 @@
 #include "audit/live/dlclose.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
+#include "audit/live/values.h"
 #include "audit/model/object.h"
 #include "audit/prepare/got_calls.h"
 #include "audit/prepare/image.h"
@@ -336,6 +337,7 @@ static void watch_thread_ends(void)
 		(int (*)(unsigned *, void (*)(void *)))symbol_of_libc("pthread_key_create");
 	int (*remove)(unsigned) = (int (*)(unsigned))symbol_of_libc("pthread_key_delete");
 	uintptr_t set = symbol_of_libc("pthread_setspecific");
+	values_find_errno(symbol_of_libc("__errno_location"));
 	if (!create || !remove || !set || create(&key, thread_ended))
 		return;
 	if (key < 32)

@@ -33,7 +33,7 @@ struct plan_part {
 struct plan_function {
 	uint64_t offset; /* link-time address; of an IFUNC that of its resolver */
 	uint32_t name;	 /* position of its name, which ends with NUL: as the symbol has it */
-	uint32_t every;	 /* one call of a thread in so many is recorded with values; 0: each */
+	uint32_t every;	 /* one call of a thread in so many is recorded, the others are left out; 0: each is */
 	uint64_t longer; /* ns: shorter calls are left out; 0: none */
 	struct plan_part entry, end;
 };

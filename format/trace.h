@@ -147,10 +147,14 @@ enum trace_event_type {
 #define TRACE_CONTROL_SUBTYPE(id)     ((id) & 0xff)
 #define TRACE_CONTROL_WORDS(id)	      ((id) >> 8)
 
-/* The id of TRACE_VALUED: number of the layout (TRACE_REC_LAYOUT), payload words, and whether states come first. */
-#define TRACE_LAYOUT_BITS 19
+/*
+ * The id of TRACE_VALUED: number of the layout (TRACE_REC_LAYOUT), payload words, and whether states come first. KEPT
+ * is what TRACE_ENTRY_KEPT is to TRACE_ENTRY.
+ */
+#define TRACE_LAYOUT_BITS 18
 #define TRACE_LAYOUT_MAX  ((1u << TRACE_LAYOUT_BITS) - 1)
 #define TRACE_VALUED_FLAWED (1u << (TRACE_ID_BITS - 1))
+#define TRACE_VALUED_KEPT   (1u << (TRACE_ID_BITS - 2))
 #define TRACE_VALUED_ID(layout, words)	((uint32_t)(layout) << 8 | (uint32_t)(words))
 #define TRACE_VALUED_LAYOUT(id)		((id) >> 8 & TRACE_LAYOUT_MAX)
 #define TRACE_VALUED_WORDS(id)		((id) & 0xff)

@@ -9,6 +9,7 @@
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
 #include "runtime/record/recorder.h"
+#include "runtime/record/recorder_words.h"
 #include "runtime/record/recorder_lost.h"
 #include "x86_64/contract.h"
 #include "x86_64/sys.h"

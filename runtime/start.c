@@ -9,6 +9,7 @@
 #include "runtime/record/count.h"
 #include "runtime/record/last_name.h"
 #include "runtime/record/recorder.h"
+#include "runtime/calls/values_calls.h"
 #include "x86_64/mirror.h"
 
 static void *memory_for_stacks(size_t size)
@@ -37,5 +38,6 @@ void start_parts(void)
 		.taken = record_taken,
 		.ends = calls_unwind_all,
 		.ended = thread_ends });
-	calls_init(&(struct calls_hooks){ .frames_gone = handlers_frames_gone, .unwound = handlers_unwind });
+	calls_init(&(struct calls_hooks){
+		.frames_gone = handlers_frames_gone, .unwound = handlers_unwind, .values_end = values_end });
 }

@@ -51,6 +51,8 @@
  *		tramp_checks, tramp_table
  *	runtime/record/own_labels.c:
  *		tramp_slow_label
+ *	runtime/calls/values_calls.c:
+ *		tramp_values_enter, tramp_values_leave
  */
 #ifndef XAUDIT_X86_64_CONTRACT_H
 #define XAUDIT_X86_64_CONTRACT_H
@@ -75,6 +77,13 @@
 
 /* Where control_block has the word that control_entry sets to 1, and back to 0. */
 #define CONTROL_BLOCK_RUNNING 8
+
+/*
+ * Bits of the word of a function (in its cell, and while a call is open in the mirror), beside its type, which is that
+ * of an entry. VALUES: tramp_values_*() records its events. SILENT, beside VALUES: this call has no events.
+ */
+#define TRAMP_WORD_VALUES 0x80000000
+#define TRAMP_WORD_SILENT 0x40000000
 
 #ifndef __ASSEMBLER__
 
@@ -283,6 +292,16 @@ CONTRACT uint32_t tramp_handle_xray_exit(
 	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
 CONTRACT uint32_t tramp_handle_xray_tail(
 	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
+
+/* ---- Values ---- */
+
+/*
+ * Record the event of a call whose word has TRAMP_WORD_VALUES, with its values (runtime/values/). Frames are those of
+ * tramp_handle_enter(), and of tramp_handle_leave(), with the return address in S again. enter: the call is open
+ * already, unless the type in the frame's word is that of an event without an end. leave: clock: when it ended.
+ */
+CONTRACT void tramp_values_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused);
+CONTRACT void tramp_values_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
 
 /* The event clock, if it can't be read by rdtsc. */
 CONTRACT uint64_t tramp_clock(void);

@@ -60,7 +60,7 @@ struct tramp_state {
 /* One open call. */
 struct mirror_entry {
 	uint64_t address; /* the real return address */
-	uint32_t word;	  /* TRACE_WORD(TRACE_ENTRY, id) */
+	uint32_t word;	  /* TRACE_WORD(TRACE_ENTRY, id), and bits of contract.h */
 	uint32_t link;	  /* distance to the slot of the next outer open call, in words of 8 bytes */
 };
 

@@ -1,167 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Trampolines of calls whose return is intercepted, and of those that are recorded at the entry only. */
-#include "x86_64/tramp_pieces.h"
+#include "x86_64/tramp_calls.h"
 
 	.text
-
-/*
- * Off the fast path of enter or point, stack as there, before anything is done. Calls that are only counted or left out
- * jump to their body. Otherwise the handlers are called. If none is wanted, or if clock and stack must be read anew
- * after them, this goes on at .L\name_alone, as without handlers. Else it comes out at the end of the macro, where the
- * event is still to be recorded: r9 = the whole clock that the handlers saw; the caller's r9 pushed (stack 8 deeper).
- */
-.macro	ADMIT	name, set, clock
-	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.L\name\()_handled_\set
-	CHECKED	48(%rsp), .L\name\()_filtered_\set, .Ljump_\set
-.L\name\()_filtered_\set:
-	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.L\name\()_handled_\set
-	lea	56(%rsp), %rax
-	SLOW	tramp_filter_\name
-	cmp	$ANSWER_PASS, %eax
-	je	.Ljump_\set
-	cmp	$ANSWER_POINTED, %eax
-	jne	.L\name\()_handled_\set
-	testl	$WANTED_ENTRY, tramp_wanted(%rip)
-	jz	.Ljump_\set
-	HANDLERS_NOW \name, handler_call, \clock
-	jmp	.Ljump_\set
-.L\name\()_handled_\set:
-	mov	tramp_wanted(%rip), %eax
-	test	$WANTED_ENTRY, %eax
-	jnz	.L\name\()_called_\set
-.ifc	\name, enter
-	test	$WANTED_TAIL, %eax		/* the call that tail-jumped here ends */
-	jz	.L\name\()_alone_\set
-	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\set, \set
-.endif
-	jmp	.L\name\()_alone_\set
-.L\name\()_called_\set:
-	HANDLERS_NOW \name, handler_call, \clock
-	test	%eax, %eax
-	jnz	.L\name\()_alone_\set
-	SAVE	%r9
-	mov	%rdx, %r9
-	SELF	.L\name\()_late_\set
-.endm
-
-/*
- * Enters the call at S into the mirror, or goes elsewhere. deep: bytes that lie on the frame. rcx = record; afterwards
- * r11 = stack; clobbers rax, rdx, r10.
- */
-.macro	OPEN	deep, slow, tail, set
-	STACK	%r11, \slow
-	lea	56+\deep(%rsp), %rdx		/* S */
-	mov	%rdx, %rax
-	sub	STACK_LOW(%r11), %rax
-	cmp	STACK_SIZE(%r11), %rax
-	jae	\slow
-	IF_LABEL (%rdx), %rax, \tail, \set	/* in place of A */
-	mov	STACK_TOP(%r11), %rax
-	sub	%rdx, %rax
-	jbe	\slow				/* open calls at or below S are dead */
-	shl	$29, %rax			/* distance in words, in the upper half */
-	or	48+\deep(%rsp), %rax
-	movabs	$MIRROR_BASE, %r10
-	mov	%rax, ENTRY_WORD(%r10,%rdx,2)
-	mov	(%rdx), %rax			/* A */
-	mov	%rax, ENTRY_ADDRESS(%r10,%rdx,2)
-	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
-	mov	%rdx, STACK_TOP(%r11)
-.endm
-
-/*
- * A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then elsewhere. rcx =
- * record; afterwards r11 = stack; clobbers rax.
- */
-.macro	POINT	deep, slow
-	STACK	%r11, \slow
-	lea	56+\deep(%rsp), %rax
-	cmp	%rax, STACK_TOP(%r11)
-	jbe	\slow
-	sub	STACK_LOW(%r11), %rax
-	cmp	STACK_SIZE(%r11), %rax
-	jae	\slow
-.endm
-
-/* For unwinders: A is in its slot again, where a label's entry had it. */
-.macro	RETURNS_BY_SLOT own
-.if \own
-	.cfi_offset 16, -8
-.endif
-.endm
-
-/* A is back in its slot, S = rax. Afterwards base = MIRROR_BASE, rdx = A. */
-.macro	PUT_BACK base, own
-	movabs	$MIRROR_BASE, \base
-	mov	ENTRY_ADDRESS(\base,%rax,2), %rdx
-	mov	%rdx, (%rax)
-	RETURNS_BY_SLOT \own
-.endm
-
-/* The same with S = 40(%rsp). Afterwards r11 = S, rcx = its mirror entry, rdx = A. */
-.macro	PUT_BACK_COLD own
-	movabs	$MIRROR_BASE, %rcx
-	lea	40(%rsp), %r11
-	lea	(%rcx,%r11,2), %rcx
-	mov	ENTRY_ADDRESS(%rcx), %rdx
-	mov	%rdx, (%r11)
-	RETURNS_BY_SLOT \own
-.endm
-
-/*
- * The call at S = rax = 40(%rsp) ends at the clock edx:r10d: A is back in its slot, and the event is written. rcx =
- * record, r11 = stack.
- */
-.macro	END_AT	own, full
-	SAVE	%rdx
-	PUT_BACK %rcx, \own
-	mov	ENTRY_WORD(%rcx,%rax,2), %edx
-	xor	$ENTRY_TO_EXIT, %edx
-	shl	$32, %rdx
-	mov	%r10d, %eax
-	or	%rdx, %r10
-	RESTORE	%rdx
-	SELF_AGAIN
-	WRITE	\full, LINES_tsc
-.endm
-
-/* END_AT at the last reading of a coarse clock; or goes to \read, with r10 = word << 32. */
-.macro	END_SHARED own, read, full
-	PUT_BACK %r10, \own
-	mov	ENTRY_WORD(%r10,%rax,2), %r10d
-	xor	$ENTRY_TO_EXIT, %r10d
-	shl	$32, %r10
-	WRITE_SHARED \read, \full
-.endm
-
-/*
- * 48(%rsp) = where to go on for a call that returns to A = 56(%rsp): to the call of A's entry in tramp_labels[], or
- * (there is none) to the one of the other set. Leaves no carry.
- */
-.macro	OWN_LABEL clock
-	mov	56(%rsp), %rax
-	movabs	$LABELS_HASH, %rcx
-	imul	%rax, %rcx
-	shr	$LABELS_SHIFT, %rcx
-	and	$(LABELS_HASHED - 1) * LABELS_ENTRY, %ecx
-	lea	tramp_labels(%rip), %rdx
-	add	%rdx, %rcx
-	lea	LABELS_PROBES * LABELS_ENTRY(%rcx), %rdx
-1:	cmp	%rax, (%rcx)
-	je	2f
-	add	$LABELS_ENTRY, %rcx
-	cmp	%rdx, %rcx
-	jne	1b
-	SLOW	tramp_slow_label
-	lea	tramp_call_\clock(%rip), %rcx
-	test	%rax, %rax
-	jz	3f
-	mov	%rax, %rcx
-2:	lea	LABELS_CALL(%rcx), %rcx
-3:	mov	%rcx, 48(%rsp)
-.endm
 
 .macro	INTERCEPT set, clock, own
 /*
@@ -187,6 +28,7 @@ tramp_intercept_\set:
 	OPEN	0, .Lenter_slow_\set, .Ltail_\set, \set
 	mov	48(%rsp), %r10
 	shl	$32, %r10
+	js	.Lenter_values_\set
 .ifc	\clock, coarse
 	WRITE_SHARED .Lenter_read_\set, .Lenter_full_\set
 .else
@@ -248,7 +90,7 @@ tramp_return_\set:
 	jne	.Lleave_slow_\set
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lleave_checked_\set
-	END_SHARED \own, .Lleave_read_\set, .Lleave_full_\set
+	END_SHARED \own, .Lleave_read_\set, .Lleave_full_\set, .Lleave_values_read_\set
 .else
 	CLOCK	\clock				/* first: what follows is our time, not the function's */
 	mov	%eax, %r10d
@@ -260,7 +102,7 @@ tramp_return_\set:
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lleave_checked_\set
 .Lleave_end_\set:
-	END_AT	\own, .Lleave_full_\set
+	END_AT	\own, .Lleave_full_\set, .Lleave_values_\set
 .endif
 .Lleave_top_\set:
 	/* After the event: a handler that jumps away in between leaves no call without end. */
@@ -341,11 +183,34 @@ tramp_return_\set:
 	PUT_BACK_COLD \own
 	mov	ENTRY_WORD(%rcx), %r10d
 	xor	$ENTRY_TO_EXIT, %r10d
+	js	.Lleave_values_unknown_\set
 	shl	$32, %r10
 	EVENT_COLD 40
 	jmp	.Lleave_go_\set
+.Lleave_values_unknown_\set:
+	CLOCK_APART \clock
+	shl	$32, %rdx
+	or	%rax, %rdx
+	VALUES	leave
+	jmp	.Lleave_go_\set
 .Lleave_full_\set:
 	EVENT_SLOW 40
+	jmp	.Lleave_top_\set
+.ifc	\clock, coarse
+.Lleave_values_read_\set:
+	CLOCK_APART \clock
+	jmp	.Lleave_values_at_\set
+.endif
+	.cfi_adjust_cfa_offset 8
+.Lleave_values_\set:
+	RESTORE	%rdx
+	mov	%r10d, %eax
+.ifc	\clock, coarse
+.Lleave_values_at_\set:
+.endif
+	shl	$32, %rdx
+	or	%rax, %rdx
+	VALUES	leave
 	jmp	.Lleave_top_\set
 .Lleave_off_\set:
 .if \own
@@ -358,7 +223,7 @@ tramp_return_\set:
 	RETURNS_BY_LABEL
 .endif
 .Lleave_end_\set:
-	END_AT	\own, .Lleave_full_\set
+	END_AT	\own, .Lleave_full_\set, .Lleave_values_\set
 	jmp	.Lleave_top_\set
 .Lleave_read_\set:
 	CLOCK	coarse
@@ -375,7 +240,16 @@ tramp_return_\set:
 	ADMIT	enter, \set, \clock
 	OPEN	8, .Lenter_late_\set, .Lenter_late_tail_\set, \set
 	mov	56(%rsp), %r10d
+	test	%r10d, %r10d
+	js	.Lenter_values_told_\set
 	WRITE_TOLD .Lenter_full_\set
+	jmp	.Lenter_go_\set
+	.cfi_adjust_cfa_offset 8
+.Lenter_values_told_\set:
+	RESTORE	%r9
+.Lenter_values_\set:
+	VALUES	enter
+	clc					/* as behind .Lenter_full */
 	jmp	.Lenter_go_\set
 	.cfi_adjust_cfa_offset 8
 .Lenter_late_tail_\set:
@@ -404,6 +278,7 @@ tramp_return_\set:
 	OPEN	0, .Lenter_slow_\set, .Ltail_\set, \set
 	mov	48(%rsp), %r10
 	shl	$32, %r10
+	js	.Lenter_values_\set
 .Lenter_read_\set:
 	CLOCK	coarse
 	or	%rax, %r10
@@ -424,6 +299,8 @@ tramp_return_\set:
 	movabs	$MIRROR_BASE, %rax
 	mov	ENTRY_WORD(%rax,%rdx,2), %r10d
 	xor	$ENTRY_TO_TAIL, %r10d
+	js	.Ltail_values_\set
+.Ltail_word_\set:
 	shl	$32, %r10
 	CLOCK	\clock
 	or	%rax, %r10
@@ -460,11 +337,17 @@ tramp_return_\set:
 	EVENT_SLOW 56
 	SELF_AGAIN
 	jmp	.Ltail_over_\set
+.Ltail_values_\set:
+	test	$TRAMP_WORD_SILENT, %r10d
+	jnz	.Ltail_over_\set
+	and	$~TRAMP_WORD_VALUES, %r10d
+	jmp	.Ltail_word_\set
 
 /* Record the word in the frame, rcx = record, r11 = stack, then jump to the body: slot S stays as it is. */
 .Ljump_event_\set:
 	mov	48(%rsp), %r10
 	shl	$32, %r10
+	js	.Ljump_values_\set
 .Ljump_read_\set:
 	CLOCK	\clock
 	or	%rax, %r10
@@ -478,11 +361,15 @@ tramp_return_\set:
 	.cfi_adjust_cfa_offset 56
 .Ljump_cold_\set:
 	mov	48(%rsp), %r10
+	and	$~TRAMP_WORD_VALUES, %r10d	/* without values */
 	shl	$32, %r10
 	EVENT_COLD 56
 	jmp	.Ljump_\set
 .Ljump_full_\set:
 	EVENT_SLOW 56
+	jmp	.Ljump_\set
+.Ljump_values_\set:
+	VALUES	enter
 	jmp	.Ljump_\set
 
 .if !\own
@@ -505,6 +392,7 @@ tramp_point_\set:
 .ifc	\clock, coarse
 	mov	48(%rsp), %r10
 	shl	$32, %r10
+	js	.Ljump_values_\set
 	WRITE_SHARED .Ljump_read_\set, .Ljump_full_\set
 	jmp	.Ljump_\set
 .Lpoint_alone_\set:
@@ -536,8 +424,14 @@ tramp_point_\set:
 	xorl	$ENTRY_TO_POINT, 56(%rsp)
 	SELF_AGAIN
 	mov	56(%rsp), %r10d
+	test	%r10d, %r10d
+	js	.Lpoint_values_told_\set
 	WRITE_TOLD .Ljump_full_\set
 	jmp	.Ljump_\set
+	.cfi_adjust_cfa_offset 8
+.Lpoint_values_told_\set:
+	RESTORE	%r9
+	jmp	.Ljump_values_\set
 	.cfi_adjust_cfa_offset 8
 .Lpoint_late_\set:
 	RESTORE	%r9

@@ -31,4 +31,24 @@ vectors_keep:
 	.cfi_endproc
 	.size	vectors_keep, . - vectors_keep
 
+/*
+ * void vectors_low(to)
+ *
+ *	in	rdi to
+ *	out	all registers as before; to: the lower 8 bytes of xmm0 to xmm7
+ *	stack	nothing
+ */
+	.p2align 4
+	.globl	vectors_low
+	.hidden	vectors_low
+	.type	vectors_low, @function
+vectors_low:
+	.cfi_startproc
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	movq	%xmm\n, 8*\n(%rdi)
+	.endr
+	ret
+	.cfi_endproc
+	.size	vectors_low, . - vectors_low
+
 	.section .note.GNU-stack, "", @progbits

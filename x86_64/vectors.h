@@ -17,6 +17,12 @@
 /* Returns function(a, b). Any thread; needs 600 bytes of stack and what the function needs. */
 long vectors_keep(uintptr_t function, uint64_t a, uint64_t b);
 
+/*
+ * The lower halves of vector registers 0 to 7, in code that general registers suffice for: as the program's call has
+ * them, in the middle of it. Any context.
+ */
+void vectors_low(uint64_t to[8]);
+
 /* ---- Handlers ---- */
 
 /* What tramp_call_saved() saves by when not the quick way. */

@@ -16,6 +16,7 @@
 #include "audit/live/requests.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
+#include "audit/live/values.h"
 #include "runtime/process/process.h"
 #include "x86_64/confined.h"
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
@@ -145,7 +146,9 @@ static struct binding *make_stub(
 	b->stub = stub_address(pages, n);
 	b->rest = stub_rest(pages, n);
 	b->cell = stub_cell(pages, n);
-	b->cell->word = f && f->id ? TRACE_WORD(TRACE_ENTRY, f->id) : 0;
+	b->cell->word = 0;
+	if (f && f->id)
+		b->cell->word = values_word(to->object, f->offset, f->name, f->id, gate == tramp_gate_intercept);
 	b->cell->body = f ? dladdr_through(to, f->name, dlclose_through(body)) : dlclose_through(body);
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
 	/*

@@ -145,7 +145,8 @@ static void say(const struct helper *helper)
 	struct text text = { line, sizeof(line), 0 };
 
 	text_string(&text, helper->file);
-	text_string(&text, ": no index of it could be made: ");
+	text_string(&text,
+		helper->values ? ": no values of its calls are recorded: " : ": no index of it could be made: ");
 	switch (helper->end) {
 	case HELPER_NO_COMMAND:
 		text_string(&text, helper->command);
@@ -234,6 +235,14 @@ static const char *name_for_others(const char *path, char *to, size_t room)
 	return to;
 }
 
+/* beside: PATH_MAX bytes for the command's path. */
+static void run(struct helper *helper, char *beside)
+{
+	if (!helper->command)
+		helper->command = find_beside(beside, PATH_MAX) ? beside : XAUDIT_COMMAND;
+	helper_run(helper);
+}
+
 /* Returns 0 when it made one. */
 static int make(const struct index_identity *identity, const char *path, struct index *to)
 {
@@ -244,9 +253,7 @@ static int make(const struct index_identity *identity, const char *path, struct 
 		.seconds = INDEX_SECONDS,
 		.keeps = true };
 
-	if (!helper.command)
-		helper.command = find_beside(beside, sizeof(beside)) ? beside : XAUDIT_COMMAND;
-	helper_run(&helper);
+	run(&helper, beside);
 	int good = helper.end == HELPER_EXITED && !helper.value;
 	if (good && helper.bytes && !index_attach(to, helper.bytes, helper.size, NULL) &&
 		index_same_file(&to->head->identity, identity)) {
@@ -274,4 +281,26 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 	if (attempt && attempt->bytes)
 		return index_attach(to, attempt->bytes, attempt->size, NULL);
 	return !attempt && path && may_make() && !make(identity, path, to) ? 0 : why;
+}
+
+const void *index_plan(const char *values, const char *path, size_t *size)
+{
+	char beside[PATH_MAX], file[PATH_MAX];
+	struct helper helper = { .command = named_command,
+		.file = name_for_others(path, file, sizeof(file)),
+		.values = values,
+		.environment = environ_of_command,
+		.seconds = INDEX_SECONDS };
+
+	if (!may_make())
+		return NULL;
+	run(&helper, beside);
+	int good = helper.end == HELPER_EXITED && !helper.value && helper.bytes;
+	gave_up = helper.end != HELPER_EXITED && helper.end != HELPER_KILLED;
+	if (!good || helper.said[0])
+		say(&helper);
+	if (!good && helper.bytes)
+		sys_munmap((void *)(uintptr_t)helper.bytes, helper.size);
+	*size = helper.size;
+	return good ? helper.bytes : NULL;
 }

@@ -25,6 +25,8 @@
 #ifndef XAUDIT_AUDIT_INDEX_FIND_H
 #define XAUDIT_AUDIT_INDEX_FIND_H
 
+#include <stddef.h>
+
 #include "audit/index/index.h"
 
 #define INDEX_FOLDER_VARIABLE  "XAUDIT_INDEX"
@@ -42,5 +44,12 @@ void index_find_init(char *(*environment)(const char *name));
  * any folder, or none that this process can reach.
  */
 int index_find(struct index *to, const struct index_identity *identity, const char *path);
+
+/*
+ * Has the command make the plan of a file's values (format/plan.h). values: "--values=RULES". Returns its bytes,
+ * mapped, which nobody can change; or NULL: none could be made, which is said on stderr, as is what the command says of
+ * the rules. In la_objopen; no process lock held.
+ */
+const void *index_plan(const char *values, const char *path, size_t *size);
 
 #endif

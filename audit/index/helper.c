@@ -175,7 +175,7 @@ static int run_command(void *argument)
 {
 	struct run *run = argument;
 	static const uint64_t none;
-	const char *word[7], **next = word;
+	const char *word[8], **next = word;
 
 	if (!run->alone && !follow(run->manager))
 		return 1;
@@ -194,7 +194,7 @@ static int run_command(void *argument)
 	*next++ = run->helper.command;
 	*next++ = "index";
 	*next++ = "--quiet";
-	*next++ = "--kept";
+	*next++ = run->helper.values ? run->helper.values : "--kept";
 	if (run->memory)
 		*next++ = "--fd=3";
 	*next++ = run->helper.file;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs `xaudit index` for one file, and waits for its end, so that the program notices nothing:
+ * Runs `xaudit index` for one file, for its index or a plan of values (format/plan.h), and waits for its end, so that
+ * the program notices nothing:
  *
  *	thread of the program --clone--> manager --clone--> command
  *
@@ -49,6 +50,7 @@ struct helper {
 	/* What to run. */
 	const char *command;
 	const char *file;
+	const char *values; /* "--values=RULES": a plan is asked for; NULL: an index */
 	const char *const *environment; /* ends with NULL */
 	unsigned seconds;		/* after so many it is killed, or left alone */
 	bool keeps;			/* it may go on alone */

@@ -9,6 +9,7 @@
 #include "runtime/handlers/objects.h"
 #include "runtime/process/process.h"
 #include "runtime/record/filter.h"
+#include "runtime/values/plans.h"
 #include "x86_64/sys.h"
 
 static uint32_t next_id = 1;
@@ -353,6 +354,7 @@ void announce_all(void)
 			announce_pages(object);
 		}
 	}
+	values_describe();
 	/*
 	 * In order of time, since readers merge loads with events. The list is usually short, and this is rarely
 	 * called.

@@ -12,6 +12,7 @@
 #include "audit/live/load_code.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
+#include "audit/live/values.h"
 #include "audit/live/xray.h"
 #include "runtime/base/text.h"
 #include "runtime/process/process.h"
@@ -300,7 +301,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				batch->result->already++;
 				continue;
 			}
-			b->cell->word = TRACE_WORD(TRACE_ENTRY, f->id);
+			b->cell->word = values_word(object, f->offset, f->name, f->id,
+				b->cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept);
 			switch_switch(b, batch->on);
 			batch->result->changed++;
 			batch->changed[rule]++;

@@ -10,6 +10,7 @@
 #include "audit/live/entry.h"
 #include "audit/live/entry_stub.h"
 #include "audit/live/unwinder.h"
+#include "audit/live/values.h"
 #include "runtime/base/maps.h"
 #include "runtime/base/search.h"
 #include "runtime/process/process.h"
@@ -238,7 +239,7 @@ int64_t load_code_function_at(const struct object *object, uint64_t address)
 
 void load_code_fill_cell(struct load *load, uint32_t function)
 {
-	const struct object *object = load->object;
+	struct object *object = load->object;
 	const struct site_function *f = &object->sites.function[function];
 	const struct site *site = &object->sites.site[f->first];
 	int intercept = kind_has(f->kind, KIND_RETURNS) && unwinder_allows() &&
@@ -252,7 +253,7 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	/* A cell is filled once and not changed again: a thread may be in the stub of a site that was on before. */
 	if (!cell || cell->gate)
 		return;
-	cell->word = TRACE_WORD(TRACE_ENTRY, announce_id(object, function));
+	cell->word = values_word(object, f->address, f->name, announce_id(object, function), intercept);
 	if (kind_rows[f->kind].stub == KIND_STUB_CELL)
 		cell->body = load->base + site->address + site->length;
 	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);

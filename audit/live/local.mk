@@ -10,5 +10,6 @@ audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audi
 	audit/live/entry_calls.h audit/live/entry_copy.c audit/live/entry_copy.h audit/live/entry_stub.c \
 	audit/live/entry_stub.h audit/live/load_code.c audit/live/load_code.h audit/live/requests.c \
 	audit/live/requests.h audit/live/retired.c audit/live/retired.h audit/live/switch.c audit/live/switch.h \
-	audit/live/unwinder.c audit/live/unwinder.h audit/live/xray.c audit/live/xray.h
+	audit/live/unwinder.c audit/live/unwinder.h audit/live/values.c audit/live/values.h audit/live/xray.c \
+	audit/live/xray.h
 audit_live_liblive_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

@@ -76,6 +76,7 @@ struct rules {
 	int control_any;
 	int merge;	 /* MADV_MERGEABLE on patched pages */
 	int sched;	 /* `xaudit record` writes context switches; nothing to the module */
+	const char *values; /* RULES of format/plan.h: sections [context ...] and [prototypes]; NULL: none */
 	int perf;	 /* return addresses have labels of their own (x86_64/labels.h) */
 	/* for users: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *source;

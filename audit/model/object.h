@@ -21,6 +21,7 @@
 #include "audit/match/match.h"
 #include "audit/site/site.h"
 #include "runtime/process/epoch.h"
+#include "runtime/values/plans.h"
 #include "x86_64/stub.h"
 
 /* A function that bindings call, by name. Lives as long as the object. */
@@ -101,6 +102,8 @@ struct object {
 	/* The index by which calls without a PLT are found (audit/prepare/got_calls.h). ld.so's lock. */
 	struct index words;
 	bool words_asked;
+	struct values_set values; /* of its functions' calls (audit/live/values.h) */
+	bool values_asked;	  /* the plan of these was. ld.so's lock */
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
@@ -206,6 +209,7 @@ struct load {
 	/* In la_objopen alone. */
 	struct arena got_calls;
 	struct patch *got_patch, *got_spare;
+	struct values_place place; /* where its variables are */
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */
 	struct arena arena;	   /* of bindings and blocks: freed with the load */
 };

@@ -10,6 +10,7 @@
 #include "audit/bind/symbol.h"
 #include "audit/live/announce.h"
 #include "audit/live/retired.h"
+#include "audit/live/values.h"
 #include "audit/live/xray.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
@@ -242,6 +243,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		load->state = LOAD_OPEN;
+		values_loads_changed(object);
 		if (object->number > known)
 			announce_object(object);
 		announce_load(load);
@@ -299,6 +301,7 @@ void object_doom(void)
 static void retire(struct load *load)
 {
 	load->state = LOAD_RETIRED;
+	values_loads_changed(load->object);
 	epoch_defer(&load->retired, retired_free);
 }
 

@@ -16,6 +16,7 @@
 #include "audit/live/requests.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
+#include "audit/live/values.h"
 #include "audit/live/xray.h"
 #include "audit/prepare/entry.h"
 #include "audit/site/hint.h"
@@ -459,6 +460,7 @@ void prepare(struct load *load, const struct image *image)
 	const struct rules_section *section = load->object->section;
 	unsigned kinds = section ? section->kinds | section->fallback : kinds_with(KIND_UNASKED);
 
+	values_prepare(load, object_rules);
 	/* To find an index may mean to make one. */
 	if (section && !rules_may_select(section, load->object->path, load->object->soname))
 		kinds &= ~kinds_with(KIND_BY_INDEX);

@@ -27,6 +27,15 @@ static int take_top(struct tramp_stack *stack, uint64_t slot, uint64_t outer)
 	return cpu_swaps_one(&stack->top, slot, outer);
 }
 
+/* The call at the slot, which is over: it was too short for the rules, and is taken back, or had no entry. */
+static bool leaves_nothing(struct thread *thread, struct stack *stack, uint64_t slot, uint32_t word)
+{
+	uint64_t clock = clock_now();
+
+	return word & (uint32_t)TRAMP_WORD_VALUES ? hooks.values_end(thread, stack, slot, word, clock)
+						  : filter_take_back(thread, word, (uint32_t)clock);
+}
+
 /* Ends every open call at or below the slot, with an event of this type; handlers are told where `handled`. */
 static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot, enum trace_type type, int handled)
 {
@@ -54,9 +63,8 @@ static void end_calls(struct thread *thread, struct stack *stack, uint64_t slot,
 			if (!told && top & 8)
 				mirror_entry(top)->link = CALLS_LINK_ENDED;
 			filter_left(stack, top);
-			if (!ended && !filter_take_back(thread, entry.word, (uint32_t)clock_now()))
-				recorder_write(thread, stack,
-					entry.word ^ TRACE_WORD(TRACE_ENTRY, 0) ^ TRACE_WORD(type, 0));
+			if (!ended && !leaves_nothing(thread, stack, top, entry.word))
+				recorder_write(thread, stack, TRACE_WORD(type, entry.word & TRACE_ID_MASK));
 			if (handled && !told)
 				hooks.unwound(thread, entry.word & TRACE_ID_MASK);
 		}

@@ -13,12 +13,13 @@
 #include "runtime/process/thread.h"
 
 /*
- * Functions to call about frames that are gone, while tramp_checks has TRAMP_CHECK_HANDLERS: given by runtime/start.c,
- * before the first call. On the thread itself; no lock.
+ * Functions of higher parts: given by runtime/start.c, before the first call. On the thread itself; no lock. The first
+ * two are called about frames that are gone, while tramp_checks has TRAMP_CHECK_HANDLERS.
  */
 struct calls_hooks {
 	void (*frames_gone)(struct thread *thread, uint64_t low, uint64_t high); /* handlers_frames_gone() */
 	void (*unwound)(struct thread *thread, uint32_t id); /* a call of this function has ended without returning */
+	bool (*values_end)(struct thread *thread, struct stack *stack, uint64_t slot, uint32_t word, uint64_t clock);
 };
 
 void calls_init(const struct calls_hooks *hooks);

@@ -13,6 +13,7 @@
 #include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
 #include "x86_64/labels.h"
+#include "runtime/values/side.h"
 #include "x86_64/mirror_split.h"
 #include "x86_64/sys.h"
 
@@ -165,6 +166,8 @@ struct stack *calls_part(
 		 */
 		if (part && is_own)
 			mirror_swap_numbers(stack, part);
+		if (part && !other)
+			side_share(stack, part);
 		lower = is_own ? part : stack;
 		upper = part && is_own ? stack : part;
 	} else {

@@ -5,6 +5,7 @@
 #include "runtime/process/clock.h"
 #include "runtime/process/process_counters.h"
 #include "runtime/record/filter.h"
+#include "runtime/calls/values_calls.h"
 
 /*
  * Ends what is dead at or below slot, and says whether a call of this function may be recorded there. Returns the
@@ -94,7 +95,8 @@ enum tramp_answer tramp_filter_leave(uint64_t slot, uint64_t clock)
 		return TRAMP_AGAIN;
 	const struct mirror_entry entry = *mirror_entry(slot);
 	filter_left(stack, slot);
-	if (!filter_take_back(thread, entry.word, (uint32_t)clock))
+	/* Of a call whose values are recorded, tramp_values_leave() looks at the time. */
+	if (entry.word & (uint32_t)TRAMP_WORD_VALUES || !filter_take_back(thread, entry.word, (uint32_t)clock))
 		return TRAMP_AGAIN;
 	stack->hot.top = slot + 8ull * entry.link;
 	return TRAMP_PASS;
@@ -119,7 +121,11 @@ enum tramp_answer tramp_filter_tail(uint64_t slot)
 	struct thread *thread = thread_self();
 	struct mirror_entry *entry = mirror_entry(slot);
 
-	if (!thread || !filter_take_back(thread, entry->word, (uint32_t)clock_now()))
+	if (!thread)
+		return TRAMP_AGAIN;
+	if (entry->word & (uint32_t)TRAMP_WORD_VALUES
+			? !values_end(thread, (struct stack *)thread->hot.stack, slot, entry->word, clock_now())
+			: !filter_take_back(thread, entry->word, (uint32_t)clock_now()))
 		return TRAMP_AGAIN;
 	entry->word = (uint32_t)((const uint64_t *)(uintptr_t)slot)[-1];
 	return TRAMP_PASS;

@@ -87,15 +87,20 @@ int chunk_pass_taken(struct thread *thread)
 
 /*
  * Words that were passed over: interrupted code must not store there any more. And custom events whose first word of
- * data, which is written last, is not there yet: they are written again, elsewhere.
+ * data, which is written last, is not there yet, and events with values that are only reserved: they are written again,
+ * elsewhere.
  */
 static void close_holes(uint64_t token, uint64_t from, uint64_t end)
 {
 	for (uint64_t at = from, word; at < end; at += event_size(word)) {
 		word = chunk_store(at, token, CHUNK_CLOSED);
-		if (TRACE_TYPE_OF(word) == TRACE_CONTROL &&
-			TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_CUSTOM && at + 8 < end)
+		if (TRACE_TYPE_OF(word) != TRACE_CONTROL)
+			continue;
+		if (TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_CUSTOM && at + 8 < end)
 			chunk_store(at + 8, token, CHUNK_CLOSED);
+		else if (TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_RESERVED)
+			cpu_swap_one((void *)(uintptr_t)at, word,
+				word ^ (uint64_t)(TRACE_RESERVED ^ TRACE_GIVEN_UP) << 32);
 	}
 }
 
@@ -109,6 +114,8 @@ static void close_taking(struct thread *thread, uint64_t from, uint64_t end)
 	uint64_t word = *(const uint64_t *)(uintptr_t)at;
 	if (TRACE_TYPE_OF(word) == TRACE_ENTRY)
 		*(uint64_t *)(uintptr_t)at = word ^ (uint64_t)(TRACE_ENTRY ^ TRACE_ENTRY_KEPT) << 60;
+	else if (TRACE_TYPE_OF(word) == TRACE_VALUED)
+		*(uint64_t *)(uintptr_t)at = word ^ (uint64_t)TRACE_VALUED_KEPT << 32;
 }
 
 /* What is known of the thread's n-th place. */

@@ -27,6 +27,11 @@ int filter_init(const struct filter_options *wanted)
 	return 0;
 }
 
+uint64_t filter_ticks(void)
+{
+	return time_ticks;
+}
+
 void filter_below(uint32_t id)
 {
 	/* Relaxed, as all of the table: a byte that orders nothing. */

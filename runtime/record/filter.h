@@ -45,6 +45,9 @@ static inline uint32_t filter_opens(uint32_t id)
 /* la_version, after clock_init(). One thread. Returns 0 or -errno. */
 int filter_init(const struct filter_options *options);
 
+/* The rules' time, in ticks. */
+uint64_t filter_ticks(void);
+
 /* Calls below this function are recorded, and itself. Lock held. */
 void filter_below(uint32_t id);
 

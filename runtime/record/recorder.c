@@ -12,30 +12,16 @@
 #include "runtime/record/dispatch.h"
 #include "runtime/record/filter.h"
 #include "runtime/record/recorder_lost.h"
+#include "runtime/record/recorder_private.h"
 #include "runtime/record/throttle.h"
-#include "x86_64/copy.h"
 #include "x86_64/cpu.h"
 #include "x86_64/sys.h"
 
 static struct recorder_options options; /* mode and recording: process lock, or relaxed */
 static int recording = 1;
-static uint32_t takes_events = 1; /* what these two come to. Relaxed */
+uint32_t recorder_takes = 1; /* what these two come to */
 
 /* ---- writing from C ---- */
-
-/* As the trampolines do it: by one instruction, because of our own signal handlers. */
-static void move_cursor(struct tramp_state *hot, uint64_t bytes)
-{
-	cpu_add_one(&hot->cursor, bytes);
-}
-
-static uint64_t load_cursor(const struct tramp_state *hot)
-{
-	uint64_t cursor = __atomic_load_n(&hot->cursor, __ATOMIC_RELAXED); /* relaxed: this thread's own */
-
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: what is looked at later is looked at later */
-	return cursor;
-}
 
 /* Of a coarse clock: events after this one are not earlier. Signals blocked. */
 static void keep_reading(struct tramp_state *hot, uint64_t now)
@@ -157,17 +143,6 @@ static long make_room(struct thread *thread, unsigned words)
 	return r;
 }
 
-/* The custom event that is being written, as the depth-th inside of each other, lies there; 0: nowhere yet. */
-static void note_custom(struct thread *thread, uint32_t depth, uint64_t at)
-{
-	/* Relaxed: this thread's own. */
-	__atomic_store_n(&thread->custom[depth].address, at, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: before it is stored, and after */
-}
-
-/* A handler has forked, and this is the child: it comes again with a record of its own. */
-#define WIPED UINT64_MAX
-
 /*
  * Says that the events which follow are on this stack, where there is room for a word, and the span is the clock's.
  * Signals are blocked. Returns whether it was said before.
@@ -205,13 +180,7 @@ static void stay_away(struct thread *thread)
 		thread->hot.stack = &thread_nowhere.hot;
 }
 
-/*
- * Stores the word with the clock's low half, and moves the cursor over `words` of them. No handler comes in between, so
- * this comes to an end however many there are. Only here is it looked at whether the caller is a stranger (thread.h):
- * an event that is stored at once is whole, whichever process stores it. Returns where, 0: it is lost, and counted; or
- * WIPED.
- */
-static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t word, unsigned words)
+uint64_t recorder_try_slowly(struct thread *thread, struct stack *on, uint32_t word, unsigned words)
 {
 	struct tramp_state *hot = &thread->hot;
 	uint64_t before, at = 0, span = hot->span;
@@ -231,8 +200,8 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 	}
 	sys_block_signals(&before);
 	if (thread_is_wiped(thread))
-		at = WIPED;
-	thread->is_slow = at != WIPED;
+		at = RECORDER_WIPED;
+	thread->is_slow = at != RECORDER_WIPED;
 	while (!at && !make_room(thread, words)) {
 		if (on && !say_stack(thread, on))
 			continue;
@@ -245,53 +214,28 @@ static uint64_t try_slowly(struct thread *thread, struct stack *on, uint32_t wor
 		hot->cursor = cursor + 8 * words;
 		hot->read = now;
 		if (words > 1)
-			note_custom(thread, thread->customs - 1, at);
+			recorder_note(thread, thread->customs - 1, at);
 	}
-	if (on && at != WIPED)
+	if (on && at != RECORDER_WIPED)
 		stay_away(thread);
 	thread->is_slow = 0;
 	sys_set_signals(&before, NULL);
-	if (at != WIPED && (span != hot->span || !at))
+	if (at != RECORDER_WIPED && (span != hot->span || !at))
 		process_clock();
 	return at;
 }
 
 int recorder_write_slowly(struct thread *thread, struct stack *on, uint32_t word)
 {
-	return try_slowly(thread, on, word, 1) != WIPED;
-}
-
-/*
- * As the trampolines do it, where the cursor was. Returns whether it is stored. Inline, so that few instructions lie
- * between an event and what is noted of it.
- */
-static inline __attribute__((always_inline)) int store(
-	struct thread *thread, uint64_t at, uint64_t now, uint64_t event, unsigned words)
-{
-	struct tramp_state *hot = &thread->hot;
-	uint64_t token = hot->token, read = __atomic_load_n(&hot->read, __ATOMIC_RELAXED); /* relaxed: our own */
-
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: before the span */
-	if ((uint32_t)(now >> 31) != hot->span || !chunk_has_room(hot, at) ||
-		!chunk_has_room(hot, at + 8 * (words - 1)))
-		return 0;
-	/*
-	 * As keep_reading(), but a handler that came in between knows better, another span perhaps. Before the event:
-	 * who jumps away between that and what its caller notes of it leaves an end without a call.
-	 */
-	cpu_swap_one(&hot->read, read, now);
-	uint64_t found = chunk_store(at, token, event);
-	if (found == token)
-		move_cursor(hot, 8 * words);
-	return found == token || found == event;
+	return recorder_try_slowly(thread, on, word, 1) != RECORDER_WIPED;
 }
 
 void recorder_write(struct thread *thread, struct stack *on, uint32_t word)
 {
-	uint64_t now = clock_now(), at = load_cursor(&thread->hot);
+	uint64_t now = clock_now(), at = recorder_cursor(&thread->hot);
 
 	if ((!on || thread->hot.stack == &on->hot) &&
-		store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1))
+		recorder_store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1))
 		return;
 	while ((thread = thread_get()) && !recorder_write_slowly(thread, on, word))
 		;
@@ -337,12 +281,12 @@ void recorder_stack(struct thread *thread, struct stack *stack)
 		set_stack(hot, NULL);
 		thread_kept(thread)->said = number_of(stack);
 		now = clock_now();
-		at = load_cursor(hot);
-		if (!store(thread, at, now, TRACE_EVENT(TRACE_STACK, thread_kept(thread)->said, now), 1)) {
+		at = recorder_cursor(hot);
+		if (!recorder_store(thread, at, now, TRACE_EVENT(TRACE_STACK, thread_kept(thread)->said, now), 1)) {
 			say_slowly(thread, stack);
 			return;
 		}
-	} while (!settle_stack(hot, &stack->hot) || load_cursor(hot) - at > 8);
+	} while (!settle_stack(hot, &stack->hot) || recorder_cursor(hot) - at > 8);
 }
 
 /* The trace has it already, or no chunk is begun. */
@@ -381,97 +325,6 @@ void recorder_part_outer(
 		part(thread, stack, upper, payload);
 	else
 		recorder_stack(thread, upper);
-}
-
-/*
- * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data, and the
- * data's first word last, which makes it whole. Returns 0, an error, or 1: a handler ended the chunk meanwhile, or this
- * is a child that a handler forked.
- */
-static int try_custom(
-	struct thread *thread, uint32_t depth, uint64_t first, unsigned words, const void *data, uint32_t size)
-{
-	const uint32_t word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
-	uint64_t now = clock_now(), at = load_cursor(&thread->hot);
-
-	note_custom(thread, depth, at);
-	if (!store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1 + words)) {
-		note_custom(thread, depth, 0);
-		at = try_slowly(thread, NULL, word, 1 + words);
-		if (at == WIPED)
-			return 1;
-		if (!at)
-			return process_state() == PROCESS_ON ? -ENOSPC : -ECANCELED;
-	}
-	/*
-	 * While it is noted, no other chunk comes to lie there: this is the token that it was stored with. Another one,
-	 * of a process that writes there what it likes, makes no event whole.
-	 */
-	uint64_t token = ((const struct trace_chunk *)(uintptr_t)(at & -chunk_size()))->token;
-	if (thread_is_wiped(thread))
-		return 1;
-	copy_in((void *)(uintptr_t)(at + 16), data, size);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: the data first */
-	/* A child leaves it to its parent. */
-	if (thread_is_wiped(thread))
-		return 1;
-	uint64_t found = chunk_store(at + 8, token, first);
-	return found != token && found != first;
-}
-
-/*
- * Is the caller a stranger (thread.h), in a frame at `here`? A thread that makes no other events has no stack that is
- * known, so the page that was looked at last is kept.
- */
-static bool is_strangers(struct thread *thread, uint64_t here)
-{
-	/* No two stacks lie 2^44 bytes from each other. */
-	uint32_t page = (uint32_t)(here >> 12);
-
-	/* Relaxed, both: this thread's own, or a handler's on it. */
-	if (__atomic_load_n(&thread->hot.known, __ATOMIC_RELAXED) == page)
-		return false;
-	enum thread_caller caller = thread_caller(thread, here);
-	if (caller == THREAD_OWN)
-		__atomic_store_n(&thread->hot.known, page, __ATOMIC_RELAXED); /* relaxed, as above */
-	return caller == THREAD_STRANGER;
-}
-
-int recorder_custom(uint32_t type, const void *data, uint32_t size)
-{
-	int r = 1;
-
-	/* Relaxed: a thread that stops or starts recording does not wait for others. */
-	while (r == 1 && __atomic_load_n(&takes_events, __ATOMIC_RELAXED)) {
-		/* Each time: a handler may have forked, and this may be the child. */
-		struct thread *thread = thread_get();
-		uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-		if (!thread)
-			return -ECANCELED;
-		if (is_strangers(thread, here)) {
-			process_lose(TRACE_LOST_STRANGER);
-			return -ENOSPC;
-		}
-		if (thread->customs)
-			chunk_forget_left(thread, here);
-		uint32_t depth = thread->customs;
-		if (depth == THREAD_CUSTOMS) {
-			recorder_lose(thread, TRACE_LOST_CUSTOM);
-			return -ENOSPC;
-		}
-		/*
-		 * In this order: a handler that comes in between takes the same entry, and ends with it before we go
-		 * on.
-		 */
-		thread->custom[depth].address = 0;
-		thread->custom[depth].frame = here;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
-		/* Relaxed, both: this thread's own. */
-		__atomic_store_n(&thread->customs, depth + 1, __ATOMIC_RELAXED);
-		r = try_custom(thread, depth, (uint64_t)type << 32 | size, 1 + (size + 7) / 8, data, size);
-		__atomic_store_n(&thread->customs, depth, __ATOMIC_RELAXED);
-	}
-	return r == 1 ? -ECANCELED : r;
 }
 
 /* A control event, with a sync before it, where there is room for both. Returns whether there was. */
@@ -520,7 +373,7 @@ static void apply(void)
 
 	dispatch_use(set, clock_source());
 	/* Relaxed: threads see it soon enough. */
-	__atomic_store_n(&takes_events, set == DISPATCH_RECORD, __ATOMIC_RELAXED);
+	__atomic_store_n(&recorder_takes, set == DISPATCH_RECORD, __ATOMIC_RELAXED);
 	recorder_describe();
 }
 

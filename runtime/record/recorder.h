@@ -79,6 +79,17 @@ void recorder_write(struct thread *thread, struct stack *on, uint32_t word);
  */
 int recorder_write_slowly(struct thread *thread, struct stack *on, uint32_t word);
 
+/* A handler has forked, and this is the child: it comes again with a record of its own. */
+#define RECORDER_WIPED UINT64_MAX
+
+/*
+ * Stores the word with the clock's low half, and moves the cursor over `words` of them. No handler comes in between, so
+ * this comes to an end however many there are. Only here is it looked at whether the caller is a stranger (thread.h):
+ * an event that is stored at once is whole, whichever process stores it. Returns where, 0: it is lost, and counted; or
+ * RECORDER_WIPED.
+ */
+uint64_t recorder_try_slowly(struct thread *thread, struct stack *on, uint32_t word, unsigned words);
+
 /* The calling thread's events are on this stack from here on. */
 void recorder_stack(struct thread *thread, struct stack *stack);
 
@@ -94,12 +105,6 @@ void recorder_part(struct thread *thread, struct stack *stack, struct stack *upp
  */
 void recorder_part_outer(
 	struct thread *thread, struct stack *stack, struct stack *upper, uint32_t kept, uint32_t around);
-
-/*
- * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may
- * not both be 0. Returns 0, -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
- */
-int recorder_custom(uint32_t type, const void *data, uint32_t size);
 
 /*
  * The addresses of the mode, and of whether anything is recorded, which don't change: `xaudit ctl` reads them there

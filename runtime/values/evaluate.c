@@ -48,7 +48,11 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 		facts->keeps = true;
 		facts->kept |= *p < VALUES_KEPT ? 1u << *p : 0;
 		return *p < VALUES_KEPT;
+	case VALUES_UNLESS:
+		facts->conditions = true;
+		return true;
 	case VALUES_TASK:
+		facts->calls |= *p == VALUES_TASK_CALLS;
 		return *p < VALUES_TASKS;
 	case VALUES_SHIFT_LEFT:
 	case VALUES_SHIFT_RIGHT:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
 #
-# Values of calls: the code that finds them is checked and run.
-runtime_libruntime_la_SOURCES += runtime/values/evaluate.c runtime/values/evaluate.h
+# Values of calls: which there are, the code that finds them, and what ends need of entries.
+runtime_libruntime_la_SOURCES += runtime/values/evaluate.c runtime/values/evaluate.h runtime/values/plans.c \
+	runtime/values/plans.h runtime/values/side.c runtime/values/side.h

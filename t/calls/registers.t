@@ -8,8 +8,8 @@
 need objdump
 skip_sanitized
 
-# Functions that may use other registers: they save and restore them.
-saves='^(tramp_call_saved|vectors_keep)$'
+# Functions that may use other registers: they save and restore them, or only read them.
+saves='^(tramp_call_saved|vectors_keep|vectors_low)$'
 # The function that may use the first four SSE registers, moving whole ones: the copy of custom events.
 copies='^(recorder_custom|copy_in)([.]|$)'
 
@@ -34,7 +34,7 @@ clock_gettime / fast_time|%r / - / the kernel's: looked at below
 mirror_new / %r / memory_for_stacks / given
 thread_get|thread_caller|begin_record / <hooks|%r / recorder_describe record_taken / given
 thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
-calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind / given
+calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind values_end / given
 control_run|obey / <change>|%r / switch_obey / given
 process_confine / %r / - / check_confine: callers of prctl() and syscall() have saved theirs, as for any function
 process_start / options|%r / control_permit announce_all own_labels_start / given

@@ -16,6 +16,7 @@
 #include "runtime/process/process.h"
 #include "runtime/record/chunk.h"
 #include "runtime/record/recorder.h"
+#include "runtime/record/recorder_words.h"
 #include "runtime/record/throttle.h"
 #include "t/lib/core.h"
 #include "t/lib/sanitizers.h"

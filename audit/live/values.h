@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values of calls (runtime/values/): the plans of objects, and the words of functions that have some.
+ *
+ * An object's plan is made by the command when the object is opened for the first time (audit/index/find.h), before any
+ * of its functions is bound or has a stub. Without one, its calls are recorded without values.
+ */
+#ifndef XAUDIT_AUDIT_LIVE_VALUES_H
+#define XAUDIT_AUDIT_LIVE_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/match/match.h"
+#include "audit/model/object.h"
+
+/* la_objopen: gets the object's plan, if the rules ask for values of calls. Process lock not held. */
+void values_prepare(struct load *load, const struct rules *rules);
+
+/* A load of the object was opened, or is gone. Lock held. */
+void values_loads_changed(struct object *object);
+
+/*
+ * The word of a function in its cell (x86_64/stub.h), by its link-time address or name: with TRAMP_WORD_VALUES if it has
+ * values. intercepted: its return is seen. Lock held.
+ */
+uint32_t values_word(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted);
+
+/* Where errno is: location is __errno_location() of the program's libc, which is relocated; 0: there is none. */
+void values_find_errno(uintptr_t location);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/calls/values_calls.h"
+
+#include "runtime/calls/calls_stack.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process_counters.h"
+#include "runtime/record/filter.h"
+#include "runtime/record/recorder_words.h"
+#include "runtime/values/evaluate.h"
+#include "runtime/values/plans.h"
+#include "runtime/values/side.h"
+#include "x86_64/contract.h"
+#include "x86_64/cpu.h"
+#include "x86_64/vectors.h"
+
+int64_t values_errno;
+
+#define CALLS_MOST 10000 /* open calls that are counted */
+
+/* What is written of one end of a call: first what values_evaluate() tells, in the byte before `payload`. */
+struct bytes {
+	uint64_t head;
+	uint64_t payload[VALUES_RECORDED / 8];
+};
+
+static uint32_t count_calls(const struct stack *stack)
+{
+	uint32_t calls = 0;
+
+	for (uint64_t at = stack->hot.top, outer; stack_has(stack, at) && calls < CALLS_MOST; at = outer, calls++) {
+		outer = at + 8ull * mirror_entry(at)->link;
+		if (outer <= at)
+			break;
+	}
+	return calls;
+}
+
+static void describe(struct values_call *call, const struct values_part *part, const struct values_set *set,
+	struct stack *stack, const struct tramp_registers *registers, uint64_t floats[8])
+{
+	const struct values_place *place = values_place(set);
+
+	call->registers = registers;
+	call->floats = NULL;
+	if (part->facts.floats) {
+		vectors_low(floats);
+		call->floats = floats;
+	}
+	call->stack_low = registers->rsp;
+	call->stack_high = mirror_top(stack);
+	call->segment = place ? place->segment : NULL;
+	call->segments = place ? place->segments : 0;
+	call->base = place ? place->base : 0;
+	call->calls = part->facts.calls ? count_calls(stack) : 0;
+	/* Relaxed: it is 0 until it is known. */
+	int64_t distance = __atomic_load_n(&values_errno, __ATOMIC_RELAXED);
+	call->errno_at = distance ? cpu_thread() + (uint64_t)distance : 0;
+}
+
+/*
+ * Runs a part's code. Returns false if the call is to be left out; else *word is that of the event, with or without
+ * values.
+ */
+static bool run(const struct values_part *part, struct values_call *call, uint32_t plain, struct bytes *to, uint32_t *word)
+{
+	uint8_t *out = (uint8_t *)to->payload - 1;
+	size_t size = values_evaluate(part->code, call, out);
+
+	*word = plain;
+	if (!size)
+		return false;
+	if (!part->number || part->event != plain)
+		return true;
+	size--;
+	for (; size % 8; size++)
+		((uint8_t *)to->payload)[size] = 0;
+	*word = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(part->number, size / 8) |
+						 (*out == VALUES_FLAWED ? TRACE_VALUED_FLAWED : 0));
+	return true;
+}
+
+/* Is this call on the stack one in so many? Where that can't be counted, each is. */
+static bool is_due(struct stack *stack, const struct values_function *f)
+{
+	uint32_t before = side_count(stack, f->every_number);
+
+	return before == UINT32_MAX || before % f->every == 0;
+}
+
+/* The stack that the slot lies on; *thread is the calling one's record. NULL: nothing can be said of the call. */
+static struct stack *stack_at(struct thread **thread, uint64_t slot)
+{
+	const struct tramp_stack *hot;
+
+	*thread = thread_self();
+	hot = *thread ? (*thread)->hot.stack : NULL;
+	if (__builtin_expect(hot && slot - hot->low < hot->size, 1))
+		return (struct stack *)(uintptr_t)hot;
+	return calls_own_stack(thread, slot);
+}
+
+/* The word in the mirror entry of the call that is open at the slot. */
+static void set_word(uint64_t slot, uint32_t word)
+{
+	/* Relaxed: the thread's own. */
+	__atomic_store_n(&mirror_entry(slot)->word, word, __ATOMIC_RELAXED);
+}
+
+/* What the end of a function's calls needs from their entries. */
+static bool needs_side(const struct values_function *f)
+{
+	return f->end.facts.takes || f->end.facts.conditions || f->longer || filter_options.time;
+}
+
+static void enter(struct thread *thread, struct stack *stack, struct values_function *f, uint32_t plain,
+	struct tramp_registers *registers)
+{
+	const uint64_t slot = registers->rsp;
+	const bool has_end = plain >> TRACE_ID_BITS == TRACE_ENTRY;
+	uint64_t floats[8];
+	struct values_call call;
+	struct side_entry side;
+	struct bytes bytes;
+	uint32_t word = plain;
+
+	if (f->every && !is_due(stack, f)) {
+		if (has_end)
+			set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
+		return;
+	}
+	call.lost = ~0u;
+	if (f->entry.code) {
+		describe(&call, &f->entry, f->set, stack, registers, floats);
+		if (!run(&f->entry, &call, plain, &bytes, &word)) {
+			if (has_end)
+				set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
+			return;
+		}
+	}
+	if (has_end && needs_side(f)) {
+		side.slot = slot;
+		side.id = plain & TRACE_ID_MASK;
+		side.lost = call.lost;
+		for (uint32_t i = 0; i < VALUES_KEPT; i++)
+			side.kept[i] = f->entry.facts.keeps ? call.kept[i] : 0;
+		side.clock = clock_now();
+		recorder_values(thread, stack, plain, word, bytes.payload, 0, &side.place);
+		side_push(stack, &side);
+		return;
+	}
+	recorder_values(thread, stack, plain, word, bytes.payload, 0, &side.place);
+	if (has_end && !f->end.code)
+		set_word(slot, plain);
+}
+
+void tramp_values_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused)
+{
+	const uint32_t plain = (uint32_t)frame[6] & ~(uint32_t)TRAMP_WORD_VALUES;
+	struct values_function *f = values_function(plain & TRACE_ID_MASK);
+	struct thread *thread;
+	struct stack *stack;
+
+	(void)unused;
+	registers->rsp = (uint64_t)(uintptr_t)(frame + 7);
+	stack = stack_at(&thread, registers->rsp);
+	if (f && stack)
+		enter(thread, stack, f, plain, registers);
+	else if (thread)
+		tramp_slow_event(0, (uint64_t)plain << 32, registers->rsp);
+}
+
+/* The call that began there was shorter than the rules' time, and is taken back. */
+static bool is_short(struct thread *thread, const struct side_entry *side, uint64_t clock)
+{
+	if (!filter_options.time || clock - side->clock >= filter_ticks() || !recorder_take_back(thread, &side->place))
+		return false;
+	PROCESS_COUNT(taken_back, 1);
+	return true;
+}
+
+bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint32_t word, uint64_t clock)
+{
+	const struct values_function *f = values_function(word & TRACE_ID_MASK);
+	struct side_entry side;
+
+	if (word & TRAMP_WORD_SILENT)
+		return true;
+	return f && needs_side(f) && side_pop(stack, slot, &side) && is_short(thread, &side, clock);
+}
+
+static void leave(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
+	uint32_t plain, struct tramp_registers *registers, uint64_t clock)
+{
+	uint64_t floats[8];
+	struct values_call call;
+	struct side_entry side;
+	struct recorder_place place;
+	struct bytes bytes;
+	uint32_t word = plain;
+	bool known = needs_side(f) && side_pop(stack, slot, &side), out;
+
+	if (known && is_short(thread, &side, clock))
+		return;
+	out = known && f->longer && clock - side.clock < f->longer;
+	if (!out && f->end.code) {
+		call.lost = known ? side.lost : ~0u;
+		for (uint32_t i = 0; i < VALUES_KEPT; i++)
+			call.kept[i] = known ? side.kept[i] : 0;
+		describe(&call, &f->end, f->set, stack, registers, floats);
+		out = !run(&f->end, &call, plain, &bytes, &word);
+	}
+	if (out && known &&
+		(recorder_take_back(thread, &side.place) || recorder_give_up(thread, &side.place)))
+		return;
+	recorder_values(thread, stack, plain, word, bytes.payload, clock, &place);
+}
+
+void tramp_values_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock)
+{
+	const uint64_t slot = (uint64_t)(uintptr_t)(frame + 5);
+	const uint32_t word = mirror_entry(slot)->word;
+	const uint32_t plain = TRACE_WORD(TRACE_EXIT, word & TRACE_ID_MASK);
+	const struct values_function *f = values_function(word & TRACE_ID_MASK);
+	struct thread *thread;
+	struct stack *stack;
+
+	registers->rsp = slot + 8;
+	if (word & (uint32_t)TRAMP_WORD_SILENT)
+		return;
+	stack = stack_at(&thread, slot);
+	if (f && stack)
+		leave(thread, stack, f, slot, plain, registers, clock);
+	else if (thread)
+		tramp_slow_event(0, (uint64_t)plain << 32, slot);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of several words: custom ones, and those with values (format/values.h), which can be taken back. They are
+ * written whole, or not at all.
+ *
+ * Of an event with values the first word is stored as a reservation, which readers pass over; then the payload; then the first word once more,
+ * as the event. A handler in between makes its events behind it. One that ends the chunk, or forks, has the event
+ * written again, elsewhere: whoever ends a chunk gives up what is only reserved there (chunk.c).
+ *
+ * The calling thread's record, in any context; no lock; async-signal-safe, no libc.
+ */
+#ifndef XAUDIT_RECORDER_WORDS_H
+#define XAUDIT_RECORDER_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/process/thread.h"
+
+/*
+ * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may
+ * not both be 0. Returns 0, -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
+ */
+int recorder_custom(uint32_t type, const void *data, uint32_t size);
+
+/* Where an event was written. */
+struct recorder_place {
+	uint64_t at;	/* of its first word; 0: nowhere */
+	uint64_t event; /* its first word */
+	uint64_t chunk; /* thread.next_chunk at that moment */
+};
+
+/*
+ * Writes an event on the stack `on`. word: TRACE_WORD(TRACE_VALUED, ...), whose payload is so many words; plain: the
+ * event without values, which is written where more is too deep inside of each other; word == plain: just that. now:
+ * its clock; 0: it is read as late as can be. Returns whether it is recorded; *place tells where.
+ */
+bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, uint32_t word, const uint64_t *payload,
+	uint64_t now, struct recorder_place *place);
+
+/* Is it the thread's last event? */
+bool recorder_is_last(const struct thread *thread, const struct recorder_place *place);
+
+/* If it is the thread's last event, takes it back, as if it had never been. Returns whether it did. */
+bool recorder_take_back(struct thread *thread, const struct recorder_place *place);
+
+/* If its chunk is not ended, makes it no event: what came after it stays. Returns whether it did. */
+bool recorder_give_up(struct thread *thread, const struct recorder_place *place);
+
+#endif

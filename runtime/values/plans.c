@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/values/plans.h"
+
+#include <errno.h> /* EBADMSG */
+
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "x86_64/sys.h"
+
+struct values_function *values_functions[TRAMP_TABLE_IDS] SYS_LARGE;
+
+/* Process lock, all. */
+static struct values_function *told; /* whose layouts the trace knows, the newest first */
+static uint32_t layouts, with_every;
+
+/* ---- a plan is checked ---- */
+
+/* Do so many bytes lie in the plan at this position, which divides by `align`? */
+static bool lies_in(const struct plan_head *plan, uint64_t at, uint64_t size, uint64_t align)
+{
+	return at && at % align == 0 && at <= plan->size && size <= plan->size - at;
+}
+
+/* Does a text that ends with NUL begin there? */
+static bool is_text(const char *text, uint64_t at, uint64_t size)
+{
+	for (; at < size; at++)
+		if (!text[at])
+			return true;
+	return false;
+}
+
+/* Are the names of a layout, and the number of its values, what the code puts? */
+static bool check_layout(const struct trace_layout *layout, uint32_t bytes, uint32_t values)
+{
+	uint64_t names = sizeof(*layout) + (uint64_t)layout->count * sizeof(*layout->value);
+
+	if (layout->count != values || names > bytes || layout->names_size > bytes - names)
+		return false;
+	const char *text = (const char *)layout + names;
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (!is_text(text, layout->value[i].name, layout->names_size) ||
+			!is_text(text, layout->value[i].words, layout->names_size))
+			return false;
+	return true;
+}
+
+static bool take_part(struct values_part *to, const struct plan_head *plan, const struct plan_part *from)
+{
+	const uint8_t *bytes = (const uint8_t *)plan;
+
+	*to = (struct values_part){ 0 };
+	if (!from->size)
+		return true;
+	if (!lies_in(plan, from->code, from->size, 1) || !values_check(bytes + from->code, from->size, &to->facts))
+		return false;
+	to->code = bytes + from->code;
+	if (!to->facts.values)
+		return true;
+	if (from->bytes < sizeof(struct trace_layout) || !lies_in(plan, from->layout, from->bytes, 8))
+		return false;
+	to->layout = (const struct trace_layout *)(const void *)(bytes + from->layout);
+	to->bytes = from->bytes;
+	return check_layout(to->layout, to->bytes, to->facts.values);
+}
+
+static bool check_head(const struct plan_head *plan, size_t size)
+{
+	return size >= sizeof(*plan) && size <= PLAN_MAX && sys_same(plan->magic, PLAN_MAGIC, sizeof(plan->magic)) &&
+	       plan->version == PLAN_VERSION && plan->size == size &&
+	       plan->count <= (size - sizeof(*plan)) / sizeof(plan->function[0]);
+}
+
+int values_take(struct values_set *set, const void *bytes, size_t size)
+{
+	const struct plan_head *plan = bytes;
+
+	if (!check_head(plan, size))
+		return -EBADMSG;
+	for (uint32_t i = 0; i < plan->count; i++)
+		if (!is_text(bytes, plan->function[i].name, size) ||
+			(i && plan->function[i].offset < plan->function[i - 1].offset))
+			return -EBADMSG;
+	set->function = arena_alloc(&set->arena, plan->count * sizeof(*set->function));
+	if (plan->count && !set->function)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->count; i++) {
+		struct values_function *f = &set->function[i];
+		f->set = set;
+		f->plan = &plan->function[i];
+		f->is_bad = !take_part(&f->entry, plan, &f->plan->entry) || !take_part(&f->end, plan, &f->plan->end);
+	}
+	set->plan = plan;
+	return 0;
+}
+
+/* ---- functions get their ids ---- */
+
+static struct values_function *find(const struct values_set *set, uint64_t offset, const char *name)
+{
+	const struct plan_head *plan = set->plan;
+	uint32_t low = 0, high = plan->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (plan->function[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < plan->count && plan->function[low].offset == offset)
+		return &set->function[low];
+	/* Of an IFUNC the plan has the resolver's address. */
+	for (uint32_t i = 0; name && *name && i < plan->count; i++)
+		if (sys_same_text((const char *)plan + plan->function[i].name, name))
+			return &set->function[i];
+	return NULL;
+}
+
+static void tell(const struct values_part *part)
+{
+	struct trace_layout record = *part->layout;
+
+	record.head = (struct trace_record){ .type = TRACE_REC_LAYOUT };
+	record.layout = part->number;
+	record.event = part->event;
+	process_append(&record.head, sizeof(record), part->layout->value, part->bytes - sizeof(record));
+}
+
+static void number_part(struct values_part *part, uint32_t event)
+{
+	if (!part->layout || layouts == TRACE_LAYOUT_MAX)
+		return;
+	part->number = ++layouts;
+	part->event = event;
+	tell(part);
+}
+
+bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint32_t id, bool has_end)
+{
+	struct values_function *f = set->plan ? find(set, offset, name) : NULL;
+
+	if (!f || f->is_bad || id >= TRAMP_TABLE_IDS || !id)
+		return false;
+	if (values_functions[id] == f)
+		return true;
+	/* Its layouts tell one id. */
+	if (f->entry.number || f->end.number || (!f->entry.code && !(f->end.code && has_end)))
+		return false;
+	f->longer = f->plan->longer ? clock_ticks(f->plan->longer) : 0;
+	f->every = f->plan->every;
+	f->every_number = f->every ? with_every++ : 0;
+	number_part(&f->entry, TRACE_WORD(has_end ? TRACE_ENTRY : TRACE_POINT, id));
+	if (has_end)
+		number_part(&f->end, TRACE_WORD(TRACE_EXIT, id));
+	f->told = told;
+	told = f;
+	/* Release: pairs with the acquire in values_function(). */
+	__atomic_store_n(&values_functions[id], f, __ATOMIC_RELEASE);
+	return true;
+}
+
+void values_describe(void)
+{
+	for (const struct values_function *f = told; f; f = f->told) {
+		if (f->entry.number)
+			tell(&f->entry);
+		if (f->end.number)
+			tell(&f->end);
+	}
+}
+
+void values_set_place(struct values_set *set, const struct values_place *place)
+{
+	/* Release: pairs with the acquire in values_place(). */
+	__atomic_store_n(&set->place, place, __ATOMIC_RELEASE);
+}

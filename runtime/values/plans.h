@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans (format/plan.h) in use: which values are recorded of which function.
+ *
+ * A set is what one plan says: of an object, for as long as the process lives. Its functions get ids as they are traced
+ * (values_bind()); from then on values_function() leads from the id to the function. Which load of the object is there
+ * now, a struct values_place says, which lies in the load: where just one is, its segments are read directly, and
+ * variables are found. Where several are, none is told, since an event does not tell which of them it comes from; so a
+ * thread that finds a place is in that load, which stays as long as the call.
+ *
+ * Writers hold the process lock. values_function() and values_place(): any thread, any context, no lock; they are
+ * released and acquired as whole pointers, and what they point to does not change. No libc.
+ */
+#ifndef XAUDIT_RUNTIME_VALUES_PLANS_H
+#define XAUDIT_RUNTIME_VALUES_PLANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/plan.h"
+#include "format/values.h"
+#include "runtime/base/arena.h"
+#include "runtime/values/evaluate.h"
+#include "x86_64/contract.h" /* TRAMP_TABLE_IDS */
+
+#define VALUES_SEGMENTS 6 /* of a load, most */
+
+struct values_place {
+	uint64_t base;
+	uint32_t segments;
+	struct values_segment segment[VALUES_SEGMENTS];
+};
+
+/* One end of a function's calls. */
+struct values_part {
+	const uint8_t *code; /* NULL: nothing is done */
+	const struct trace_layout *layout; /* NULL: it puts no values */
+	struct values_facts facts;
+	uint32_t bytes;	 /* of the layout */
+	uint32_t number; /* the layout's in the trace; 0: none yet */
+	uint32_t event;	 /* TRACE_WORD() of the events that have it */
+};
+
+struct values_function {
+	struct values_set *set;
+	struct values_function *told; /* the one that was bound before it */
+	const struct plan_function *plan;
+	uint64_t longer; /* ticks */
+	uint32_t every, every_number; /* number: of those that have `every`, from 0 on */
+	struct values_part entry, end;
+	bool is_bad; /* its code was refused */
+};
+
+struct values_set {
+	const struct plan_head *plan; /* NULL: there is none */
+	struct values_function *function;
+	const struct values_place *place; /* NULL: none, or several loads */
+	struct arena arena;
+};
+
+/*
+ * Takes a plan, whose bytes nobody can change, and which stays mapped. Returns 0; -EBADMSG: it is damaged; -ENOMEM.
+ */
+int values_take(struct values_set *set, const void *bytes, size_t size);
+
+/*
+ * Values of the function of the plan's object at this link-time address, or of this name, go with the id from now on,
+ * and the trace is told its layouts. has_end: its return is seen. Returns whether there are any.
+ */
+bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint32_t id, bool has_end);
+
+/* Tells the trace all layouts once more: its records begin anew. */
+void values_describe(void);
+
+/* The load that is there; NULL: none, or several. Before a thread runs in it, and before another one's are mapped. */
+void values_set_place(struct values_set *set, const struct values_place *place);
+
+extern struct values_function *values_functions[TRAMP_TABLE_IDS] __attribute__((visibility("hidden")));
+
+/* NULL: it has no values. */
+static inline struct values_function *values_function(uint32_t id)
+{
+	/* Acquire: pairs with the release in values_bind(). */
+	return id < TRAMP_TABLE_IDS ? __atomic_load_n(&values_functions[id], __ATOMIC_ACQUIRE) : NULL;
+}
+
+static inline const struct values_place *values_place(const struct values_set *set)
+{
+	/* Acquire: pairs with the release in values_set_place(). */
+	return __atomic_load_n(&set->place, __ATOMIC_ACQUIRE);
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/values/side.h"
+
+#include <sys/mman.h> /* PROT_READ */
+
+#include "format/trace.h" /* TRACE_STACK_BITS */
+#include "x86_64/confined.h"
+#include "x86_64/sys.h"
+
+#define SIDE_BYTES (1ul << 20) /* of a list: address space, of which pages are used as the list grows */
+
+struct side {
+	uint32_t stack; /* number of the stack that it is of: another one in the same memory begins anew */
+	uint32_t used;
+	uint32_t count[SIDE_COUNTS];
+	struct side_entry entry[];
+};
+
+#define SIDE_MOST ((SIDE_BYTES - sizeof(struct side)) / sizeof(struct side_entry))
+
+/* By the number of the stack's memory. */
+static struct side *sides[1u << TRACE_STACK_BITS] SYS_LARGE;
+
+static uint32_t load(const uint32_t *word)
+{
+	/* Relaxed: the thread's own, or a handler's on it; the fence makes the compiler load it here. */
+	uint32_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
+	return value;
+}
+
+static void store(uint32_t *word, uint32_t value)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: what was stored before is there before */
+	__atomic_store_n(word, value, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
+}
+
+static struct side *make(struct side **at)
+{
+	struct side *found = NULL, *made;
+
+	if (confined())
+		return NULL;
+	made = sys_mmap(NULL, SIDE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(made))
+		return NULL;
+	/* Acquire and release: pairs with itself, of a handler's, or of who parts a stack: the memory is there. */
+	if (!__atomic_compare_exchange_n(at, &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		sys_munmap(made, SIDE_BYTES);
+		return found;
+	}
+	return made;
+}
+
+/* The stack's list; NULL: there is none, and none is made. */
+static struct side *of(struct stack *stack, bool needed)
+{
+	/* Relaxed: as in number_of() of recorder.c. */
+	uint32_t number = __atomic_load_n(&stack->number, __ATOMIC_RELAXED);
+	struct side **at = &sides[number & ((1u << TRACE_STACK_BITS) - 1)];
+	/* Acquire: pairs with the exchange in make(). */
+	struct side *side = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+	if (!side && (!needed || !(side = make(at))))
+		return NULL;
+	if (load(&side->stack) != number) {
+		store(&side->used, 0);
+		store(&side->stack, number);
+	}
+	return side;
+}
+
+uint32_t side_count(struct stack *stack, uint32_t number)
+{
+	struct side *side = number < SIDE_COUNTS ? of(stack, true) : NULL;
+
+	return side ? side->count[number]++ : UINT32_MAX;
+}
+
+/* Drops what is of calls deeper than the slot; `through`: and of a call there. */
+static uint32_t drop(struct side *side, uint64_t slot, bool through)
+{
+	uint32_t used = load(&side->used);
+
+	while (used && used <= SIDE_MOST &&
+		(side->entry[used - 1].slot < slot || (through && side->entry[used - 1].slot == slot)))
+		used--;
+	return used;
+}
+
+void side_push(struct stack *stack, const struct side_entry *entry)
+{
+	struct side *side = of(stack, true);
+	uint32_t at;
+
+	if (!side)
+		return;
+	/*
+	 * The slot first, then the place is taken: a handler that comes in between takes the same place, and is gone
+	 * from it; later ones leave it.
+	 */
+	do {
+		at = drop(side, entry->slot, true);
+		if (at >= SIDE_MOST)
+			return;
+		__atomic_store_n(&side->entry[at].slot, entry->slot, __ATOMIC_RELAXED); /* relaxed, as in load() */
+		store(&side->used, at + 1);
+		/* relaxed, as in load() */
+	} while (__atomic_load_n(&side->entry[at].slot, __ATOMIC_RELAXED) != entry->slot || load(&side->used) != at + 1);
+	side->entry[at].clock = entry->clock;
+	side->entry[at].place = entry->place;
+	side->entry[at].id = entry->id;
+	side->entry[at].lost = entry->lost;
+	for (uint32_t i = 0; i < VALUES_KEPT; i++)
+		side->entry[at].kept[i] = entry->kept[i];
+}
+
+bool side_pop(struct stack *stack, uint64_t slot, struct side_entry *entry)
+{
+	struct side *side = of(stack, false);
+
+	if (!side)
+		return false;
+	uint32_t used = drop(side, slot, false);
+	if (!used || used > SIDE_MOST || side->entry[used - 1].slot != slot) {
+		store(&side->used, used > SIDE_MOST ? 0 : used);
+		return false;
+	}
+	sys_copy(entry, &side->entry[used - 1], sizeof(*entry));
+	store(&side->used, used - 1);
+	return true;
+}
+
+/* Moves entries of calls that `to` owns from one list to the end of the other, which has none so far inside of them. */
+static void move(struct side *from, struct stack *to)
+{
+	uint32_t kept = 0, used = load(&from->used);
+
+	for (uint32_t i = 0; i < used && i < SIDE_MOST; i++) {
+		if (stack_owns(to, from->entry[i].slot))
+			side_push(to, &from->entry[i]);
+		else if (kept++ != i)
+			sys_copy(&from->entry[kept - 1], &from->entry[i], sizeof(from->entry[i]));
+	}
+	store(&from->used, kept);
+}
+
+void side_share(struct stack *a, struct stack *b)
+{
+	struct side *of_a = of(a, false), *of_b = of(b, false);
+
+	if (of_a && load(&of_a->used))
+		move(of_a, b);
+	else if (of_b && load(&of_b->used))
+		move(of_b, a);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Macros of tramp_intercept.S: how a call is opened in the mirror, and how it ends there. As tramp_pieces.h. */
+#ifndef XAUDIT_TRAMP_CALLS_H
+#define XAUDIT_TRAMP_CALLS_H
+
+#include "x86_64/tramp_pieces.h"
+
+/*
+ * Off the fast path of enter or point, stack as there, before anything is done. Calls that are only counted or left out
+ * jump to their body. Otherwise the handlers are called. If none is wanted, or if clock and stack must be read anew
+ * after them, this goes on at .L\name_alone, as without handlers. Else it comes out at the end of the macro, where the
+ * event is still to be recorded: r9 = the whole clock that the handlers saw; the caller's r9 pushed (stack 8 deeper).
+ */
+.macro	ADMIT	name, set, clock
+	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.L\name\()_handled_\set
+	CHECKED	48(%rsp), .L\name\()_filtered_\set, .Ljump_\set
+.L\name\()_filtered_\set:
+	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
+	jz	.L\name\()_handled_\set
+	lea	56(%rsp), %rax
+	SLOW	tramp_filter_\name
+	cmp	$ANSWER_PASS, %eax
+	je	.Ljump_\set
+	cmp	$ANSWER_POINTED, %eax
+	jne	.L\name\()_handled_\set
+	testl	$WANTED_ENTRY, tramp_wanted(%rip)
+	jz	.Ljump_\set
+	HANDLERS_NOW \name, handler_call, \clock
+	jmp	.Ljump_\set
+.L\name\()_handled_\set:
+	mov	tramp_wanted(%rip), %eax
+	test	$WANTED_ENTRY, %eax
+	jnz	.L\name\()_called_\set
+.ifc	\name, enter
+	test	$WANTED_TAIL, %eax		/* the call that tail-jumped here ends */
+	jz	.L\name\()_alone_\set
+	IF_LABEL 56(%rsp), %rax, .L\name\()_called_\set, \set
+.endif
+	jmp	.L\name\()_alone_\set
+.L\name\()_called_\set:
+	HANDLERS_NOW \name, handler_call, \clock
+	test	%eax, %eax
+	jnz	.L\name\()_alone_\set
+	SAVE	%r9
+	mov	%rdx, %r9
+	SELF	.L\name\()_late_\set
+.endm
+
+/*
+ * Enters the call at S into the mirror, or goes elsewhere. deep: bytes that lie on the frame. rcx = record; afterwards
+ * r11 = stack; clobbers rax, rdx, r10.
+ */
+.macro	OPEN	deep, slow, tail, set
+	STACK	%r11, \slow
+	lea	56+\deep(%rsp), %rdx		/* S */
+	mov	%rdx, %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	\slow
+	IF_LABEL (%rdx), %rax, \tail, \set	/* in place of A */
+	mov	STACK_TOP(%r11), %rax
+	sub	%rdx, %rax
+	jbe	\slow				/* open calls at or below S are dead */
+	shl	$29, %rax			/* distance in words, in the upper half */
+	or	48+\deep(%rsp), %rax
+	movabs	$MIRROR_BASE, %r10
+	mov	%rax, ENTRY_WORD(%r10,%rdx,2)
+	mov	(%rdx), %rax			/* A */
+	mov	%rax, ENTRY_ADDRESS(%r10,%rdx,2)
+	/* After the entry is whole, and before the event: a handler that jumps away leaves nothing open. */
+	mov	%rdx, STACK_TOP(%r11)
+.endm
+
+/*
+ * A call at S that ends unseen: are open calls at or below it dead, or is this another stack? Then elsewhere. rcx =
+ * record; afterwards r11 = stack; clobbers rax.
+ */
+.macro	POINT	deep, slow
+	STACK	%r11, \slow
+	lea	56+\deep(%rsp), %rax
+	cmp	%rax, STACK_TOP(%r11)
+	jbe	\slow
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	\slow
+.endm
+
+/* For unwinders: A is in its slot again, where a label's entry had it. */
+.macro	RETURNS_BY_SLOT own
+.if \own
+	.cfi_offset 16, -8
+.endif
+.endm
+
+/* A is back in its slot, S = rax. Afterwards base = MIRROR_BASE, rdx = A. */
+.macro	PUT_BACK base, own
+	movabs	$MIRROR_BASE, \base
+	mov	ENTRY_ADDRESS(\base,%rax,2), %rdx
+	mov	%rdx, (%rax)
+	RETURNS_BY_SLOT \own
+.endm
+
+/* The same with S = 40(%rsp). Afterwards r11 = S, rcx = its mirror entry, rdx = A. */
+.macro	PUT_BACK_COLD own
+	movabs	$MIRROR_BASE, %rcx
+	lea	40(%rsp), %r11
+	lea	(%rcx,%r11,2), %rcx
+	mov	ENTRY_ADDRESS(%rcx), %rdx
+	mov	%rdx, (%r11)
+	RETURNS_BY_SLOT \own
+.endm
+
+/*
+ * The call at S = rax = 40(%rsp) ends at the clock edx:r10d: A is back in its slot, and the event is written. rcx =
+ * record, r11 = stack. Or (its values are recorded) goes to \values, with rdx pushed.
+ */
+.macro	END_AT	own, full, values
+	SAVE	%rdx
+	PUT_BACK %rcx, \own
+	mov	ENTRY_WORD(%rcx,%rax,2), %edx
+	xor	$ENTRY_TO_EXIT, %edx
+	js	\values
+	shl	$32, %rdx
+	mov	%r10d, %eax
+	or	%rdx, %r10
+	RESTORE	%rdx
+	SELF_AGAIN
+	WRITE	\full, LINES_tsc
+.endm
+
+/* END_AT at the last reading of a coarse clock, rdx not pushed; or goes to \read, with r10 = word << 32. */
+.macro	END_SHARED own, read, full, values
+	PUT_BACK %r10, \own
+	mov	ENTRY_WORD(%r10,%rax,2), %r10d
+	xor	$ENTRY_TO_EXIT, %r10d
+	js	\values
+	shl	$32, %r10
+	WRITE_SHARED \read, \full
+.endm
+
+/*
+ * 48(%rsp) = where to go on for a call that returns to A = 56(%rsp): to the call of A's entry in tramp_labels[], or
+ * (there is none) to the one of the other set. Leaves no carry.
+ */
+.macro	OWN_LABEL clock
+	mov	56(%rsp), %rax
+	movabs	$LABELS_HASH, %rcx
+	imul	%rax, %rcx
+	shr	$LABELS_SHIFT, %rcx
+	and	$(LABELS_HASHED - 1) * LABELS_ENTRY, %ecx
+	lea	tramp_labels(%rip), %rdx
+	add	%rdx, %rcx
+	lea	LABELS_PROBES * LABELS_ENTRY(%rcx), %rdx
+1:	cmp	%rax, (%rcx)
+	je	2f
+	add	$LABELS_ENTRY, %rcx
+	cmp	%rdx, %rcx
+	jne	1b
+	SLOW	tramp_slow_label
+	lea	tramp_call_\clock(%rip), %rcx
+	test	%rax, %rax
+	jz	3f
+	mov	%rax, %rcx
+2:	lea	LABELS_CALL(%rcx), %rcx
+3:	mov	%rcx, 48(%rsp)
+.endm
+
+/*
+ * Calls tramp_values_\event() of a call whose values are recorded: rdx = clock, whole, at an end. It records the event.
+ * Clobbers rax, rcx and flags.
+ */
+.macro	VALUES	event
+	lea	tramp_values_\event(%rip), %rax
+	mov	%rsp, %rcx
+	call	handler_call
+.endm
+
+#endif
