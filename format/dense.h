@@ -21,8 +21,9 @@
  *			low = its low half; table[dense_place(its high half)] = its high half
  *		older = newer, newer = the word's high half; of several plain words the first one's. Not after a run
  *
- * where `low` counts modulo 2^32. Other kinds are damage. Words of a control event's payload are plain ones after the
- * first; so 512 payload words, the most that there are, need a second code.
+ * where `low` counts modulo 2^32. Other kinds are damage. The payload of a control event, or of an event with values,
+ * are plain words after its own, which is always a plain one; so 512 payload words, the most that there are, need a
+ * second code. (A reader need not know: it takes any words that codes tell of.)
  */
 #ifndef XAUDIT_FORMAT_DENSE_H
 #define XAUDIT_FORMAT_DENSE_H

@@ -40,7 +40,7 @@
  *			PACK_TOKEN_WIDE + type	type << 28 | 2 bytes of WIDE << 16 | HIGH byte << 8 | LOW byte
  *		both tables get it in these places
  *		TRACE_ENTRY: stack[++depth & PACK_DEPTH - 1] = id; TRACE_EXIT, TAIL, UNWIND: depth--;
- *		TRACE_CONTROL: id >> 8 payload words follow
+ *		TRACE_CONTROL, TRACE_VALUED: TRACE_PAYLOAD_OF() payload words follow
  *		c = b, b = a, a = high
  *		d = byte of SOON if the token was PACK_TOKEN_LONG, else of LATE
  *			up to 223	the difference

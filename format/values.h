@@ -9,11 +9,11 @@
  * has no value (memory that is not there) is a word without a value; so is all that is made of it, and a condition on
  * it does not hold.
  *
- * BYTES: the payload of an event of type TRACE_VALUED. Where its id has TRACE_VALUED_FLAWED, first a byte for each value
- * of the layout, which tells its enum values_state; else all are VALUES_WHOLE. Then the values, in the order of the
- * layout, which is that of the operations that put them, without gaps: words with the size that their operation names
- * (of one without a value, zeros), texts and bytes with 2 bytes before them that tell how many they are. Zeros fill the
- * last word.
+ * BYTES: the payload of an event of type TRACE_VALUED. Where its id has TRACE_VALUED_FLAWED, first a byte for each
+ * value of the layout, which tells its enum values_state; else all are VALUES_WHOLE. Then the values, in the order of
+ * the layout, which is that of the operations that put them, without gaps: words with the size that their operation
+ * names (of one without a value, zeros), texts and bytes with 2 bytes before them that tell how many they are. Zeros
+ * fill the last word.
  *
  * LAYOUTS. A record of meta for each function and type of event tells which values such events have, what they are
  * called, and how they are shown. It comes before the first of these events.

@@ -84,13 +84,17 @@ uint16_t *dense_add(
 				}
 				continue;
 			}
-			uint64_t words = 1;
-			if (__builtin_expect(high >> TRACE_ID_BITS == TRACE_CONTROL, 0)) {
-				words += (high & TRACE_ID_MASK) >> 8;
+			uint64_t words = 1 + TRACE_PAYLOAD_OF(e);
+			table[place] = high;
+			if (__builtin_expect(words > 1, 0)) {
+				/*
+				 * So that it is not found there: a code for it alone would leave the payload to codes
+				 * of its own, and the next event far away from it. No such half belongs to that place.
+				 */
+				table[place] = high ^ 1u << 31;
 				words = words < DENSE_PLACES ? words : DENSE_PLACES;
 				words = words < (uint64_t)(end - w) ? words : (uint64_t)(end - w);
 			}
-			table[place] = high;
 			*code++ = DENSE_CODE(DENSE_PLAIN, words - 1);
 			for (uint64_t i = 0; i < words; i++, w++, code += 4)
 				*(loose_word *)code = *w;

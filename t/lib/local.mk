@@ -18,7 +18,8 @@ CLEANFILES += t/lib/make_pack
 t_lib_make_pack_SOURCES = t/lib/make_pack.c
 t_lib_make_pack_LDADD = tool/read/libread.la
 t_lib_make_trace_SOURCES = t/lib/make_trace.c t/lib/make_trace.h t/lib/make_trace_dense.c t/lib/make_trace_many.c \
-	t/lib/make_trace_meta.c t/lib/make_trace_places.c t/lib/make_trace_sched.c
+	t/lib/make_trace_meta.c t/lib/make_trace_places.c t/lib/make_trace_sched.c \
+	t/lib/make_trace_values.c
 t_lib_max_rss_SOURCES = t/lib/max_rss.c
 t_lib_read_calls_SOURCES = t/lib/read_calls.c tool/base/json.c tool/base/json.h
 t_lib_read_calls_LDADD = tool/read/libread.la

@@ -38,6 +38,15 @@
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	as custom, but its first word was not written
+ *	layout N TYPE ID [fails=N] VALUE...	of the events of this TYPE (entry ...) of function ID. VALUE is
+ *					TYPE:ROLE:NAME[:MARKS[:WORDS]], with TYPE i1 ... i8, u1 ..., x1 ..., p8, f4, d8,
+ *					text, bytes, errno4; ROLE argN, ret, errno, or - for others; MARKS of d (fd), o
+ *					(octal), f (flags), w (out), m (more); WORDS NUMBER=WORD,...; count=N, names=N:
+ *					what the record says falsely
+ *	values N TIME VALUE...		an event of layout N. VALUE: a number, =TEXT (_ for a blank), or bytes in hex;
+ *					fault, unread; before one that is cut: cut:
+ *	valued N TIME WORD...		... with these words as they are
+ *	reserved|given_up - TIME WORD...	one that was not finished
  *	lost N				lost after this chunk: told by the next one and the head
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
@@ -257,12 +266,24 @@ void put_event(uint32_t type, uint32_t id, uint64_t time)
 	last_time = time;
 }
 
+void put_with_payload(uint32_t type, uint32_t id, uint64_t time, const uint64_t *payload, size_t words)
+{
+	want_chunk(time);
+	if (chunk_pos + 64 + 8 * words > head.chunk_size) {
+		finish_chunk(false);
+		begin_chunk(time);
+	}
+	put_event(type, id, time);
+	for (size_t i = 0; i < words; i++)
+		put(payload[i]);
+}
+
 /* custom|unfinished TYPE TIME DATA... */
 static void put_custom(char **word, int words)
 {
-	static uint64_t data[TRACE_CUSTOM_MAX / 8 + 1];
+	static uint64_t data[1 + TRACE_CUSTOM_MAX / 8 + 1];
 	uint64_t time = number(word[2]) + step, size = 0;
-	uint8_t *bytes = (uint8_t *)data;
+	uint8_t *bytes = (uint8_t *)(data + 1);
 	unsigned n, byte;
 
 	memset(data, 0, sizeof(data));
@@ -279,19 +300,11 @@ static void put_custom(char **word, int words)
 				bytes[size++] = (uint8_t)byte;
 		}
 	}
-	want_chunk(time);
-	if (chunk_pos + 64 + size > head.chunk_size) {
-		finish_chunk(false);
-		begin_chunk(time);
-	}
-	int64_t d = (int64_t)(time - last_time);
-	if (d < -(1ll << 31) || d >= 1ll << 31)
-		put_sync(time);
-	put(TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, 1 + (size + 7) / 8), time));
-	put(*word[0] == 'c' ? number(word[1]) << 32 | size : token());
-	for (size_t i = 0; i < (size + 7) / 8; i++)
-		put(data[i]);
-	last_time = time;
+	data[0] = *word[0] == 'c' ? number(word[1]) << 32 | size : 0;
+	size_t room = 1 + (size + 7) / 8;
+	put_with_payload(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, room), time, data, room);
+	if (*word[0] == 'u') /* by now the chunk is begun */
+		memcpy(chunk + chunk_pos - 8 * room, &(uint64_t){ token() }, sizeof(uint64_t));
 }
 
 static void end_thread(void)
@@ -401,16 +414,26 @@ static unsigned where_named(const char *word)
 	return n;
 }
 
-static bool thread_command(char **word, int words)
+uint32_t type_named(const char *name)
 {
 	static const char *const types[] = { "", "entry", "exit", "tail", "unwind", "point" };
+	uint32_t type = TRACE_POINT;
 
-	for (uint32_t type = TRACE_ENTRY; type <= TRACE_POINT; type++) {
-		if (!strcmp(word[0], types[type]) && words == 3) {
-			put_event(type, (uint32_t)number(word[1]), number(word[2]) + step);
-			return true;
-		}
+	while (type && strcmp(types[type], name))
+		type--;
+	return type;
+}
+
+static bool thread_command(char **word, int words)
+{
+	uint32_t type = type_named(word[0]);
+
+	if (type && words == 3) {
+		put_event(type, (uint32_t)number(word[1]), number(word[2]) + step);
+		return true;
 	}
+	if (values_thread_command(word, words))
+		return true;
 	if (!strcmp(word[0], "kept") && words == 3) {
 		put_event(TRACE_ENTRY_KEPT, (uint32_t)number(word[1]), number(word[2]) + step);
 	} else if (!strcmp(word[0], "sync") && words == 2) {

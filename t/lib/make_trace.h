@@ -30,6 +30,12 @@ const char *value_of(const char *word, const char *key);
 extern uint64_t last_time;
 void put_event(uint32_t type, uint32_t id, uint64_t time);
 
+/* One more event, of any type, with so many words behind it. */
+void put_with_payload(uint32_t type, uint32_t id, uint64_t time, const uint64_t *payload, size_t words);
+
+/* The number of a type of event of calls, by its name: "entry". */
+uint32_t type_named(const char *name);
+
 /* ---- make_trace_many.c ---- */
 
 void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max);
@@ -65,7 +71,16 @@ bool sched_command(char **word, int words);
 /* Makes codes of so many words. Returns how many; 0: there is no room. */
 size_t dense_codes(const uint64_t *word, size_t count, uint64_t clock, uint16_t *to, size_t room);
 
+/* ---- make_trace_values.c ---- */
+
+/* Take a command about values; false: it is another one. */
+bool values_meta_command(char **word, int words);
+bool values_thread_command(char **word, int words);
+
 /* ---- make_trace_meta.c ---- */
+
+/* Appends a record: a structure that begins with its header, and what follows it. */
+void put_record(uint32_t type, const void *fixed, size_t fixed_size, const void *tail, size_t tail_size);
 
 /* Adds a line to DIR/record. */
 void append_record(const char *text);

@@ -52,8 +52,7 @@ size_t dense_codes(const uint64_t *word, size_t count, uint64_t clock, uint16_t 
 			if (later >= 96)
 				*code++ = (uint16_t)later;
 		} else {
-			if (high >> TRACE_ID_BITS == TRACE_CONTROL)
-				words += (high & TRACE_ID_MASK) >> 8;
+			words += TRACE_PAYLOAD_OF(word[i]);
 			words = words < 512 ? words : 512;
 			words = words < count - i ? words : count - i;
 			if ((size_t)(end - code) < 1 + 4 * words)

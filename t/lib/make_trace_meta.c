@@ -12,7 +12,7 @@
 
 #include "t/lib/make_trace.h"
 
-static void put_record(uint32_t type, const void *fixed, size_t fixed_size, const void *tail, size_t tail_size)
+void put_record(uint32_t type, const void *fixed, size_t fixed_size, const void *tail, size_t tail_size)
 {
 	size_t size = (fixed_size + tail_size + 7) / 8 * 8;
 	uint8_t *record = calloc(1, size);
@@ -236,7 +236,7 @@ static void put_aliases(char **word, int words)
 
 bool meta_command(char **word, int words, const char *rest)
 {
-	if (sched_command(word, words))
+	if (sched_command(word, words) || values_meta_command(word, words))
 		return true;
 	if (!strcmp(word[0], "text") && words > 2) {
 		put_text(word[1], rest);

@@ -201,6 +201,35 @@ static void test_payload(void)
 	ok(same(12), "and are read as they were");
 }
 
+/* Events with values: as control events, and one after another of the same layout. */
+static void test_values(void)
+{
+	uint32_t low = LOW;
+	size_t at = 0, end = WORDS - 600;
+
+	/* Three words with the values of one layout, between a call and its return. */
+	for (size_t i = 0; i < 1200; i += 6) {
+		word[i] = event(TRACE_ENTRY, 7, low += 40);
+		word[i + 1] = event(TRACE_VALUED, TRACE_VALUED_ID(3, 3), low += 40);
+		for (size_t k = 0; k < 3; k++)
+			word[i + 2 + k] = (uint64_t)any(1 << 24) << 40 ^ any(1 << 24);
+		word[i + 5] = event(TRACE_EXIT, 7, low += 40);
+	}
+	is_int((long long)pack(1200, CODES), 200 * (1 + 17 + 1) + 2 * 4,
+		"values take what they do, and a code for the event; those around them one each");
+	ok(same(1200), "they are read as they were");
+	while (at < end) {
+		uint32_t payload = any(256), flawed = any(2) ? TRACE_VALUED_FLAWED : 0;
+		word[at++] = event(TRACE_VALUED, TRACE_VALUED_ID(1 + any(3), payload) | flawed, low += any(100));
+		for (uint32_t i = 0; i < payload; i++)
+			word[at++] = any(3) ? UINT64_MAX : any(2) ? 0 : (uint64_t)any(1 << 24) << 40;
+		for (uint32_t i = any(100); i && at < end; i--)
+			word[at++] = event(i % 2 ? TRACE_EXIT : TRACE_ENTRY, i / 50, low += any(300));
+	}
+	ok(same(at), "values of all sizes are read as they were");
+	ok(same(at - 5), "also where the last one is cut off");
+}
+
 static void test_mixed(void)
 {
 	int right = 1;
@@ -310,6 +339,7 @@ int main(void)
 		return 1;
 	test_known();
 	test_payload();
+	test_values();
 	test_mixed();
 	test_places();
 	test_damage();

@@ -108,6 +108,8 @@ static void put_mixture(size_t words)
 			put_word(i, r * 3);
 		} else if (r % 13 == 0) {
 			put_word(i, TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(r >> 40 & 7, r >> 44 & 3), clock));
+		} else if (r % 17 == 0) {
+			put_word(i, TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(r >> 40 & 3, r >> 44 & 3), clock));
 		} else if (depth && r % 3) {
 			put_word(i, TRACE_EVENT(TRACE_EXIT + r % 3, open[--depth], clock));
 		} else {

@@ -9,6 +9,7 @@ tool_read_libread_la_SOURCES += tool/read/clock.c tool/read/clock.h tool/read/co
 	tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c \
 	tool/read/process.h tool/read/process_load.c tool/read/process_load.h tool/read/record_file.c \
 	tool/read/record_file.h tool/read/state.c tool/read/state.h tool/read/trace_file.c tool/read/trace_file.h
+tool_read_libread_la_SOURCES += tool/read/values/layout.c tool/read/values/layout.h
 tool_read_libread_la_SOURCES += tool/read/damage/error.c tool/read/damage/error.h tool/read/damage/memory.c \
 	tool/read/damage/memory.h
 tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunk_words.c \

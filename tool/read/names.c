@@ -10,6 +10,7 @@
 #include "tool/base/text_list.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/meta.h"
+#include "tool/read/values/layout.h"
 
 #define OBJECTS_MAX (1u << 20) /* a number above is damage, not an object */
 
@@ -269,6 +270,34 @@ static bool take_type(struct read_process *process, const struct trace_record *r
 	return true;
 }
 
+static bool take_layout(struct read_process *process, const struct trace_record *record)
+{
+	struct read_damage *damage = damage_of(process);
+	struct read_layout *layout;
+	bool good;
+
+	layout = read_layout(damage, record, &good);
+	if (!layout)
+		return false;
+	uint32_t number = layout->number;
+	if (number >= process->layouts) {
+		uint32_t more = number + 64;
+		if (!read_memory_resize(damage, &process->layout, more, sizeof(*process->layout))) {
+			free(layout);
+			return false;
+		}
+		memset(process->layout + process->layouts, 0, (more - process->layouts) * sizeof(*process->layout));
+		process->layouts = more;
+	}
+	/* Events were perhaps read by the one that is there. */
+	if (process->layout[number]) {
+		free(layout);
+		return false;
+	}
+	process->layout[number] = layout;
+	return good;
+}
+
 static bool take_pages(struct read_process *process, const struct trace_record *record)
 {
 	const struct trace_pages *from = (const void *)record;
@@ -393,6 +422,8 @@ static bool take(struct read_process *process, const struct trace_record *record
 		return take_pages(process, record);
 	case TRACE_REC_EVENT_TYPE:
 		return take_type(process, record);
+	case TRACE_REC_LAYOUT:
+		return take_layout(process, record);
 	case TRACE_REC_LOAD:
 		process->loads++;
 		return record->size >= sizeof(struct trace_load) && keep(process, record);
@@ -425,6 +456,11 @@ void read_names_free(struct read_process *process)
 		free(process->change[i].text);
 	for (uint32_t i = 0; i < process->types; i++)
 		free(process->type[i].name);
+	for (uint32_t i = 0; i < process->layouts; i++)
+		free(process->layout[i]);
+	free(process->layout);
+	process->layout = NULL;
+	process->layouts = 0;
 	free(process->change);
 	free(process->type);
 	process->change = NULL;
@@ -509,6 +545,13 @@ const char *read_process_type(const struct read_process *process, uint32_t type)
 	if (process->base)
 		return read_process_type(process->base, type);
 	return type == TRACE_TYPE_UNTYPED ? "untyped" : type == TRACE_TYPE_MARK ? "mark" : NULL;
+}
+
+const struct read_layout *read_process_layout(const struct read_process *process, uint32_t number)
+{
+	if (number < process->layouts && process->layout[number])
+		return process->layout[number];
+	return process->base ? read_process_layout(process->base, number) : NULL;
 }
 
 struct read_object *read_process_object(const struct read_process *process, uint32_t number)

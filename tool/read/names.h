@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects, functions and types that a process has loaded (tool/read/process_load.h), by their numbers. What a
- * forked process has from its parent is found, too. Names belong to the process: they are valid as long as it is
- * loaded. One thread (tool/read/folder.h).
+ * The objects, functions, types and layouts of values that a process has loaded (tool/read/process_load.h), by their
+ * numbers. What a forked process has from its parent is found, too. Names belong to the process: they are valid as long
+ * as it is loaded. One thread (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_NAMES_H
 #define XAUDIT_TOOL_READ_NAMES_H
@@ -33,6 +33,9 @@ const struct read_function *read_process_function(const struct read_process *pro
 
 /* The object of that number, or NULL. */
 struct read_object *read_process_object(const struct read_process *process, uint32_t number);
+
+/* The layout of values of that number, or NULL. Valid as long as the process is loaded. */
+const struct read_layout *read_process_layout(const struct read_process *process, uint32_t number);
 
 /* Name of a type of custom events, from meta or a fixed one; NULL: it has no name. */
 const char *read_process_type(const struct read_process *process, uint32_t type);

@@ -103,6 +103,8 @@ struct read_process {
 	uint32_t changes;
 	struct read_type_name *type; /* of custom events, in the order of their numbers */
 	uint32_t types;
+	struct read_layout **layout; /* of values of calls, by number; may hold NULL. They stay where they are */
+	uint32_t layouts;
 
 	/* Parts of its records that its children don't have: notes and changes in a row. By tool/read/inherited.c. */
 	struct read_own {

@@ -53,6 +53,15 @@ const struct read_function *read_process_function_now(struct read_process *proce
 	return function;
 }
 
+const struct read_layout *read_process_layout_now(struct read_process *process, uint32_t number)
+{
+	const struct read_layout *layout = read_process_layout(process, number);
+
+	if (!layout && !(process->head.flags & TRACE_EXITED) && read_process_load(process))
+		layout = read_process_layout(process, number);
+	return layout;
+}
+
 const char *read_process_type_now(struct read_process *process, uint32_t type)
 {
 	for (;;) {

@@ -26,6 +26,9 @@ void read_process_close(struct read_process *process);
  */
 const struct read_function *read_process_function_now(struct read_process *process, uint32_t id);
 
+/* As read_process_layout(), and reads what was added to meta if it must. */
+const struct read_layout *read_process_layout_now(struct read_process *process, uint32_t number);
+
 /* As read_process_type(), and reads what was added to meta if it must. Valid until the next read_process_load(). */
 const char *read_process_type_now(struct read_process *process, uint32_t type);
 

@@ -82,6 +82,7 @@ static bool take_other(void *user, enum read_decoded what)
 	case READ_DECODED_PART:
 	case READ_DECODED_NOTHING:
 	case READ_DECODED_MORE:
+	case READ_DECODED_VALUED:
 		break;
 	}
 	return false;

@@ -537,6 +537,7 @@ static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enu
 		break;
 	case READ_DECODED_NOTHING:
 	case READ_DECODED_MORE:
+	case READ_DECODED_VALUED:
 		break;
 	}
 }

@@ -8,6 +8,7 @@
 #include "tool/read/api/follow.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/chunk_words.h"
+#include "tool/read/values/layout.h"
 #include "x86_64/cpu.h"
 
 #define LAPS 3 /* samples of a ring in one look */
@@ -179,6 +180,13 @@ static bool take_other(void *user, enum read_decoded what)
 	return false;
 }
 
+static uint32_t event_of(void *process, uint32_t number)
+{
+	const struct read_layout *layout = read_process_layout_now(process, number);
+
+	return layout ? layout->event : READ_DECODE_UNKNOWN;
+}
+
 /*
  * Takes the words; returns how many, with their payloads: not a control word whose payload is not there.
  */
@@ -192,6 +200,9 @@ static size_t take_words(struct xaudit_read_follow *f, struct read_follow_thread
 	d->have = n;
 	d->skip = 0;
 	d->rest = UINT64_MAX; /* they may come */
+	d->event_of = event_of;
+	d->source = t->chunks.process;
+	d->values.last = SIZE_MAX;
 	read_decode_block(d, take_event, take_other, &taker);
 	t->stack->calls.top = taker.innermost;
 	return d->at + d->skip;
@@ -340,12 +351,13 @@ static bool read_block(struct xaudit_read_follow *f, struct read_follow_thread *
 		good = have;
 	while (good < have) {
 		size_t payload = TRACE_PAYLOAD_OF(words[good]);
+		bool first = payload && good + 1 < whole && TRACE_TYPE_OF(words[good]) == TRACE_CONTROL &&
+			     read_chunk_is_unwritten(&t->chunk, words[good + 1]);
 		/*
 		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
-		 * first word tells.
+		 * first word tells; where values are not written, their event's word does.
 		 */
-		if ((read_decode_is_hole(words[good]) ||
-			    (payload && good + 1 < whole && read_chunk_is_unwritten(&t->chunk, words[good + 1]))) &&
+		if ((first || read_decode_is_hole(words[good]) || read_decode_is_reserved(words[good])) &&
 			t->hole != t->pos + good * 8) {
 			t->hole = t->pos + good * 8;
 			wait = true;

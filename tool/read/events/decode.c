@@ -65,6 +65,30 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 	return READ_DECODED_CUSTOM;
 }
 
+/* Looks at the event with values at d->at. Where the chunk is cut off it has those that are there. */
+static enum read_decoded look_at_values(struct read_decoder *d)
+{
+	uint32_t id = TRACE_ID_OF(d->words[d->at]), words = TRACE_VALUED_WORDS(id);
+	uint64_t here = d->have - d->at - 1;
+
+	if (words > here && words - here <= d->rest)
+		return READ_DECODED_MORE;
+	uint32_t event = d->event_of ? d->event_of(d->source, TRACE_VALUED_LAYOUT(id)) : READ_DECODE_UNKNOWN;
+	if (event == READ_DECODE_UNKNOWN)
+		damage(d, "an event has values by a layout that meta does not have");
+	d->values = (struct read_decode_values){
+		.first = d->at,
+		.layout = TRACE_VALUED_LAYOUT(id),
+		.words = words < here ? words : (uint32_t)here,
+		.flawed = id & TRACE_VALUED_FLAWED,
+		.event = event,
+	};
+	bool told = event > READ_DECODE_LOST && !(words > here && d->changing);
+	move_over(d, 1 + (uint64_t)words);
+	d->values.last = told ? d->at - 1 : SIZE_MAX;
+	return told ? READ_DECODED_VALUED : READ_DECODED_NOTHING;
+}
+
 enum read_decoded read_decode_control(struct read_decoder *d)
 {
 	uint64_t word = d->words[d->at], payload;
@@ -77,6 +101,8 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 		d->at++;
 		return READ_DECODED_STACK;
 	}
+	if (TRACE_TYPE_OF(word) == TRACE_VALUED)
+		return look_at_values(d);
 	if (TRACE_TYPE_OF(word) != TRACE_CONTROL) {
 		if (!read_decode_is_hole(word))
 			damage(d, "an event of unknown type");

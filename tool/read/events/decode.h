@@ -6,7 +6,8 @@
  * It takes a block of words from anywhere: the code that read them sets words, at and have, and begins the next block
  * `skip` words after this block's end. Two hooks are told what the words mean:
  *
- *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time
+ *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time. If it
+ *		has values, read_decode_values_at() finds them
  *	other	what control words say (enum read_decoded), in fields of the decoder
  *
  * A hook that returns true stops the decoder after the word that it was told of. read_decode_block() is expanded where
@@ -35,6 +36,7 @@
 enum read_decoded {
 	READ_DECODED_NOTHING, /* never told to a hook: it concerns the decoder alone */
 	READ_DECODED_MORE,	 /* never told to a hook: the payload is not in the block */
+	READ_DECODED_VALUED,	 /* never told to this hook: an event with values */
 	READ_DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
 	READ_DECODED_CRASH,	 /* the process was about to end by `signal` */
 	READ_DECODED_CUSTOM,	 /* `custom`, at `time` */
@@ -51,6 +53,20 @@ struct read_decode_custom {
 	const uint8_t *data; /* in the block: as long as that is there */
 };
 
+/* An event with values. */
+struct read_decode_values {
+	size_t last;	/* the hook `event` was told that it is here; SIZE_MAX: there is none in the block */
+	size_t first;	/* its own word; the payload follows */
+	uint32_t layout;
+	uint32_t words; /* of the payload, that are in the block: fewer than there should be only in a damaged chunk */
+	bool flawed;	/* its bytes begin with states (format/values.h) */
+	uint32_t event; /* high half of the word that it would be without values */
+};
+
+/* What read_decoder.event_of may say of a layout. */
+#define READ_DECODE_UNKNOWN 0 /* damage */
+#define READ_DECODE_LOST    1 /* it could not be recorded */
+
 struct read_decoder {
 	/* The block. */
 	const uint64_t *words;
@@ -60,7 +76,10 @@ struct read_decoder {
 	bool changing; /* its last words were being written when it was read: if not whole, no damage */
 	/* Notes damage at word `at` of the block. */
 	void (*damage)(void *source, size_t at, const char *what);
+	/* Type and id of the events that have values by a layout, as TRACE_WORD() makes them; or one of the above. */
+	uint32_t (*event_of)(void *source, uint32_t layout);
 	void *source;
+	struct read_decode_values values; /* of the last event that had some; last: SIZE_MAX at a block's beginning */
 
 	/* The thread record; kept from block to block. */
 	uint64_t time; /* ticks, as the last event says; where a chunk begins, the chunk's clock */
@@ -136,8 +155,20 @@ static inline bool read_decode_is_hole(uint64_t word)
 	return TRACE_TYPE_OF(word) == TRACE_HOLE;
 }
 
+/* Is an event with values being written there, or was its writer stopped? */
+static inline bool read_decode_is_reserved(uint64_t word)
+{
+	return TRACE_TYPE_OF(word) == TRACE_CONTROL && TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_RESERVED;
+}
+
+/* The values of the event that a hook was told to be at `at`; NULL: it has none. */
+static inline const struct read_decode_values *read_decode_values_at(const struct read_decoder *d, size_t at)
+{
+	return d->values.last == at ? &d->values : NULL;
+}
+
 /*
- * Takes the word at d->at, which is no event, with its payload, and moves d->at over both, unless it returns
+ * Takes the word at d->at, which is no plain event, with its payload, and moves d->at over both, unless it returns
  * READ_DECODED_MORE.
  */
 enum read_decoded read_decode_control(struct read_decoder *d);
@@ -174,6 +205,12 @@ take_event:
 			enum read_decoded what = read_decode_control(d);
 			if (what == READ_DECODED_MORE)
 				return false;
+			if (what == READ_DECODED_VALUED) {
+				at = d->values.last;
+				event = (uint64_t)d->values.event << 32 | (uint32_t)event;
+				number = TRACE_TYPE_OF(event);
+				goto take_event;
+			}
 			stop = what != READ_DECODED_NOTHING && other(user, what);
 			at = d->at;
 			time = d->time;

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/events/events.h"
 
+#include "tool/read/process_load.h"
+#include "tool/read/values/layout.h"
+
 static void damage(void *source, size_t at, const char *what)
 {
 	read_stream_damage(source, at, what);
 }
 
+static uint32_t event_of(void *source, uint32_t number)
+{
+	struct read_process *process = ((struct read_stream *)source)->chunks.process;
+	const struct read_layout *layout = read_process_layout_now(process, number);
+
+	return layout ? layout->event : process->head.meta_lost ? READ_DECODE_LOST : READ_DECODE_UNKNOWN;
+}
+
 bool read_events_open(struct read_events *events, struct read_process *process, unsigned number, size_t block)
 {
-	*events = (struct read_events){.decoder = {.damage = damage}};
+	*events = (struct read_events){
+		.decoder = { .damage = damage, .event_of = event_of, .values.last = SIZE_MAX },
+	};
 	return read_stream_open(&events->stream, process, number, block);
 }
 
@@ -19,7 +32,9 @@ void read_events_close(struct read_events *events)
 
 void read_events_damage(const struct read_events *events, size_t at, const char *what)
 {
-	read_stream_damage(&events->stream, at, what);
+	const struct read_decode_values *values = read_decode_values_at(&events->decoder, at);
+
+	read_stream_damage(&events->stream, values ? values->first : at, what);
 }
 
 uint64_t read_events_chunk_words(const struct read_events *events)
@@ -64,6 +79,7 @@ enum read_stream_step read_events_step(struct read_events *events)
 	d->have = s->have;
 	d->rest = read_events_chunk_words(events);
 	d->changing = s->changing;
+	d->values.last = SIZE_MAX;
 	if (step == READ_STREAM_CHUNK)
 		begin_chunk(events);
 	return step;

@@ -67,6 +67,20 @@ static inline bool is_end(uint32_t type)
 	return type >= TRACE_EXIT && type <= TRACE_UNWIND;
 }
 
+/* What a word means for those after it. Returns how many of them are its payload. */
+static inline uint32_t follow(struct pack_model *model, uint32_t *depth, uint32_t high)
+{
+	uint32_t type = TYPE(high);
+
+	if (type == TRACE_ENTRY)
+		model->stack[++*depth & (PACK_DEPTH - 1)] = high & TRACE_ID_MASK;
+	else if (is_end(type))
+		--*depth;
+	else
+		return TRACE_PAYLOAD_OF((uint64_t)high << 32);
+	return 0;
+}
+
 /* ---- taking apart ---- */
 
 static inline uint8_t *put_difference(uint8_t *to, uint8_t **more, uint32_t difference)
@@ -132,12 +146,7 @@ void pack_events_split(struct pack_coder *coder, const void *from, size_t raw, s
 			}
 		}
 		*by_long = *by_short = high;
-		if (type == TRACE_ENTRY)
-			model->stack[++depth & (PACK_DEPTH - 1)] = id;
-		else if (is_end(type))
-			depth--;
-		else if (type == TRACE_CONTROL)
-			payload = id >> 8;
+		payload = follow(model, &depth, high);
 		c = b;
 		b = a;
 		a = high;
@@ -211,13 +220,7 @@ bool pack_events_join(struct pack_coder *coder, const size_t length[PACK_STREAMS
 			high = TRACE_WORD(token & 15, id & TRACE_ID_MASK);
 		}
 		*by_long = *by_short = high;
-		uint32_t type = TYPE(high);
-		if (type == TRACE_ENTRY)
-			model->stack[++depth & (PACK_DEPTH - 1)] = high & TRACE_ID_MASK;
-		else if (is_end(type))
-			depth--;
-		else if (type == TRACE_CONTROL)
-			payload = (high & TRACE_ID_MASK) >> 8;
+		payload = follow(model, &depth, high);
 		c = b;
 		b = a;
 		a = high;

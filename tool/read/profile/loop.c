@@ -422,6 +422,7 @@ static void count_other(struct read_count *c, enum read_decoded what)
 		break;
 	case READ_DECODED_NOTHING:
 	case READ_DECODED_MORE:
+	case READ_DECODED_VALUED:
 		break;
 	}
 }
