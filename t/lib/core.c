@@ -201,6 +201,29 @@ static void add_event(struct reading *reading, const struct event *event)
 	reading->event[reading->count++] = *event;
 }
 
+uint32_t core_layouts[64];
+
+/* Adds an event with values. Returns the last word of its payload. */
+static const uint64_t *read_values(
+	struct reading *reading, struct event event, const uint64_t *word, const uint64_t *end)
+{
+	uint32_t id = event.id;
+
+	event.layout = TRACE_VALUED_LAYOUT(id);
+	event.words = TRACE_VALUED_WORDS(id);
+	event.flawed = (id & TRACE_VALUED_FLAWED) != 0;
+	if (event.layout >= 64 || !core_layouts[event.layout] || !event.words || event.words >= (size_t)(end - word)) {
+		reading->damage = "an event with values without its payload";
+		return end;
+	}
+	event.type = core_layouts[event.layout] >> TRACE_ID_BITS;
+	event.id = core_layouts[event.layout] & TRACE_ID_MASK;
+	for (uint32_t i = 0; i < event.words && i < CORE_VALUES; i++)
+		event.value[i] = word[1 + i];
+	add_event(reading, &event);
+	return word + event.words;
+}
+
 static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 {
 	const uint64_t *word = (const uint64_t *)((const char *)chunk + chunk->head_size);
@@ -217,6 +240,11 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 		clock += (uint64_t)(int64_t)(int32_t)((uint32_t)*word - (uint32_t)clock);
 		if (type == TRACE_CONTROL) {
 			uint32_t payload = id >> 8;
+			if ((id & 0xff) == TRACE_GIVEN_UP) {
+				reading->given_up++;
+				word += payload;
+				continue;
+			}
 			if (payload != 1 || word + 1 >= end) {
 				reading->damage = "a control event without its payload";
 				return;
@@ -236,11 +264,14 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 			}
 		} else if (type == TRACE_STACK) {
 			stack = id;
+		} else if (type == TRACE_VALUED) {
+			word = read_values(reading, (struct event){ .id = id, .tid = tid, .clock = clock, .stack = stack },
+				word, end);
 		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT) {
 			reading->damage = "an unknown type of event";
 		} else {
-			const struct event event = { type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, id, tid, clock,
-				stack };
+			const struct event event = { .type = type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, .id = id,
+				.tid = tid, .clock = clock, .stack = stack };
 			add_event(reading, &event);
 		}
 	}

@@ -69,12 +69,21 @@ int core_stubs(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uin
 /* Number of chunks of a thread's flight recorder, after core_start(). */
 #define CORE_RING_CHUNKS 8
 
+#define CORE_VALUES 4
+
+/* What events with these layouts are: TRACE_WORD(). */
+extern uint32_t core_layouts[64];
+
 /* An event as read back; control events other than TRACE_THREAD and TRACE_SYNC never get here. */
 struct event {
 	uint32_t type, id;
 	uint32_t tid;
 	uint64_t clock;
 	uint32_t stack; /* its number; 0: not known */
+	/* Of an event with values: its layout, and its payload, cut; type and id are those of core_layouts. */
+	uint32_t layout, words;
+	int flawed;
+	uint64_t value[CORE_VALUES];
 };
 
 /* All events of one thread record, in the order of its chunks, of which none may be missing. */
@@ -83,6 +92,7 @@ struct reading {
 	size_t count;
 	uint64_t chunks, syncs, threads; /* chunks, and control events */
 	uint64_t holes;			 /* words without an event in finished chunks */
+	uint64_t given_up;		 /* events with values that are none after all */
 	uint64_t lost; /* by the process */
 	uint64_t lost_by[TRACE_LOST_COUNT];
 	const char *damage; /* how the chunk violates the format, or NULL */

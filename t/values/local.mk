@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/prototype.u
+check_PROGRAMS += t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/prototype.u
 dist_check_SCRIPTS += t/values/prototypes.t
+
+t_values_calls_u_SOURCES = t/values/calls.c
+t_values_calls_u_LDADD = t/lib/libcore.la
 
 t_values_evaluate_u_SOURCES = t/values/evaluate.c
 t_values_evaluate_u_LDADD = runtime/libruntime.la runtime/libbase.la
