@@ -33,13 +33,22 @@ static bool look(void *context, const char *name, uint64_t *address)
 		return false;
 	return true;
 }
-static const struct values_symbols symbols = { look, NULL };
+/* What is known: that the first argument is an int called count, the second one float a double; the result an int. */
+static const struct values_word words[] = {
+	{ "count", VALUES_REGISTER, VALUES_RDI, false, VALUES_TYPE_SIGNED, 4 },
+	{ "size", VALUES_REGISTER, VALUES_R9, false, VALUES_TYPE_UNSIGNED, 4 },
+	{ "x", VALUES_FLOAT, 0, false, VALUES_TYPE_DOUBLE, 8 },
+	{ "y", VALUES_FLOAT, 1, false, VALUES_TYPE_FLOAT, 4 },
+	{ "text", VALUES_REGISTER, VALUES_RCX, false, VALUES_TYPE_TEXT, 0 },
+	{ "ret", VALUES_REGISTER, VALUES_RAX, true, VALUES_TYPE_SIGNED, 4 },
+};
+static const struct values_known nothing = { .look = look }, types = { look, NULL, words, 6 }, *known = &nothing;
 
 static bool compile(const char *contexts, const char *condition)
 {
 	memset(&asked, 0, sizeof(asked));
-	return (!*contexts || values_ask(&asked, contexts, &symbols, &wrong)) &&
-	       (!condition || values_ask_if(&asked, condition, &symbols, &wrong)) && values_complete(&asked, &wrong);
+	return (!*contexts || values_ask(&asked, contexts, known, &wrong)) &&
+	       (!condition || values_ask_if(&asked, condition, known, &wrong)) && values_complete(&asked, &wrong);
 }
 
 /* What a program's values are, as text: "name=value ..."; "out" for a call that is left out. */
@@ -107,7 +116,7 @@ static void condition(const char *text, bool holds)
 	bool made = compile("arg1", text);
 	const char *got = made ? show(&asked.entry, true) : wrong.part;
 
-	ok(made && !strcmp(got, holds ? "arg1=5" : "out"), "%s %s", text, holds ? "holds" : "does not hold") ||
+	ok(made && holds == !strncmp(got, "arg1=", 5) && holds == !!strcmp(got, "out"), "%s %s", text, holds ? "holds" : "does not hold") ||
 		(diag("got %s", got), 0);
 }
 
@@ -128,6 +137,84 @@ static void refuses_if(const char *text, const char *expected)
 	if (!compile("", text))
 		snprintf(line, sizeof(line), "%s '%s' %s", wrong.before, wrong.part, wrong.after);
 	ok(!strncmp(line, expected, strlen(expected)), "%s", expected) || (diag("got %s", line), 0);
+}
+
+/* What is compared as the type that it has, which is told, or known. */
+static void typed_conditions(void)
+{
+	registers.rdi = 0xfffffffb; /* -5, as an int */
+	condition("arg1 < 0", false);
+	condition("int:arg1 < 0", true);
+	condition("int:arg1 == -5", true);
+	condition("uint32:arg1 == 0xfffffffb", true);
+	condition("uint64:arg3 > 1", true);
+	condition("uint8:+0(arg4) == 0x73", true);
+	floats[0] = 0x4004000000000000; /* 2.5 */
+	floats[1] = 0x40200000;		/* 2.5, as a float */
+	condition("double:farg1 > 2.25", true);
+	condition("double:farg1 <= 2.5", true);
+	condition("double:farg1 >= 2.75", false);
+	condition("float:farg2 == 2.5", true);
+	condition("float:farg2 != 2.5", false);
+	floats[0] = 0x7ff8000000000000; /* no number */
+	condition("double:farg1 <= 1", false);
+	condition("double:farg1 > 1", false);
+	known = &types;
+	floats[0] = 0x4004000000000000;
+	condition("arg1 < 0", true);
+	condition("count == -5", true);
+	condition("size == 0xffffffff", true);
+	condition("x > 2.25 && y < 3", true);
+	condition("y > 2.5", false);
+	condition("%rdi < 0", false);
+	entry("arg1,arg4", ({
+		static char line[80];
+		snprintf(line, sizeof(line), "arg1=-5 arg4=%lld", (long long)registers.rcx);
+		line;
+	}));
+	entry("string:s:text", "s=some bytes");
+	registers.rax = 0xffffffff;
+	ok(compile("arg2", "ret < 0") && !strcmp(show(&asked.end, true), ""), "a result is compared as it is known");
+	registers.rax = result = 0xffffffff;
+	end("ret", "ret=-1");
+	end("bytes:ret:b:arg4", "b=");
+	known = &nothing;
+	registers.rdi = 5;
+}
+
+/* std::string, as libraries have it in memory. */
+static void strings(void)
+{
+	static struct {
+		const char *text;
+		size_t size;
+		char own[16];
+	} standard = { .size = 5, .own = "short" };
+	static struct {
+		size_t size, room, references;
+		char text[16];
+	} counted = { 7, 15, 1, "counted" };
+	static const char *old = counted.text;
+	static struct {
+		size_t room, size;
+		const char *text;
+	} long_one = { 0x41, 12, "a long string and more" };
+	static char short_one[24] = "\x0a" "short and more";
+
+	standard.text = standard.own;
+	registers.rdi = (uint64_t)(uintptr_t)&standard;
+	entry("stdstring:s:arg1", "s=short");
+	entry("text:+8(arg1):s:+0(arg1)", "s=short");
+	registers.rdi = (uint64_t)(uintptr_t)&old;
+	entry("oldstring:s:arg1", "s=counted");
+	registers.rdi = (uint64_t)(uintptr_t)&long_one;
+	entry("cxxstring:s:arg1", "s=a long strin");
+	registers.rdi = (uint64_t)(uintptr_t)short_one;
+	entry("cxxstring:s:arg1", "s=short");
+	registers.rdi = 0x123456789;
+	entry("stdstring:s:arg1", "s=!2");
+	entry("int:high:arg1>>32,int:higher:arg1>>36", "high=1 higher=0");
+	registers.rdi = 5;
 }
 
 struct point {
@@ -203,7 +290,7 @@ static void conditions(void)
 static void wrong_ones(void)
 {
 	refuses("", "it is taken");
-	refuses("ar1", "no context is called 'ar1'; there are argN");
+	refuses("ar1", "no context is called 'ar1'; there are args, retval, argN");
 	refuses("arg0", "no context is called 'arg0'");
 	refuses("arg65", "no context is called 'arg65'");
 	refuses("arg1,", "no context is called ''");
@@ -221,6 +308,7 @@ static void wrong_ones(void)
 	refuses("bytes:b:arg1", "no symbol 'b' is known");
 	refuses("int:x:+1(+1(+1(+1(+1(+1(+1(+1(+1(+1(arg1))))))))))", "too many brackets in");
 	refuses("ret,int:a:+0(arg1),regs,regs,regs", "more than '32' values of a call");
+	refuses("int:x:arg1>>64", "expected how many bits, 0 to 63, not '>>64'");
 	refuses_if("arg1", "a condition is as in arg1 > 100, not 'arg1'");
 	refuses_if("arg1 > x", "a condition is as in arg1 > 100, not 'arg1 > x'");
 	refuses_if("arg1 > 5 6", "what is '6' behind a condition");
@@ -231,7 +319,7 @@ static void wrong_ones(void)
 static void random_texts(void)
 {
 	static const char *const piece[] = { "arg1", "arg", "7", ",", ":", "int", "string", "bytes", "x", "+", "-", "8",
-		"(", ")", "%", "rdi", "ret", "errno", "&&", "==", ">", " ", "0x10", "regs", "reg", "farg2",
+		"(", ")", "%", "rdi", "ret", "errno", "&&", "==", ">", " ", "0x10", "regs", "reg", "farg2", ">>", "double", "cxxstring", "count",
 		"variable" };
 	const int pieces = sizeof(piece) / sizeof(*piece);
 	long taken = 0, bad = 0;
@@ -243,6 +331,7 @@ static void random_texts(void)
 		for (int k = rand() % 12; k >= 0; k--)
 			strcat(line, piece[rand() % pieces]);
 		bool made = rand() % 4 ? compile(line, NULL) : compile("int:x:arg1", line);
+		known = i % 2 ? &types : &nothing;
 		taken += made;
 		bad += made && (!values_check(asked.entry.code, asked.entry.size, &facts) ||
 				       facts.values != asked.entry.values ||
@@ -260,6 +349,8 @@ int main(void)
 		.arguments = (uint64_t)(uintptr_t)stack, .base = 0x1000, .calls = 3 };
 	values();
 	conditions();
+	typed_conditions();
+	strings();
 	wrong_ones();
 	random_texts();
 	return done_testing();

@@ -10,14 +10,18 @@
  *			TYPE:NAME:EXPRESSION
  *			out:CONTEXT	found when the call ends, as what the function has written to memory
  *	type		int8 ... int64, uint8 ... uint64, int, long, hex, ptr, float, double, string, ustring,
- *			bytes:SIZE, where SIZE is a number or an expression
- *	expression	argN, fargN, ret, fret, errno, tid, cpu, calls, %REGISTER
+ *			bytes:SIZE, text:SIZE (bytes that are text), where SIZE is a number or an expression;
+ *			stdstring, oldstring, cxxstring: a std::string at that address, of libstdc++, of its ABI
+ *			before C++11, and of libc++
+ *	expression	argN, fargN, ret, fret, errno, tid, cpu, calls, %REGISTER; a parameter's name, if it is known
  *			+OFFSET(expression), -OFFSET(expression): the memory at that address
  *			NUMBER, SYMBOL: the variable that lies at that address; within brackets the address itself
- *	condition	expression OP NUMBER, joined by &&; OP is == != < <= > >=
+ *			expression>>BITS: shifted right
+ *	condition	expression OP NUMBER, or TYPE:expression OP NUMBER, joined by &&; OP is == != < <= > >=
  *
  * What needs ret, fret or errno is found when the call ends, all else when it begins; arguments of an expression of the
- * first kind are kept from the beginning. Memory is read with the size of the type, addresses as 8 bytes.
+ * first kind are kept from the beginning. Memory is read with the size of the type, addresses as 8 bytes. An argument,
+ * or what came back, has its own type where that is known; else it is a number of 8 bytes, with its sign.
  *
  * Functions keep nothing, and allocate nothing.
  */
@@ -32,10 +36,15 @@
 
 #define VALUES_NAME 48 /* of a value, with its NUL */
 
+struct prototype_names;
+
 struct values_value {
 	char name[VALUES_NAME];
 	enum values_type type;
 	uint8_t size; /* of a number; else 0 */
+	/* For the layout; whoever asks by words leaves zeros there, but for a result and errno. */
+	uint8_t role, place, marks;
+	const struct prototype_names *names;
 };
 
 /* Code, and the values that it puts. */
@@ -44,6 +53,7 @@ struct values_program {
 	size_t size;
 	struct values_value value[VALUES_MOST];
 	uint32_t values;
+	uint32_t most; /* bytes of the values, without their states */
 };
 
 /* A word of the entry that the end needs. */
@@ -63,6 +73,8 @@ struct values_asked {
 struct values_wrong {
 	const char *before, *after;
 	char part[64];
+	bool too_much; /* nothing is wrong with it, but it is more than there may be */
+	bool unknown;  /* it names what another function, or another object, may have */
 };
 
 /*
@@ -70,17 +82,35 @@ struct values_wrong {
  */
 typedef bool values_symbol(void *context, const char *name, uint64_t *address);
 
-struct values_symbols {
-	values_symbol *look; /* NULL: none is known */
+/* A word of the call whose type is known: an argument, or what came back. */
+struct values_word {
+	const char *name; /* by which it can be called, too; NULL */
+	uint8_t op, operand; /* that push it */
+	bool is_result;
+	enum values_type type;
+	uint8_t size; /* 0: it is an address of text or bytes */
+};
+
+/* What is known of the function. Zeros: nothing. */
+struct values_known {
+	values_symbol *look; /* NULL: no symbol is known */
 	void *context;
+	const struct values_word *word;
+	size_t words;
 };
 
 /* Adds contexts. asked: zeros at first. Returns false, and *wrong, if the text is wrong; then *asked is undefined. */
-bool values_ask(struct values_asked *asked, const char *contexts, const struct values_symbols *symbols,
+bool values_ask(struct values_asked *asked, const char *contexts, const struct values_known *known,
 	struct values_wrong *wrong);
 
+/* The first context of a text; *length: of it. Returns what follows its comma, or NULL: it is the last. */
+const char *values_first(const char *contexts, size_t *length);
+
+/* The code that pushes this word of a call: "arg2", "farg1", "%rdi", "ret". Returns false: it is none. */
+bool values_push(const char *word, uint8_t *op, uint8_t *operand);
+
 /* Adds a condition; of several, all must hold. As values_ask(). */
-bool values_ask_if(struct values_asked *asked, const char *condition, const struct values_symbols *symbols,
+bool values_ask_if(struct values_asked *asked, const char *condition, const struct values_known *known,
 	struct values_wrong *wrong);
 
 /*
