@@ -18,4 +18,4 @@ t_values_expression_u_LDADD = runtime/libruntime.la runtime/libbase.la
 t_values_prototype_u_SOURCES = t/values/prototype.c $(values_expressions) \
 	tool/values/prototype.c tool/values/prototype.h tool/values/contexts.c tool/values/contexts.h \
 	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
-t_values_prototype_u_LDADD = tool/read/libread.la
+t_values_prototype_u_LDADD = tool/read/libread.la audit/match/libmatch.la

@@ -3,6 +3,7 @@
  * Prototypes: what contexts the declarations of functions become, and what is said of wrong ones. `prototype.u FILE`
  * prints the contexts of each function of that file.
  */
+#define _GNU_SOURCE
 #include "t/lib/tap.h"
 
 #include <stdlib.h>
@@ -14,6 +15,25 @@
 static const char types[] = "typedef unsigned long size_t; typedef long ssize_t; typedef struct file FILE;\n"
 			    "[[flags]] enum flags { A = 1, B = 0x10, C }; enum whence { SET, CUR, END };\n";
 
+/* All contexts of a function, in one text; NULL: none. To be freed. */
+static char *contexts(const struct prototype *of)
+{
+	const struct contexts_wish wish = { .arguments = true, .result = true, .contents = true };
+	struct contexts_list list = { 0 };
+	char *text = NULL;
+
+	contexts_of(&list, of, &wish);
+	for (size_t i = 0; i < list.items; i++) {
+		char *longer = NULL;
+		if (asprintf(&longer, "%s%s%s", text ? text : "", text ? "," : "", list.item[i].text) < 0)
+			abort();
+		free(text);
+		text = longer;
+	}
+	contexts_free(&list);
+	return text;
+}
+
 /* The contexts of the last function of a text, as those of arguments and what comes back. */
 static void is(const char *text, const char *function, const char *expected)
 {
@@ -21,7 +41,7 @@ static void is(const char *text, const char *function, const char *expected)
 	struct prototypes_wrong wrong;
 	bool taken = prototypes_read(all, types, &wrong) && prototypes_read(all, text, &wrong);
 	const struct prototype *found = taken ? prototypes_find(all, function) : NULL;
-	char *got = found ? contexts_of(found, true, true, true) : NULL;
+	char *got = found ? contexts(found) : NULL;
 
 	is_str(got ? got : taken ? "" : wrong.part, expected, "%s", text);
 	free(got);
@@ -61,13 +81,15 @@ static void kinds(void)
 		"double:a:farg1,double:b:farg2,double:c:farg3,double:d:farg4,double:e:farg5,double:g:farg6,"
 		"double:h:farg7,double:i:farg8,double:j:arg7,int32:k:arg1,int32:ret:ret");
 	is("[[fails(-1)]] ssize_t read([[fd]] int fd, [[out, bytes(ret)]] void *buffer, size_t size);", "read",
-		"int32:fd:arg1,out:bytes:ret:buffer:arg2,uint64:size:arg3,int64:ret:ret");
+		"int32:fd:arg1,out:bytes:ret:buffer:arg2,uint64:size:arg3,int64:ret:ret,errno");
 	is("int f([[bytes(n)]] const void *p, size_t n, [[bytes(4)]] const char *q);", "f",
 		"bytes:arg2:p:arg1,uint64:n:arg2,bytes:4:q:arg3,int32:ret:ret");
 	is("int f([[out]] int *n, [[out, hex]] unsigned long *m, [[out]] void **p, [[out, text]] char *t);", "f",
 		"out:int32:n:+0(arg1),out:hex:m:+0(arg2),out:ptr:p:+0(arg3),out:string:t:arg4,int32:ret:ret");
-	is("void f([[secret]] const char *password, [[secret, bytes(8)]] const void *key);", "f",
-		"ptr:password:arg1,ptr:key:arg2");
+	is("void f([[secret]] const char *who, [[secret, bytes(8)]] const void *key);", "f",
+		"ptr:who:arg1,ptr:key:arg2");
+	is("void f(const char *Password, int pin, int keyed, const char *user_token, int api_key, int pinned);", "f",
+		"ptr:Password:arg1,int32:keyed:arg3,ptr:user_token:arg4,int32:pinned:arg6");
 	is("int f(int a); /* another */ int f(int b); // the end", "f", "int32:b:arg1,int32:ret:ret");
 	is("long unsigned int f(long int unsigned a);", "f", "uint64:a:arg1,uint64:ret:ret");
 }
@@ -88,6 +110,29 @@ static void names(void)
 			!strcmp(f->parameter[0].names->list[2].word, "C"), "one without a number is the next");
 	ok(f && f->parameter[1].marks == (PROTOTYPE_OCTAL | PROTOTYPE_FD), "a descriptor, octal");
 	ok(!prototypes_find(all, "g"), "another is not known");
+	prototypes_free(all);
+}
+
+/* Whose function it is, and what other names it may have there. */
+static void libraries(void)
+{
+	struct prototypes *all = prototypes_new();
+	struct prototypes_wrong wrong;
+
+	ok(prototypes_read(all,
+			"int a(int x); [[library(libc, libm)]]; int open(int x); int b64(int x); int b(long y);"
+			"[[library(any)]]; int free(int x);",
+			&wrong), "functions of libraries are read");
+	ok(prototypes_of(all, "a", "libx.so.1") && prototypes_of(all, "free", "libx.so.1"), "those of any");
+	ok(prototypes_of(all, "open", "libc.so.6") && prototypes_of(all, "open", "libm-2.31.so") &&
+			!prototypes_of(all, "open", "libcx.so") && !prototypes_of(all, "open", "libx.so"),
+		"others only of these");
+	ok(prototypes_of(all, "open64", "libc.so.6") == prototypes_find(all, "open") &&
+			prototypes_of(all, "__open64", "libc.so.6") == prototypes_find(all, "open") &&
+			prototypes_of(all, "__b64", "libc.so.6") == prototypes_find(all, "b64"), "other names of them");
+	ok(!prototypes_of(all, "open_", "libc.so.6") && !prototypes_of(all, "64", "libc.so.6") &&
+			!prototypes_of(all, "_", "libc.so.6") && !prototypes_of(all, "__open64", "libx.so"),
+		"and none that are not");
 	prototypes_free(all);
 }
 
@@ -152,13 +197,13 @@ static int print(const char *path)
 	for (size_t i = 0; (f = prototypes_at(all, i)); i++) {
 		struct values_asked asked = { .keeps = 0 };
 		struct values_wrong refused;
-		char *contexts = contexts_of(f, true, true, true);
-		printf("%s %s\n", f->name, contexts ? contexts : "");
-		if (contexts && (!values_ask(&asked, contexts, NULL, &refused) || !values_complete(&asked, &refused))) {
+		char *text = contexts(f);
+		printf("%s %s\n", f->name, text ? text : "");
+		if (text && (!values_ask(&asked, text, NULL, &refused) || !values_complete(&asked, &refused))) {
 			printf("%s is refused: %s '%s' %s\n", f->name, refused.before, refused.part, refused.after);
 			status = 1;
 		}
-		free(contexts);
+		free(text);
 	}
 	prototypes_free(all);
 	return status;
@@ -170,6 +215,7 @@ int main(int argc, char **argv)
 		return print(argv[1]);
 	kinds();
 	names();
+	libraries();
 	wrong_ones();
 	random_texts();
 	return done_testing();

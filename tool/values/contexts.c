@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/match/match.h"
 #include "tool/base/memory.h"
 
 #define REGISTERS 6 /* of arguments */
 #define FLOATS	  8
 
-static const char *word_of(enum values_type type, uint8_t size)
+const char *contexts_type(enum values_type type, uint8_t size)
 {
 	static const char *const with_sign[] = { [1] = "int8", [2] = "int16", [4] = "int32", [8] = "int64" },
 				 *const without[] = { [1] = "uint8", [2] = "uint16", [4] = "uint32", [8] = "uint64" };
@@ -67,42 +68,110 @@ static const char *size_of(const struct prototype *of, const char *bytes, char t
 	return NULL;
 }
 
-static char *add(char *list, const char *between, char *more)
+void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t place, uint8_t marks,
+	const struct prototype_names *names)
 {
-	char *both = memory_format("%s%s%s", list ? list : "", list ? between : "", more);
+	list->item = memory_grow(list->item, list->items, sizeof(*list->item));
+	list->item[list->items++] = (struct contexts_item){ text, role, place, marks, names };
+}
 
-	free(list);
-	free(more);
-	return both;
+void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size)
+{
+	struct values_word word = { .name = name, .type = type, .size = size, .is_result = strstr(at, "ret") != NULL };
+
+	if (!values_push(at, &word.op, &word.operand))
+		return;
+	list->word = memory_grow(list->word, list->words, sizeof(*list->word));
+	list->word[list->words++] = word;
+}
+
+bool contexts_secret(const struct contexts_wish *wish, const char *name)
+{
+	static const char *const never[] = { "*password*", "*passwd*", "*passphrase*", "*secret*", "*credential*",
+		"*token", "*token[_0-9]*", "pin", "*_pin", "key", "*_key", "*[_.]key[0-9]", "*private*key*", NULL };
+	char small[VALUES_NAME];
+	size_t n = 0;
+
+	for (; name[n] && n < sizeof(small) - 1; n++)
+		small[n] = (char)tolower((unsigned char)name[n]);
+	small[n] = '\0';
+	for (size_t i = 0; never[i]; i++)
+		if (rules_glob(never[i], small))
+			return true;
+	for (size_t i = 0; i < wish->secrets; i++)
+		if (rules_glob(wish->secret[i], name))
+			return true;
+	return false;
+}
+
+static uint8_t marks_of(const struct prototype_value *value)
+{
+	return (uint8_t)((value->marks & PROTOTYPE_FD ? VALUES_MARK_FD : 0) |
+			 (value->marks & PROTOTYPE_OCTAL ? VALUES_MARK_OCTAL : 0) |
+			 (value->names && value->names->are_flags ? VALUES_MARK_FLAGS : 0));
 }
 
 /* The argument itself, or what it points to. */
-static char *add_argument(char *list, const struct prototype *of, uint32_t number, bool contents)
+static void add_argument(struct contexts_list *list, const struct prototype *of, uint32_t number, const char *at,
+	const struct contexts_wish *wish)
 {
 	const struct prototype_value *value = &of->parameter[number];
-	bool is_out = value->marks & PROTOTYPE_OUT, reads = contents && !(value->marks & PROTOTYPE_SECRET);
-	char at[16], size[16];
+	bool secret = value->marks & PROTOTYPE_SECRET || contexts_secret(wish, value->name);
+	bool is_out = value->marks & PROTOTYPE_OUT && !secret, is_address = !value->size || value->to_type ||
+									    value->type == VALUES_TYPE_POINTER;
+	char size[16], *text;
+	uint8_t marks = marks_of(value);
 
-	place(of, number, at);
-	const char *bytes = value->bytes && reads ? size_of(of, value->bytes, size) : NULL;
+	if (secret && !is_address)
+		return;
+	const char *bytes = value->bytes && wish->contents && !secret ? size_of(of, value->bytes, size) : NULL;
 	if (bytes)
-		return add(list, ",", memory_format("%sbytes:%s:%s:%s", is_out ? "out:" : "", bytes, value->name, at));
-	if (is_out && value->type == VALUES_TYPE_TEXT)
-		return add(list, ",", memory_format("out:string:%s:%s", value->name, at));
-	if (is_out && value->to_type && !value->bytes)
-		return add(list, ",", memory_format("out:%s:%s:+0(%s)", word_of(value->to_type, value->to_size),
-					      value->name, at));
-	return add(list, ",", memory_format("%s:%s:%s", word_of(value->type, value->size), value->name, at));
+		text = memory_format("%sbytes:%s:%s:%s", is_out ? "out:" : "", bytes, value->name, at);
+	else if (is_out && value->type == VALUES_TYPE_TEXT)
+		text = memory_format("out:string:%s:%s", value->name, at);
+	else if (is_out && value->to_type && !value->bytes)
+		text = memory_format("out:%s:%s:+0(%s)", contexts_type(value->to_type, value->to_size), value->name,
+			at);
+	else
+		text = memory_format("%s:%s:%s", secret ? "ptr" : contexts_type(value->type, value->size), value->name,
+			at);
+	if (!strncmp(text, "out:", 4))
+		marks |= VALUES_MARK_OUT;
+	if (of->more && number + 1 == of->parameters)
+		marks |= VALUES_MARK_MORE;
+	contexts_add(list, text, VALUES_ROLE_ARGUMENT, (uint8_t)number, marks, value->names);
 }
 
-char *contexts_of(const struct prototype *of, bool arguments, bool result, bool contents)
+void contexts_of(struct contexts_list *list, const struct prototype *of, const struct contexts_wish *wish)
 {
-	char *list = NULL;
+	const struct prototype_value *result = &of->result;
+	const char *at_end = is_float(result) ? "fret" : "ret";
 
-	for (uint32_t i = 0; arguments && i < of->parameters; i++)
-		list = add_argument(list, of, i, contents);
-	if (result && of->result.type)
-		list = add(list, ",", memory_format("%s:ret:%s", word_of(of->result.type, of->result.size),
-					      is_float(&of->result) ? "fret" : "ret"));
-	return list;
+	list->has_fails = of->has_fails;
+	list->fails = of->fails;
+	for (uint32_t i = 0; i < of->parameters; i++) {
+		char at[16];
+		place(of, i, at);
+		contexts_know(list, of->parameter[i].name, at, of->parameter[i].type, of->parameter[i].size);
+		if (wish->arguments)
+			add_argument(list, of, i, at, wish);
+	}
+	if (!result->type)
+		return;
+	contexts_know(list, NULL, at_end, result->type, result->size);
+	if (!wish->result)
+		return;
+	contexts_add(list, memory_format("%s:ret:%s", contexts_type(result->type, result->size), at_end),
+		VALUES_ROLE_RESULT, 0, marks_of(result), result->names);
+	if (of->has_fails)
+		contexts_add(list, memory_text("errno", 5), VALUES_ROLE_ERRNO, 0, 0, NULL);
+}
+
+void contexts_free(struct contexts_list *list)
+{
+	for (size_t i = 0; i < list->items; i++)
+		free(list->item[i].text);
+	free(list->item);
+	free(list->word);
+	*list = (struct contexts_list){ 0 };
 }

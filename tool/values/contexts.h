@@ -1,16 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* What is recorded of a function whose prototype is known: the contexts `args` and `retval`. Keeps nothing. */
+/*
+ * What is recorded of a function whose parameters are known: the contexts `args` and `retval`, as a list of contexts
+ * (expression.h) with what readers have to know of each. A parameter that must not be recorded (contexts_secret()) is
+ * not among them, or only as an address.
+ *
+ * Memory that runs out ends the command. One thread.
+ */
 #ifndef XAUDIT_TOOL_VALUES_CONTEXTS_H
 #define XAUDIT_TOOL_VALUES_CONTEXTS_H
 
 #include <stdbool.h>
 
+#include "tool/values/expression.h"
 #include "tool/values/prototype.h"
 
-/*
- * The contexts (expression.h) that record its arguments, what comes back, or both; NULL: there are none. contents: with
- * the bytes that parameters point to, else their addresses. To be freed. Memory that runs out ends the command.
- */
-char *contexts_of(const struct prototype *of, bool arguments, bool result, bool contents);
+/* What is asked for. */
+struct contexts_wish {
+	bool arguments, result;
+	bool contents;	/* with the bytes that parameters point to, else their addresses */
+	uint32_t depth; /* levels of structures; 0: as a rule, 1 */
+	char **secret;	/* more patterns of names that are never recorded */
+	size_t secrets;
+};
+
+struct contexts_item {
+	char *text; /* one context */
+	uint8_t role, place, marks;
+	const struct prototype_names *names; /* NULL: none */
+};
+
+struct contexts_list {
+	struct contexts_item *item; /* in order */
+	size_t items;
+	struct values_word *word; /* those whose type is known */
+	size_t words;
+	bool has_fails;
+	int64_t fails;
+};
+
+/* Adds one to the list, whose text is taken over. */
+void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t place, uint8_t marks,
+	const struct prototype_names *names);
+/* Adds a word. at: "arg2"; what is no word of the call is left out. name: lives as long as the list; NULL. */
+void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size);
+
+/* Is this the name of a parameter that is never recorded? */
+bool contexts_secret(const struct contexts_wish *wish, const char *name);
+
+/* The word of a type, as contexts have it: "uint32". */
+const char *contexts_type(enum values_type type, uint8_t size);
+
+/* Fills an empty list from a prototype; the words are all that are known, whatever is asked for. */
+void contexts_of(struct contexts_list *list, const struct prototype *of, const struct contexts_wish *wish);
+void contexts_free(struct contexts_list *list);
 
 #endif

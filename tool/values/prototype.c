@@ -30,6 +30,8 @@ struct prototypes {
 	size_t types;
 	struct prototype_names **names;
 	size_t name_lists;
+	const char *libraries; /* of what comes next */
+	unsigned texts;
 };
 
 struct parser {
@@ -149,8 +151,27 @@ struct attributes {
 	uint8_t marks;
 	bool are_flags, is_text, is_address, is_hex, has_fails;
 	int64_t fails;
-	const char *bytes, *names;
+	const char *bytes, *names, *libraries;
 };
+
+/* (NAME, NAME), to one word that lives as long as the prototypes; `any` to "". */
+static bool libraries(struct parser *p, const char **to)
+{
+	char list[256] = "";
+	size_t n = 0;
+
+	if (!expect(p, "(", "expected a bracket, not"))
+		return false;
+	do {
+		if (!is_name(p) || n + p->length + 2 > sizeof(list))
+			return fail(p, "expected the name of a library, not", "");
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%.*s ", (int)p->length, p->word);
+		next(p);
+	} while (take(p, ","));
+	p->of->word = memory_grow(p->of->word, p->of->words, sizeof(*p->of->word));
+	*to = p->of->word[p->of->words++] = memory_text(list, strcmp(list, "any ") ? n : 0);
+	return expect(p, ")", "expected a bracket, not");
+}
 
 static bool attribute(struct parser *p, struct attributes *a)
 {
@@ -180,11 +201,13 @@ static bool attribute(struct parser *p, struct attributes *a)
 		return expect(p, "(", "fails needs a number in brackets, not") && take_number(p, &a->fails) &&
 		       expect(p, ")", "expected a bracket, not");
 	}
+	if (take(p, "library"))
+		return libraries(p, &a->libraries);
 	const char **to = is(p, "bytes") ? &a->bytes : is(p, "names") ? &a->names : NULL;
 	if (!to)
 		return fail(p, "no attribute is called",
 			"; there are out, bytes(SIZE), text, address, secret, names(ENUM), hex, octal, fd, flags, "
-			"fails(NUMBER), null");
+			"fails(NUMBER), null, library(NAME)");
 	next(p);
 	if (!expect(p, "(", "expected a bracket, not"))
 		return false;
@@ -459,6 +482,8 @@ static bool function(struct parser *p, const struct attributes *a)
 		of->function = memory_grow(of->function, of->functions, sizeof(*of->function));
 		memory_hash(&of->by_name, hash, row = (uint32_t)of->functions++);
 	}
+	f.libraries = of->libraries;
+	f.text = of->texts;
 	of->function[row] = f;
 	return true;
 }
@@ -521,6 +546,10 @@ static bool declaration(struct parser *p)
 
 	if (!attributes(p, &a))
 		return false;
+	if (a.libraries && take(p, ";")) {
+		of->libraries = *a.libraries ? a.libraries : NULL;
+		return true;
+	}
 	if (take(p, "typedef"))
 		return type_definition(p);
 	const char *name = take_enum(p);
@@ -559,6 +588,8 @@ bool prototypes_read(struct prototypes *of, const char *text, struct prototypes_
 {
 	struct parser p = { .of = of, .at = text, .line = 1, .wrong = wrong };
 
+	of->texts++;
+	of->libraries = NULL;
 	next(&p);
 	while (p.length)
 		if (!declaration(&p))
@@ -571,6 +602,35 @@ const struct prototype *prototypes_find(const struct prototypes *of, const char 
 	uint32_t row = HASH_FIND(i, &of->by_name, hash_text(0, name), !strcmp(of->function[i].name, name));
 
 	return row == HASH_NONE ? NULL : &of->function[row];
+}
+
+static bool is_of(const struct prototype *function, const char *library)
+{
+	size_t n;
+
+	for (const char *name = function->libraries; name && *name; name += n + 1) {
+		n = strcspn(name, " ");
+		if (!strncmp(name, library, n) && (library[n] == '.' || library[n] == '-'))
+			return true;
+	}
+	return !function->libraries;
+}
+
+const struct prototype *prototypes_of(const struct prototypes *of, const char *name, const char *library)
+{
+	const struct prototype *found = prototypes_find(of, name);
+	size_t length = strlen(name);
+
+	if (found)
+		return is_of(found, library) ? found : NULL;
+	if (*name == '_')
+		return prototypes_of(of, name + strspn(name, "_"), library);
+	if (length > 2 && !strcmp(name + length - 2, "64")) {
+		char *shorter = memory_text(name, length - 2);
+		found = prototypes_of(of, shorter, library);
+		free(shorter);
+	}
+	return found;
 }
 
 const struct prototype *prototypes_at(const struct prototypes *of, size_t number)

@@ -18,6 +18,9 @@
  *	hex, octal	how a number is shown
  *	fd		it is a descriptor
  *
+ * `[[library(NAME, NAME)]];` alone says whose functions follow, to the end of the text or the next of these: libraries
+ * called NAME.so, NAME.so.*, NAME-*.so; `any`: of any. Before the first of these they are of any.
+ *
  * A structure or union that is no pointer, and long double, are not known, so a function that takes or gives one is
  * refused: where its other parameters are would be a guess.
  *
@@ -70,6 +73,8 @@ struct prototype_value {
 
 struct prototype {
 	const char *name;
+	const char *libraries; /* names with a blank behind each; NULL: of any */
+	unsigned text;	       /* which text has it, from 1 on */
 	struct prototype_value result, parameter[PROTOTYPE_PARAMETERS];
 	uint32_t parameters;
 	bool more;	/* of any number and type */
@@ -97,6 +102,11 @@ bool prototypes_read(struct prototypes *of, const char *text, struct prototypes_
 
 /* NULL: it has none. Valid until more is read. */
 const struct prototype *prototypes_find(const struct prototypes *of, const char *function);
+/*
+ * The same for a function of a library (soname, or the file's name), and for other names that it has there: open64,
+ * __open. NULL: it is none that is known.
+ */
+const struct prototype *prototypes_of(const struct prototypes *of, const char *function, const char *library);
 /* All: NULL behind the last one. */
 const struct prototype *prototypes_at(const struct prototypes *of, size_t number);
 
