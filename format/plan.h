@@ -10,8 +10,11 @@
  *
  * RULES, in the word after --values=, are lines "WHERE<tab>PATTERN<tab>KEY<tab>VALUE", one for each key of a section
  * [context PATTERN] of the rules, in the order of the sources; PATTERN is FUNCGLOB or FUNCGLOB@LIBGLOB. WHERE is
- * FILE:LINE, or an option, for messages. Of several sections that match a function, all count. A line whose PATTERN is
- * empty is of the section [prototypes]: its VALUE is one line of that.
+ * FILE:LINE, or an option, for messages. Of several sections that match a function, all count. KEY is context, if,
+ * every, longer or secret (tool/values/wanted.h). A line whose PATTERN is empty is of the section [prototypes]: its
+ * VALUE is one line of that, and its KEY says nothing.
+ *
+ * A function is there once, whatever its names are: a pattern that matches any of them matches it.
  */
 #ifndef XAUDIT_FORMAT_PLAN_H
 #define XAUDIT_FORMAT_PLAN_H

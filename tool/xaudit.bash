@@ -175,7 +175,7 @@ _xaudit()
 	pack) options='--output= --jobs= --level= --help' ;;
 	unpack) options='--output= --test --help' ;;
 	perf) options='--help' ;;
-	index) options='--verbose --dry-run --jobs= --quiet --kept --cache= --fd= --help' ;;
+	index) options='--verbose --dry-run --jobs= --quiet --kept --cache= --fd= --values= --help' ;;
 	*) return ;;
 	esac
 

@@ -7,7 +7,7 @@
 
 #include "runtime/base/identity.h"
 #include "runtime/values/evaluate.h"
-#include "tool/values/expression.h"
+#include "tool/values/condition.h"
 #include "x86_64/contract.h"
 
 static struct tramp_registers registers;
@@ -33,7 +33,7 @@ static bool look(void *context, const char *name, uint64_t *address)
 		return false;
 	return true;
 }
-/* What is known: that the first argument is an int called count, the second one float a double; the result an int. */
+/* What is known: that the first argument is an int called count, and so on. */
 static const struct values_word words[] = {
 	{ "count", VALUES_REGISTER, VALUES_RDI, false, VALUES_TYPE_SIGNED, 4 },
 	{ "size", VALUES_REGISTER, VALUES_R9, false, VALUES_TYPE_UNSIGNED, 4 },
@@ -116,7 +116,8 @@ static void condition(const char *text, bool holds)
 	bool made = compile("arg1", text);
 	const char *got = made ? show(&asked.entry, true) : wrong.part;
 
-	ok(made && holds == !strncmp(got, "arg1=", 5) && holds == !!strcmp(got, "out"), "%s %s", text, holds ? "holds" : "does not hold") ||
+	ok(made && holds == !strncmp(got, "arg1=", 5) && holds == !!strcmp(got, "out"), "%s %s", text,
+		holds ? "holds" : "does not hold") ||
 		(diag("got %s", got), 0);
 }
 
@@ -319,7 +320,8 @@ static void wrong_ones(void)
 static void random_texts(void)
 {
 	static const char *const piece[] = { "arg1", "arg", "7", ",", ":", "int", "string", "bytes", "x", "+", "-", "8",
-		"(", ")", "%", "rdi", "ret", "errno", "&&", "==", ">", " ", "0x10", "regs", "reg", "farg2", ">>", "double", "cxxstring", "count",
+		"(", ")", "%", "rdi", "ret", "errno", "&&", "==", ">", " ", "0x10", "regs", "reg", "farg2", ">>",
+		"double", "cxxstring", "count",
 		"variable" };
 	const int pieces = sizeof(piece) / sizeof(*piece);
 	long taken = 0, bad = 0;

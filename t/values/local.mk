@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/prototype.u
-dist_check_SCRIPTS += t/values/prototypes.t
-values_expressions = tool/values/condition.c tool/values/expression.c tool/values/expression.h tool/values/parser.c \
-	tool/values/parser.h
+check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/plan.u t/values/prototype.u
+dist_check_SCRIPTS += t/values/plan.t t/values/prototypes.t
+values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
+	tool/values/expression.h tool/values/parser.c tool/values/parser.h
 
 t_values_calls_u_SOURCES = t/values/calls.c
 t_values_calls_u_LDADD = t/lib/libcore.la
@@ -15,7 +15,11 @@ t_values_evaluate_u_LDADD = runtime/libruntime.la runtime/libbase.la
 t_values_expression_u_SOURCES = t/values/expression.c $(values_expressions)
 t_values_expression_u_LDADD = runtime/libruntime.la runtime/libbase.la
 
+t_values_plan_u_SOURCES = t/values/plan.c
+t_values_plan_u_LDADD = runtime/libruntime.la runtime/libbase.la
+
 t_values_prototype_u_SOURCES = t/values/prototype.c $(values_expressions) \
-	tool/values/prototype.c tool/values/prototype.h tool/values/contexts.c tool/values/contexts.h \
+	tool/values/contexts.c tool/values/contexts.h tool/values/library.c tool/values/library.h \
+	tool/values/prototype.c tool/values/prototype.h tool/values/token.c tool/values/token.h \
 	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
 t_values_prototype_u_LDADD = tool/read/libread.la audit/match/libmatch.la

@@ -10,6 +10,7 @@
 
 #include "tool/values/contexts.h"
 #include "tool/values/expression.h"
+#include "tool/values/library.h"
 #include "tool/values/prototype.h"
 
 static const char types[] = "typedef unsigned long size_t; typedef long ssize_t; typedef struct file FILE;\n"
@@ -123,15 +124,16 @@ static void libraries(void)
 			"int a(int x); [[library(libc, libm)]]; int open(int x); int b64(int x); int b(long y);"
 			"[[library(any)]]; int free(int x);",
 			&wrong), "functions of libraries are read");
-	ok(prototypes_of(all, "a", "libx.so.1") && prototypes_of(all, "free", "libx.so.1"), "those of any");
-	ok(prototypes_of(all, "open", "libc.so.6") && prototypes_of(all, "open", "libm-2.31.so") &&
-			!prototypes_of(all, "open", "libcx.so") && !prototypes_of(all, "open", "libx.so"),
+	ok(library_prototype(all, "a", "libx.so.1") && library_prototype(all, "free", "libx.so.1"), "those of any");
+	ok(library_prototype(all, "open", "libc.so.6") && library_prototype(all, "open", "libm-2.31.so") &&
+			!library_prototype(all, "open", "libcx.so") && !library_prototype(all, "open", "libx.so"),
 		"others only of these");
-	ok(prototypes_of(all, "open64", "libc.so.6") == prototypes_find(all, "open") &&
-			prototypes_of(all, "__open64", "libc.so.6") == prototypes_find(all, "open") &&
-			prototypes_of(all, "__b64", "libc.so.6") == prototypes_find(all, "b64"), "other names of them");
-	ok(!prototypes_of(all, "open_", "libc.so.6") && !prototypes_of(all, "64", "libc.so.6") &&
-			!prototypes_of(all, "_", "libc.so.6") && !prototypes_of(all, "__open64", "libx.so"),
+	ok(library_prototype(all, "open64", "libc.so.6") == prototypes_find(all, "open") &&
+			library_prototype(all, "__open64", "libc.so.6") == prototypes_find(all, "open") &&
+			library_prototype(all, "__b64", "libc.so.6") == prototypes_find(all, "b64"),
+		"other names of them");
+	ok(!library_prototype(all, "open_", "libc.so.6") && !library_prototype(all, "64", "libc.so.6") &&
+			!library_prototype(all, "_", "libc.so.6") && !library_prototype(all, "__open64", "libx.so"),
 		"and none that are not");
 	prototypes_free(all);
 }

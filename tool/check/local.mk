@@ -14,7 +14,7 @@ xaudit_LDADD += $(DW_LIBS)
 
 # What it does not report; installed, and in a build folder beside the command.
 EXTRA_DIST += tool/check/default.supp
-pkgdata_DATA = default.supp
+pkgdata_DATA += default.supp
 CLEANFILES += default.supp
 default.supp: $(srcdir)/tool/check/default.supp
 	$(AM_V_GEN)rm -f $@ && cp $(srcdir)/tool/check/default.supp $@ && chmod u+w $@

@@ -125,3 +125,27 @@ int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr ba
 	free(real);
 	return fd;
 }
+
+Dwfl *debug_open(int fd, const char *path, Dwfl_Module **module)
+{
+	static char *debug_path;
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = debug_find,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &debug_path,
+	};
+	Dwfl *dwfl = debug_begin(&callbacks);
+	int own = dwfl ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+	*module = own < 0 ? NULL : dwfl_report_offline(dwfl, path, path, own);
+	if (*module) {
+		/* The descriptor is libdwfl's now. */
+		dwfl_report_end(dwfl, NULL, NULL);
+		return dwfl;
+	}
+	if (own >= 0)
+		close(own);
+	dwfl_end(dwfl);
+	return NULL;
+}

@@ -17,6 +17,12 @@
  */
 Dwfl *debug_begin(const Dwfl_Callbacks *callbacks);
 
+/*
+ * A file, with its debug file if it has one, at the addresses that it was linked for, plus the bias that libdwfl tells.
+ * It is found and checked as above; fd stays the caller's. Returns NULL if it can't be. dwfl_end() ends it.
+ */
+Dwfl *debug_open(int fd, const char *path, Dwfl_Module **module);
+
 /* As find_debuginfo of Dwfl_Callbacks. */
 int debug_find(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file, const char *link,
 	GElf_Word crc, char **found);

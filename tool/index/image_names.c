@@ -3,10 +3,8 @@
 #include "tool/index/image_names.h"
 
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/bind/nointercept.h"
 #include "audit/site/symbol.h"
@@ -130,24 +128,12 @@ static void exported_names(struct image *image)
 /* libdwfl finds and checks the debug file, and unpacks .gnu_debugdata. */
 static void all_names(struct image *image, int fd, const char *path)
 {
-	static char *debug_path;
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = debug_find,
-		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &debug_path,
-	};
-	Dwfl *dwfl = debug_begin(&callbacks);
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	Dwfl_Module *module;
+	Dwfl *dwfl = debug_open(fd, path, &module);
 	GElf_Addr bias;
 
-	if (!dwfl || own < 0)
-		goto out;
-	Dwfl_Module *module = dwfl_report_offline(dwfl, path, path, own);
-	if (!module)
-		goto out;
-	own = -1; /* libdwfl's now */
-	dwfl_report_end(dwfl, NULL, NULL);
+	if (!dwfl)
+		return;
 	Elf *elf = dwfl_module_getelf(module, &bias);
 	int count = dwfl_module_getsymtab(module);
 	for (int i = 1; elf && i < count; i++) {
@@ -161,9 +147,6 @@ static void all_names(struct image *image, int fd, const char *path)
 		if (before < image->functions && ELF64_ST_BIND(symbol.st_info) == STB_LOCAL)
 			image->symbols = true;
 	}
-out:
-	if (own >= 0)
-		close(own);
 	dwfl_end(dwfl);
 }
 

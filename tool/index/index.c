@@ -12,10 +12,12 @@
 #include "audit/index/index.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
+#include "tool/base/whole.h"
 #include "tool/index/cache.h"
 #include "tool/index/cache_trim.h"
 #include "tool/index/file_index.h"
 #include "tool/index/own_file.h"
+#include "tool/index/plan.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 
@@ -24,6 +26,7 @@ struct options {
 	const char *folder; /* of --cache, or NULL */
 	uint32_t fd;	    /* of --fd; 0: none */
 	uint32_t jobs;	    /* 0: not said */
+	const char *values; /* of --values, or NULL */
 };
 
 static const struct options_row rows[] = {
@@ -40,6 +43,8 @@ static const struct options_row rows[] = {
 	{ 0, "fd", "N", "what is not kept is written to this open descriptor; of one FILE",
 		.take = options_number, .at = offsetof(struct options, fd), .allowed = "the number of a descriptor",
 		.most = INT_MAX },
+	{ 0, "values", "RULES", "write how values of its functions are found, of one FILE; makes no index",
+		.take = options_text, .at = offsetof(struct options, values) },
 	OPTIONS_HELP,
 	{ 0 },
 };
@@ -260,6 +265,25 @@ static int do_file(const struct options *options, const char *file)
 	return status;
 }
 
+/* --values: the plan of a file, to the descriptor or to standard output. */
+static int do_values(const struct options *options, const char *file)
+{
+	struct plan_made made;
+	int fd = own_open(file), r = fd < 0 ? fd : plan_make(&made, fd, file, options->values);
+
+	if (fd >= 0)
+		close(fd);
+	if (r) {
+		tool_error("index", "%s: %s", file, r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
+		return TOOL_FAILED;
+	}
+	r = whole_write(options->fd ? (int)options->fd : STDOUT_FILENO, made.bytes, made.size, WHOLE_NEXT);
+	if (r)
+		tool_error("index", "%s: what was made of it can't be written: %s", file, strerror(r));
+	free(made.bytes);
+	return r || made.wrong ? TOOL_FAILED : TOOL_OK;
+}
+
 int index_main(int argc, char **argv)
 {
 	struct options options = { 0 };
@@ -273,8 +297,13 @@ int index_main(int argc, char **argv)
 		tool_error("index", "no file is named; see xaudit index --help");
 		return TOOL_USAGE;
 	}
-	if (options.fd && first + 1 != argc) {
-		tool_error("index", "--fd takes one file, not also %s; see xaudit index --help", argv[first + 1]);
+	if ((options.fd || options.values) && first + 1 != argc) {
+		tool_error("index", "--%s takes one file, not also %s; see xaudit index --help",
+			options.values ? "values" : "fd", argv[first + 1]);
+		return TOOL_USAGE;
+	}
+	if (options.values && !options.fd && isatty(STDOUT_FILENO)) {
+		tool_error("index", "what --values writes is not for a terminal: it wants a pipe, a file, or --fd");
 		return TOOL_USAGE;
 	}
 	/*
@@ -283,6 +312,8 @@ int index_main(int argc, char **argv)
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	if (options.values)
+		return do_values(&options, argv[first]);
 	index_jobs(options.jobs);
 	for (; first < argc; first++)
 		if (do_file(&options, argv[first]))

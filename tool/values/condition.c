@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions: expression.h. */
+#include "tool/values/condition.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +126,7 @@ static bool compare(struct values_asked *asked, struct parser *p)
 	emit_compare(p, &by, (enum operator)op, &left, &right);
 	parser_emit(p, VALUES_UNLESS, 0, 0);
 	p->full |= left.full;
-	return asked_add(asked, p->at_end ? &asked->end_if : &asked->entry_if, p);
+	return values_add(asked, p->at_end ? &asked->end_if : &asked->entry_if, p);
 }
 
 bool values_ask_if(struct values_asked *asked, const char *condition, const struct values_known *known,

@@ -8,6 +8,7 @@
 
 #include "audit/match/match.h"
 #include "tool/base/memory.h"
+#include "tool/values/parser.h"
 
 #define REGISTERS 6 /* of arguments */
 #define FLOATS	  8
@@ -79,7 +80,7 @@ void contexts_know(struct contexts_list *list, const char *name, const char *at,
 {
 	struct values_word word = { .name = name, .type = type, .size = size, .is_result = strstr(at, "ret") != NULL };
 
-	if (!values_push(at, &word.op, &word.operand))
+	if (!parser_push(at, &word.op, &word.operand))
 		return;
 	list->word = memory_grow(list->word, list->words, sizeof(*list->word));
 	list->word[list->words++] = word;

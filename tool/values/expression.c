@@ -47,7 +47,7 @@ static bool keep(struct values_asked *asked, struct parser *p)
 	return true;
 }
 
-bool asked_add(struct values_asked *asked, struct values_program *to, struct parser *p)
+bool values_add(struct values_asked *asked, struct values_program *to, struct parser *p)
 {
 	if (p->at_end && !keep(asked, p))
 		return false;
@@ -72,7 +72,7 @@ static bool add_value(struct values_asked *asked, struct parser *p, const char *
 	*value = (struct values_value){ .type = type, .size = size };
 	snprintf(value->name, sizeof(value->name), "%.*s", (int)length, name);
 	to->most += (uint32_t)most;
-	return asked_add(asked, to, p);
+	return values_add(asked, to, p);
 }
 
 /* bytes:SIZE:NAME:..., behind its first colon. Leaves the code of SIZE in *size, or its number in *most. */

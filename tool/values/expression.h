@@ -17,7 +17,8 @@
  *			+OFFSET(expression), -OFFSET(expression): the memory at that address
  *			NUMBER, SYMBOL: the variable that lies at that address; within brackets the address itself
  *			expression>>BITS: shifted right
- *	condition	expression OP NUMBER, or TYPE:expression OP NUMBER, joined by &&; OP is == != < <= > >=
+ *	condition	(condition.h) expression OP NUMBER, or TYPE:expression OP NUMBER, joined by &&; OP is
+ *			== != < <= > >=
  *
  * What needs ret, fret or errno is found when the call ends, all else when it begins; arguments of an expression of the
  * first kind are kept from the beginning. Memory is read with the size of the type, addresses as 8 bytes. An argument,
@@ -106,17 +107,15 @@ bool values_ask(struct values_asked *asked, const char *contexts, const struct v
 /* The first context of a text; *length: of it. Returns what follows its comma, or NULL: it is the last. */
 const char *values_first(const char *contexts, size_t *length);
 
-/* The code that pushes this word of a call: "arg2", "farg1", "%rdi", "ret". Returns false: it is none. */
-bool values_push(const char *word, uint8_t *op, uint8_t *operand);
-
-/* Adds a condition; of several, all must hold. As values_ask(). */
-bool values_ask_if(struct values_asked *asked, const char *condition, const struct values_known *known,
-	struct values_wrong *wrong);
-
 /*
  * Completes the code of entry and end. Returns false if it is too much: *wrong says of what. Afterwards `entry` and
  * `end` are code that the module takes; end.size 0: there is nothing to do at the end.
  */
 bool values_complete(struct values_asked *asked, struct values_wrong *wrong);
+
+struct parser;
+
+/* Adds a parser's code to one of the programs of *asked (parser.h). Returns false: it is too much. */
+bool values_add(struct values_asked *asked, struct values_program *to, struct parser *p);
 
 #endif

@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls, as people ask for them.
-xaudit_SOURCES += tool/values/condition.c tool/values/expression.c tool/values/expression.h \
-	tool/values/parser.c tool/values/parser.h \
-	tool/values/prototype.c tool/values/prototype.h tool/values/contexts.c tool/values/contexts.h
+xaudit_SOURCES += tool/values/condition.c tool/values/condition.h tool/values/contexts.c tool/values/contexts.h \
+	tool/values/expression.c tool/values/expression.h tool/values/layout.c tool/values/layout.h \
+	tool/values/library.c tool/values/library.h tool/values/parser.c tool/values/parser.h tool/values/prototype.c \
+	tool/values/prototype.h tool/values/token.c tool/values/token.h tool/values/variables.c \
+	tool/values/variables.h tool/values/wanted.c tool/values/wanted.h
+
+# Beside the command, where it looks first; `make install` puts it where it looks else. Users can read and copy it.
 EXTRA_DIST += tool/values/prototypes
+pkgdata_DATA += prototypes
+CLEANFILES += prototypes
+prototypes: $(srcdir)/tool/values/prototypes
+	$(AM_V_GEN)rm -f $@ && cp $(srcdir)/tool/values/prototypes $@ && chmod u+w $@

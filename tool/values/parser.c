@@ -327,7 +327,7 @@ void parser_extend(struct parser *p, const struct values_word *word)
 		parser_emit(p, word->type == VALUES_TYPE_SIGNED ? VALUES_SIGNED : VALUES_UNSIGNED, word->size, 1);
 }
 
-bool values_push(const char *word, uint8_t *op, uint8_t *operand)
+bool parser_push(const char *word, uint8_t *op, uint8_t *operand)
 {
 	struct values_wrong wrong;
 	struct parser p = parser_of(word, strlen(word), NULL, &wrong);

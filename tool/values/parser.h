@@ -63,7 +63,7 @@ bool parser_expression(struct parser *p, uint8_t size, bool inner);
 /* Has a word of 8 bytes be the number that its lower bytes are, by its type. NULL: it stays as it is. */
 void parser_extend(struct parser *p, const struct values_word *word);
 
-/* Adds the parser's code to one of the programs of *asked. Returns false: it is too much (expression.c). */
-bool asked_add(struct values_asked *asked, struct values_program *to, struct parser *p);
+/* The code that pushes this word of a call: "arg2", "farg1", "%rdi", "ret". Returns false: it is none. */
+bool parser_push(const char *word, uint8_t *op, uint8_t *operand);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "tool/base/hash.h"
 #include "tool/base/memory.h"
+#include "tool/values/token.h"
 
 struct type_name {
 	const char *word;
@@ -36,11 +37,7 @@ struct prototypes {
 
 struct parser {
 	struct prototypes *of;
-	const char *at;
-	uint32_t line;
-	const char *word; /* the token at hand; length 0: the end of the text */
-	size_t length;
-	uint32_t word_line;
+	struct token t;
 	struct prototypes_wrong *wrong;
 };
 
@@ -49,56 +46,21 @@ struct parser {
 /* Always false. */
 static bool fail(struct parser *p, const char *before, const char *after)
 {
-	p->wrong->line = p->word_line;
+	p->wrong->line = p->t.word_line;
 	p->wrong->before = before;
 	p->wrong->after = after;
-	snprintf(p->wrong->part, sizeof(p->wrong->part), "%.*s", (int)p->length, p->word);
+	snprintf(p->wrong->part, sizeof(p->wrong->part), "%.*s", (int)p->t.length, p->t.word);
 	return false;
-}
-
-static void skip_space(struct parser *p)
-{
-	for (;; p->at++) {
-		if (p->at[0] == '/' && p->at[1] == '*') {
-			for (p->at += 2; *p->at && !(p->at[0] == '*' && p->at[1] == '/'); p->at++)
-				p->line += *p->at == '\n';
-			p->at += *p->at != 0;
-		} else if (p->at[0] == '/' && p->at[1] == '/') {
-			while (p->at[1] && p->at[1] != '\n')
-				p->at++;
-		} else if (!isspace((unsigned char)*p->at)) {
-			return;
-		}
-		p->line += *p->at == '\n';
-		if (!*p->at)
-			return;
-	}
-}
-
-static bool is_letter(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
 }
 
 static void next(struct parser *p)
 {
-	static const char *const longer[] = { "...", "[[", "]]" };
-
-	skip_space(p);
-	p->word = p->at;
-	p->word_line = p->line;
-	p->length = *p->at != 0;
-	for (size_t i = 0; i < sizeof(longer) / sizeof(*longer); i++)
-		if (!strncmp(p->at, longer[i], strlen(longer[i])))
-			p->length = strlen(longer[i]);
-	while (is_letter(*p->at) && is_letter(p->at[p->length]))
-		p->length++;
-	p->at += p->length;
+	token_next(&p->t);
 }
 
 static bool is(const struct parser *p, const char *word)
 {
-	return strlen(word) == p->length && !strncmp(p->word, word, p->length);
+	return strlen(word) == p->t.length && !strncmp(p->t.word, word, p->t.length);
 }
 
 static bool take(struct parser *p, const char *word)
@@ -116,7 +78,7 @@ static bool expect(struct parser *p, const char *word, const char *message)
 
 static bool is_name(const struct parser *p)
 {
-	return p->length && is_letter(*p->word) && !isdigit((unsigned char)*p->word);
+	return p->t.length && token_letter(*p->t.word) && !isdigit((unsigned char)*p->t.word);
 }
 
 /* A copy of the word at hand, which lives as long as the prototypes. */
@@ -125,7 +87,7 @@ static const char *take_word(struct parser *p)
 	struct prototypes *of = p->of;
 
 	of->word = memory_grow(of->word, of->words, sizeof(*of->word));
-	const char *word = of->word[of->words++] = memory_text(p->word, p->length);
+	const char *word = of->word[of->words++] = memory_text(p->t.word, p->t.length);
 	next(p);
 	return word;
 }
@@ -135,9 +97,9 @@ static bool take_number(struct parser *p, int64_t *number)
 	bool negative = take(p, "-");
 	char text[32], *end;
 
-	snprintf(text, sizeof(text), "%.*s", (int)p->length, p->word);
+	snprintf(text, sizeof(text), "%.*s", (int)p->t.length, p->t.word);
 	*number = (int64_t)strtoull(text, &end, 0);
-	if (!p->length || !isdigit((unsigned char)*text) || *end)
+	if (!p->t.length || !isdigit((unsigned char)*text) || *end)
 		return fail(p, "expected a number, not", "");
 	*number = negative ? -*number : *number;
 	next(p);
@@ -163,9 +125,9 @@ static bool libraries(struct parser *p, const char **to)
 	if (!expect(p, "(", "expected a bracket, not"))
 		return false;
 	do {
-		if (!is_name(p) || n + p->length + 2 > sizeof(list))
+		if (!is_name(p) || n + p->t.length + 2 > sizeof(list))
 			return fail(p, "expected the name of a library, not", "");
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%.*s ", (int)p->length, p->word);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%.*s ", (int)p->t.length, p->t.word);
 		next(p);
 	} while (take(p, ","));
 	p->of->word = memory_grow(p->of->word, p->of->words, sizeof(*p->of->word));
@@ -211,7 +173,7 @@ static bool attribute(struct parser *p, struct attributes *a)
 	next(p);
 	if (!expect(p, "(", "expected a bracket, not"))
 		return false;
-	if (!p->length || !is_letter(*p->word))
+	if (!p->t.length || !token_letter(*p->t.word))
 		return fail(p, "expected a name or a number, not", "");
 	*to = take_word(p);
 	return expect(p, ")", "expected a bracket, not");
@@ -325,7 +287,7 @@ static bool base_type(struct parser *p, struct type *type, bool *is_const)
 			return fail(p, "expected the name of an enum, not", "");
 		type->names = find_names(p->of, take_word(p));
 	} else {
-		const struct type *known = find_type(p->of, p->word, p->length);
+		const struct type *known = find_type(p->of, p->t.word, p->t.length);
 		if (!known)
 			return fail(p, "no type is called", "");
 		*type = *known;
@@ -385,7 +347,7 @@ static unsigned take_stars(struct parser *p, bool *last_const)
 static bool skip_brackets(struct parser *p)
 {
 	for (unsigned depth = 1; depth; next(p)) {
-		if (!p->length)
+		if (!p->t.length)
 			return fail(p, "a bracket is not closed before", "the end");
 		depth += is(p, "(");
 		depth -= is(p, ")");
@@ -417,7 +379,7 @@ static bool parameter(struct parser *p, struct prototype_value *value)
 		value->name = take_word(p);
 	if (take(p, "[")) {
 		stars++;
-		while (p->length && !is(p, "]"))
+		while (p->t.length && !is(p, "]"))
 			next(p);
 		if (!expect(p, "]", "expected a bracket, not"))
 			return false;
@@ -586,12 +548,12 @@ void prototypes_free(struct prototypes *of)
 
 bool prototypes_read(struct prototypes *of, const char *text, struct prototypes_wrong *wrong)
 {
-	struct parser p = { .of = of, .at = text, .line = 1, .wrong = wrong };
+	struct parser p = { .of = of, .t = { .at = text, .line = 1 }, .wrong = wrong };
 
 	of->texts++;
 	of->libraries = NULL;
 	next(&p);
-	while (p.length)
+	while (p.t.length)
 		if (!declaration(&p))
 			return false;
 	return true;
@@ -602,35 +564,6 @@ const struct prototype *prototypes_find(const struct prototypes *of, const char 
 	uint32_t row = HASH_FIND(i, &of->by_name, hash_text(0, name), !strcmp(of->function[i].name, name));
 
 	return row == HASH_NONE ? NULL : &of->function[row];
-}
-
-static bool is_of(const struct prototype *function, const char *library)
-{
-	size_t n;
-
-	for (const char *name = function->libraries; name && *name; name += n + 1) {
-		n = strcspn(name, " ");
-		if (!strncmp(name, library, n) && (library[n] == '.' || library[n] == '-'))
-			return true;
-	}
-	return !function->libraries;
-}
-
-const struct prototype *prototypes_of(const struct prototypes *of, const char *name, const char *library)
-{
-	const struct prototype *found = prototypes_find(of, name);
-	size_t length = strlen(name);
-
-	if (found)
-		return is_of(found, library) ? found : NULL;
-	if (*name == '_')
-		return prototypes_of(of, name + strspn(name, "_"), library);
-	if (length > 2 && !strcmp(name + length - 2, "64")) {
-		char *shorter = memory_text(name, length - 2);
-		found = prototypes_of(of, shorter, library);
-		free(shorter);
-	}
-	return found;
 }
 
 const struct prototype *prototypes_at(const struct prototypes *of, size_t number)

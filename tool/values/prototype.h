@@ -102,11 +102,6 @@ bool prototypes_read(struct prototypes *of, const char *text, struct prototypes_
 
 /* NULL: it has none. Valid until more is read. */
 const struct prototype *prototypes_find(const struct prototypes *of, const char *function);
-/*
- * The same for a function of a library (soname, or the file's name), and for other names that it has there: open64,
- * __open. NULL: it is none that is known.
- */
-const struct prototype *prototypes_of(const struct prototypes *of, const char *function, const char *library);
 /* All: NULL behind the last one. */
 const struct prototype *prototypes_at(const struct prototypes *of, size_t number);
 

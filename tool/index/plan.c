@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/index/plan.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/base/hash.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/index/debug.h"
+#include "tool/index/image.h"
+#include "tool/index/own_file.h"
+#include "tool/values/condition.h"
+#include "tool/values/contexts.h"
+#include "tool/values/layout.h"
+#include "tool/values/library.h"
+#include "tool/values/variables.h"
+#include "tool/values/wanted.h"
+
+/* Bytes that functions share: code, layouts, names. Positions count from the first of them. */
+struct pieces {
+	uint8_t *bytes;
+	size_t size, room;
+	struct piece {
+		uint32_t at, size;
+	} *piece;
+	uint32_t pieces;
+	struct hash by_bytes;
+};
+
+struct making {
+	struct image image;
+	const char *path;
+	char *soname; /* or NULL */
+	struct wanted wanted;
+	struct prototypes *prototypes;
+	unsigned own; /* as wanted_prototypes() */
+	Dwfl *dwfl;
+	struct variables variables;
+	struct image_alias *alias; /* those of the image, by function */
+	struct pieces pieces;
+	struct plan_function *function;
+	uint32_t functions;
+	bool *matches; /* of each rule, the function at hand */
+	const char *left_out; /* the first function that has more values than there may be */
+	size_t left_outs;
+	bool wrong;
+};
+
+/* ---- bytes ---- */
+
+static uint32_t hash_bytes(const uint8_t *bytes, size_t size)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ bytes[i]) * 0x100000001b3u;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+/* Where these bytes are; they are added if they are not there. */
+static uint32_t put(struct pieces *to, const void *bytes, size_t size)
+{
+	uint32_t hash = hash_bytes(bytes, size);
+	uint32_t row = HASH_FIND(i, &to->by_bytes, hash,
+		to->piece[i].size == size && !memcmp(to->bytes + to->piece[i].at, bytes, size));
+
+	if (row != HASH_NONE)
+		return to->piece[row].at;
+	while (to->room - to->size < size + 8) {
+		to->room = to->room ? 2 * to->room : 1 << 16;
+		to->bytes = memory_resize(to->bytes, to->room, 1);
+	}
+	to->piece = memory_grow(to->piece, to->pieces, sizeof(*to->piece));
+	to->piece[to->pieces] = (struct piece){ (uint32_t)to->size, (uint32_t)size };
+	memory_hash(&to->by_bytes, hash, to->pieces);
+	memset(to->bytes + to->size, 0, size + 8);
+	memcpy(to->bytes + to->size, bytes, size);
+	to->size += (size + 7) / 8 * 8;
+	return to->piece[to->pieces++].at;
+}
+
+/* ---- a function ---- */
+
+static int by_function(const void *a, const void *b)
+{
+	const struct image_alias *x = a, *y = b;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The function's names, one after another: NULL behind the last one. The first may be NULL, too: it has none. */
+static const char *name_of(const struct making *m, size_t function, size_t number)
+{
+	size_t low = 0, high = m->image.aliases;
+
+	if (!number)
+		return m->image.function[function].name;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (m->alias[middle].function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	low += number - 1;
+	return low < m->image.aliases && m->alias[low].function == function ? m->alias[low].name : NULL;
+}
+
+/* Fills m->matches. Returns false: nothing is wanted of the function. */
+static bool match(struct making *m, size_t function)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		const struct rules_pattern *pattern = &m->wanted.rule[i].pattern;
+		/* Keys of one section follow each other. */
+		if (i && !strcmp(pattern->function, m->wanted.rule[i - 1].pattern.function) &&
+			!pattern->library == !m->wanted.rule[i - 1].pattern.library &&
+			(!pattern->library || !strcmp(pattern->library, m->wanted.rule[i - 1].pattern.library))) {
+			m->matches[i] = m->matches[i - 1];
+			continue;
+		}
+		const char *name = name_of(m, function, 0);
+		bool matches = rules_match(pattern, name, m->path, m->soname);
+		for (size_t n = 1; !matches && (name = name_of(m, function, n)); n++)
+			matches = rules_match(pattern, name, m->path, m->soname);
+		m->matches[i] = matches;
+		any |= matches;
+	}
+	return any;
+}
+
+/* What is known of the function's parameters. */
+static void describe(struct making *m, size_t function, const struct contexts_wish *wish, struct contexts_list *list)
+{
+	const char *library = m->soname ? m->soname : tool_base(m->path), *name;
+	const struct prototype *found = NULL;
+
+	for (size_t n = 0; !found && (name = name_of(m, function, n)); n++)
+		found = library_prototype(m->prototypes, name, library);
+	if (found)
+		contexts_of(list, found, wish);
+}
+
+/* What the rules that match ask of arguments, together. secret: room for all of them. */
+static void wish_of(const struct making *m, struct contexts_wish *wish)
+{
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		const struct wanted_rule *rule = &m->wanted.rule[i];
+		if (!m->matches[i])
+			continue;
+		if (rule->key == WANTED_ARGUMENTS) {
+			wish->arguments = true;
+			wish->contents |= rule->contents;
+			if (wish->depth < rule->number)
+				wish->depth = (uint32_t)rule->number;
+		} else if (rule->key == WANTED_RESULT) {
+			wish->result = true;
+		} else if (rule->key == WANTED_SECRET) {
+			wish->secret[wish->secrets++] = rule->value;
+		}
+	}
+}
+
+/* Would it still be code, with all that is asked for so far? */
+static bool fits(const struct values_asked *asked, struct values_wrong *wrong)
+{
+	struct values_asked whole = *asked;
+
+	return values_complete(&whole, wrong);
+}
+
+/*
+ * Adds a context. item: what it is; NULL: it says so itself. Returns false: it is wrong, or too much, and *asked is as
+ * before.
+ */
+static bool ask(struct values_asked *asked, const char *text, const struct contexts_item *item,
+	const struct values_known *known, struct values_wrong *wrong)
+{
+	struct values_asked before = *asked;
+
+	if (!values_ask(asked, text, known, wrong) || !fits(asked, wrong)) {
+		*asked = before;
+		return false;
+	}
+	for (int end = 0; item && end < 2; end++) {
+		struct values_program *program = end ? &asked->end : &asked->entry;
+		for (uint32_t i = end ? before.end.values : before.entry.values; i < program->values; i++) {
+			program->value[i].role = item->role;
+			program->value[i].place = item->place;
+			program->value[i].marks = item->marks;
+			program->value[i].names = item->names;
+		}
+	}
+	return true;
+}
+
+/* The rules that match ask for contexts, and for conditions. Returns false: some of it is too much. */
+static bool ask_all(struct making *m, struct values_asked *asked, const struct contexts_list *list,
+	const struct values_known *known)
+{
+	struct values_wrong wrong = { 0 };
+	bool whole = true, done[2] = { false, false };
+
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		struct wanted_rule *rule = &m->wanted.rule[i];
+		struct values_asked before = *asked;
+		if (!m->matches[i] || rule->key != WANTED_IF)
+			continue;
+		if (values_ask_if(asked, rule->value, known, &wrong) && fits(asked, &wrong))
+			continue;
+		*asked = before;
+		m->wrong = true;
+		wanted_wrong(rule, &wrong);
+	}
+	for (size_t i = 0; i < m->wanted.rules && whole; i++) {
+		struct wanted_rule *rule = &m->wanted.rule[i];
+		bool result = rule->key == WANTED_RESULT;
+		if (!m->matches[i])
+			continue;
+		if (rule->key == WANTED_CONTEXT && !ask(asked, rule->value, NULL, known, &wrong)) {
+			whole = !wrong.too_much;
+			m->wrong |= whole;
+			if (whole)
+				wanted_wrong(rule, &wrong);
+		}
+		if ((rule->key != WANTED_ARGUMENTS && !result) || done[result])
+			continue;
+		done[result] = true;
+		for (size_t k = 0; k < list->items && whole; k++)
+			if ((list->item[k].role != VALUES_ROLE_ARGUMENT) == result)
+				whole = ask(asked, list->item[k].text, &list->item[k], known, &wrong);
+	}
+	return whole;
+}
+
+static struct plan_part part_of(struct pieces *to, const struct values_program *program, const struct contexts_list *of)
+{
+	struct plan_part part = { .size = (uint32_t)program->size };
+	size_t bytes;
+
+	if (!program->size || program->code[0] == VALUES_END)
+		return (struct plan_part){ 0 };
+	part.code = put(to, program->code, program->size);
+	if (!program->values)
+		return part;
+	void *layout = layout_make(program, of, &bytes);
+	part.layout = put(to, layout, bytes);
+	part.bytes = (uint32_t)bytes;
+	free(layout);
+	return part;
+}
+
+static void add_function(struct making *m, size_t function, const struct values_asked *asked,
+	const struct contexts_list *list)
+{
+	const char *name = m->image.function[function].name;
+	struct plan_function one = { .offset = m->image.function[function].address };
+
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		const struct wanted_rule *rule = &m->wanted.rule[i];
+		if (m->matches[i] && rule->key == WANTED_EVERY && one.every < rule->number)
+			one.every = (uint32_t)rule->number;
+		if (m->matches[i] && rule->key == WANTED_LONGER && one.longer < rule->number)
+			one.longer = rule->number;
+	}
+	one.entry = part_of(&m->pieces, &asked->entry, list);
+	one.end = part_of(&m->pieces, &asked->end, list);
+	if (one.every == 1)
+		one.every = 0;
+	if (!one.entry.size && !one.end.size && !one.every && !one.longer)
+		return;
+	one.name = put(&m->pieces, name ? name : "", name ? strlen(name) + 1 : 1);
+	m->function = memory_grow(m->function, m->functions, sizeof(*m->function));
+	m->function[m->functions++] = one;
+}
+
+static void make_function(struct making *m, size_t function)
+{
+	struct contexts_wish wish = { .secret = memory_zeroed(m->wanted.rules, sizeof(char *)) };
+	struct contexts_list list = { 0 };
+	struct values_asked asked = { .keeps = 0 };
+	struct values_wrong wrong;
+
+	wish_of(m, &wish);
+	describe(m, function, &wish, &list);
+	const struct values_known known = { variables_look, &m->variables, list.word, list.words };
+	if (!ask_all(m, &asked, &list, &known) && !m->left_outs++) {
+		m->left_out = m->image.function[function].name;
+		m->left_out = m->left_out ? m->left_out : "a function without a name";
+	}
+	if (values_complete(&asked, &wrong))
+		add_function(m, function, &asked, &list);
+	contexts_free(&list);
+	free(wish.secret);
+}
+
+/* ---- the whole ---- */
+
+static uint32_t moved(uint32_t at, size_t base, bool has)
+{
+	return has ? at + (uint32_t)base : 0;
+}
+
+static void move_part(struct plan_part *part, size_t base)
+{
+	part->code = moved(part->code, base, part->size);
+	part->layout = moved(part->layout, base, part->bytes);
+}
+
+static void join(struct making *m, struct plan_made *made)
+{
+	size_t list = m->functions * sizeof(*m->function), base = sizeof(struct plan_head) + list;
+	struct plan_head head = { .magic = PLAN_MAGIC, .version = PLAN_VERSION, .count = m->functions,
+		.size = base + m->pieces.size };
+
+	for (uint32_t i = 0; i < m->functions; i++) {
+		m->function[i].name += (uint32_t)base;
+		move_part(&m->function[i].entry, base);
+		move_part(&m->function[i].end, base);
+	}
+	uint8_t *bytes = memory_zeroed(head.size, 1);
+	memcpy(bytes, &head, sizeof(head));
+	if (list)
+		memcpy(bytes + sizeof(head), m->function, list);
+	if (m->pieces.size)
+		memcpy(bytes + base, m->pieces.bytes, m->pieces.size);
+	*made = (struct plan_made){ .bytes = bytes, .size = head.size, .wrong = m->wrong };
+}
+
+static void make(struct making *m)
+{
+	m->matches = memory_zeroed(m->wanted.rules + 1, sizeof(*m->matches));
+	m->alias = memory_zeroed(m->image.aliases + 1, sizeof(*m->alias));
+	if (m->image.aliases)
+		memcpy(m->alias, m->image.alias, m->image.aliases * sizeof(*m->alias));
+	qsort(m->alias, m->image.aliases, sizeof(*m->alias), by_function);
+	for (size_t i = 0; i < m->image.functions; i++)
+		if (!m->image.function[i].piece && match(m, i))
+			make_function(m, i);
+	if (m->left_outs)
+		tool_error("index", "%s: more values than 32, or 1504 bytes, are asked of %s%s; the last ones are left "
+				    "out", m->path, m->left_out, m->left_outs > 1 ? ", and of others" : "");
+}
+
+int plan_make(struct plan_made *made, int fd, const char *path, const char *rules)
+{
+	struct making m = { .path = path };
+	struct image_name name;
+	int own = own_copy(fd), r = own < 0 ? own : image_open(&m.image, own, path, NULL);
+
+	if (r) {
+		if (own >= 0)
+			close(own);
+		return r;
+	}
+	if (!image_identify(own, &name))
+		m.soname = name.soname;
+	m.wrong = !wanted_read(&m.wanted, rules);
+	m.prototypes = wanted_prototypes(&m.wanted, &m.own, &m.wrong);
+	m.dwfl = debug_open(own, path, &m.variables.module);
+	close(own);
+	make(&m);
+	join(&m, made);
+	if (m.dwfl)
+		dwfl_end(m.dwfl);
+	variables_free(&m.variables);
+	prototypes_free(m.prototypes);
+	wanted_free(&m.wanted);
+	image_close(&m.image);
+	hash_free(&m.pieces.by_bytes);
+	free(m.pieces.bytes);
+	free(m.pieces.piece);
+	free(m.function);
+	free(m.matches);
+	free(m.alias);
+	free(m.soname);
+	return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RULES (format/plan.h): what is to be recorded, of which functions. What is wrong there is said as it is read, in one
+ * line each, and left out: "xaudit: WHERE: what".
+ *
+ *	context = CONTEXT CONTEXT...	contexts of expression.h, with commas or blanks between them; and
+ *		args, args:contents, args:depth=N	all arguments, by the function's prototype; with what is in
+ *							buffers; with N levels of structures
+ *		retval					what comes back, and why it failed
+ *	if = CONDITION			expression.h
+ *	every = N			one call of a thread in so many
+ *	longer = TIME			calls that are not shorter
+ *	secret = NAME NAME...		patterns of parameters that are never recorded
+ *
+ * Memory that runs out ends the command. One thread.
+ */
+#ifndef XAUDIT_TOOL_VALUES_WANTED_H
+#define XAUDIT_TOOL_VALUES_WANTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/match/match.h"
+
+struct prototypes;
+struct values_wrong;
+
+enum wanted_key {
+	WANTED_CONTEXT,
+	WANTED_ARGUMENTS,
+	WANTED_RESULT,
+	WANTED_IF,
+	WANTED_EVERY,
+	WANTED_LONGER,
+	WANTED_SECRET
+};
+
+struct wanted_rule {
+	const char *where;
+	struct rules_pattern pattern;
+	enum wanted_key key;
+	char *value;	 /* of CONTEXT, IF, SECRET */
+	uint64_t number; /* of EVERY, LONGER; of ARGUMENTS the depth */
+	bool contents;	 /* of ARGUMENTS */
+	bool told;	 /* something was wrong with it already */
+};
+
+struct wanted {
+	struct wanted_rule *rule;
+	size_t rules;
+	char **line; /* of prototypes; with their places */
+	const char **line_where;
+	size_t lines;
+	char *text;
+};
+
+/* Returns false if something was wrong; *wanted has the rest. */
+bool wanted_read(struct wanted *wanted, const char *text);
+void wanted_free(struct wanted *wanted);
+
+/* Says what is wrong with a rule, once. */
+void wanted_wrong(struct wanted_rule *rule, const struct values_wrong *wrong);
+
+/*
+ * The prototypes that come with xaudit, then those of the rules. *own: how many texts came with it (struct
+ * prototype.text). Returns NULL only if there are none. *wrong becomes true after a line about one of the rules'.
+ */
+struct prototypes *wanted_prototypes(const struct wanted *wanted, unsigned *own, bool *wrong);
+
+/* Is all of it as it should be? Else that was said. */
+bool wanted_check(const char *text);
+
+#endif
