@@ -28,6 +28,8 @@
  *	runtime/calls/libc_calls.c:
  *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
  *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_rights
+ *	runtime/calls/values_calls.c:
+ *		tramp_values_enter, tramp_values_leave
  *	runtime/control.c:
  *		control_run, control_block
  *	runtime/custom.c:
@@ -51,8 +53,8 @@
  *		tramp_checks, tramp_table
  *	runtime/record/own_labels.c:
  *		tramp_slow_label
- *	runtime/calls/values_calls.c:
- *		tramp_values_enter, tramp_values_leave
+ *	runtime/values/plans.c:
+ *		tramp_values
  */
 #ifndef XAUDIT_X86_64_CONTRACT_H
 #define XAUDIT_X86_64_CONTRACT_H
@@ -294,6 +296,39 @@ CONTRACT uint32_t tramp_handle_xray_tail(
 	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
 
 /* ---- Values ---- */
+
+#define TRAMP_QUICK_PIECES 12
+
+/*
+ * An end of calls whose event trampolines record themselves, since its values are registers, as they are: `words` words
+ * of payload, each of two pieces of 4 bytes. Where a piece is: TRAMP_QUICK_..., and 4 more for an upper half.
+ */
+struct tramp_quick {
+	uint32_t event;	   /* the event's word; 0: C records it */
+	uint32_t reserved; /* that of its reservation */
+	uint8_t words;	   /* 0: it has no values */
+	uint8_t plain;	   /* of an entry: the end is as that of other functions */
+	uint8_t piece[TRAMP_QUICK_PIECES];
+};
+
+/* Bytes from the stack pointer, where the trampoline has its registers (tramp_calls.h, VALUES_QUICK). */
+enum tramp_quick_place {
+	TRAMP_QUICK_ZERO = 0,
+	TRAMP_QUICK_RDI = 8,
+	TRAMP_QUICK_RSI = 16,
+	TRAMP_QUICK_R8 = 24,
+	TRAMP_QUICK_R9 = 32,
+	TRAMP_QUICK_RDX = 56,
+	TRAMP_QUICK_RCX = 64,
+	TRAMP_QUICK_RAX = 72,
+};
+
+struct tramp_values {
+	struct tramp_quick entry, end;
+};
+
+/* By function id; NULL: it has no values. What a pointer leads to does not change. */
+CONTRACT struct tramp_values *tramp_values[TRAMP_TABLE_IDS];
 
 /*
  * Record the event of a call whose word has TRAMP_WORD_VALUES, with its values (runtime/values/). Frames are those of

@@ -113,6 +113,13 @@ void offsets(void)
 	NUMBER(USED_MASKS, TRAMP_USED_MASKS);
 	NUMBER(SAVED_MASKS, offsetof(struct tramp_saved, masks));
 	NUMBER(SAVED_ZMM, offsetof(struct tramp_saved, zmm));
+	NUMBER(QUICK_ENTRY, offsetof(struct tramp_values, entry));
+	NUMBER(QUICK_END, offsetof(struct tramp_values, end));
+	NUMBER(QUICK_EVENT, offsetof(struct tramp_quick, event));
+	NUMBER(QUICK_RESERVED, offsetof(struct tramp_quick, reserved));
+	NUMBER(QUICK_WORDS, offsetof(struct tramp_quick, words));
+	NUMBER(QUICK_PLAIN, offsetof(struct tramp_quick, plain));
+	NUMBER(QUICK_PIECE, offsetof(struct tramp_quick, piece));
 	NUMBER(ANSWER_AGAIN, TRAMP_AGAIN);
 	NUMBER(ANSWER_POINTED, TRAMP_POINTED);
 	NUMBER(ANSWER_PASS, TRAMP_PASS);

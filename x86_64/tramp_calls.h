@@ -176,4 +176,94 @@
 	call	handler_call
 .endm
 
+/*
+ * r10 = struct tramp_values of the function whose word is \word; goes to \slow where C is to record the event of that
+ * part. Clobbers rax.
+ */
+.macro	VALUES_OF word, part, slow
+	mov	\word, %eax
+	TABLE_ID
+	ja	\slow
+	lea	tramp_values(%rip), %r10
+	mov	(%r10,%rax,8), %r10
+	test	%r10, %r10
+	jz	\slow
+	cmpl	$0, \part+QUICK_EVENT(%r10)
+	je	\slow
+.endm
+
+/*
+ * Records an event with values, whose struct tramp_quick lies at \part(%r10): the reservation, its payload, then the
+ * event in its place. Each word is stored only where the chunk's token is still, or the reservation: so nothing is
+ * stored to a place that was filled anew, and a handler in between passes over all of it, since the cursor moves last.
+ * Where one has ended the chunk, the reservation is none any more (chunk.c), and C records the event.
+ *
+ * rcx = record, r11 = stack, edx:eax = clock. Goes to \slow, with the stack as before. Clobbers rax, rcx, rdx, r10.
+ *
+ *	stack	 0 zeros   8 rdi  16 rsi  24 r8  32 r9, then the trampoline's own: 40 r11  48 r10  56 rdx  64 rcx
+ *		72 rax
+ *	in use	r8 struct tramp_quick, rdi where, esi clock, r9 words left, r10 token
+ */
+.macro	VALUES_QUICK part, slow, lines=0
+	SAVE	%r9, %r8, %rsi, %rdi
+	pushq	$0
+	.cfi_adjust_cfa_offset 8
+	lea	\part(%r10), %r8
+	mov	%eax, %esi
+	add	%eax, %eax			/* edx = clock >> 31, as of WRITE */
+	adc	%edx, %edx
+	mov	STATE_CURSOR(%rcx), %rdi	/* before the span, as of WRITE */
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	8f
+	cmp	%r11, STATE_STACK(%rcx)
+	jne	8f
+	movzbl	QUICK_WORDS(%r8), %r9d
+	lea	(%rdi,%r9,8), %rdx
+	test	%rdx, STATE_CHUNK_BIT(%rcx)
+	jz	8f
+.if \lines
+	movslq	STATE_AHEAD(%rcx), %rax
+	prefetchw (%rdx,%rax)
+.endif
+	mov	STATE_TOKEN(%rcx), %r10
+	mov	QUICK_RESERVED(%r8), %edx
+	shl	$32, %rdx
+	or	%rsi, %rdx
+	mov	%r10, %rax
+	cmpxchg	%rdx, (%rdi)			/* no lock: as of STORE */
+	jne	8f
+6:	movzbl	QUICK_PIECE-1(%r8,%r9,2), %edx
+	movzbl	QUICK_PIECE-2(%r8,%r9,2), %ecx
+	mov	(%rsp,%rdx), %edx
+	mov	(%rsp,%rcx), %ecx
+	shl	$32, %rdx
+	or	%rcx, %rdx
+	mov	%r10, %rax
+	cmpxchg	%rdx, (%rdi,%r9,8)
+	jne	8f
+	dec	%r9d
+	jnz	6b
+	mov	QUICK_RESERVED(%r8), %eax
+	mov	QUICK_EVENT(%r8), %edx
+	shl	$32, %rax
+	shl	$32, %rdx
+	or	%rsi, %rax
+	or	%rsi, %rdx
+	cmpxchg	%rdx, (%rdi)
+	jne	8f
+	movzbl	QUICK_WORDS(%r8), %r9d
+	lea	8(,%r9,8), %r9d
+	SELF_AGAIN
+	add	%r9, STATE_CURSOR(%rcx)		/* relative, as of STORE */
+	jmp	9f
+8:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdi, %rsi, %r8, %r9
+	jmp	\slow
+	.cfi_adjust_cfa_offset 40
+9:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdi, %rsi, %r8, %r9
+.endm
+
 #endif

@@ -210,6 +210,22 @@ tramp_return_\set:
 .endif
 	shl	$32, %rdx
 	or	%rax, %rdx
+	lea	40(%rsp), %rax
+	movabs	$MIRROR_BASE, %rcx
+	mov	ENTRY_WORD(%rcx,%rax,2), %ecx
+	test	$TRAMP_WORD_SILENT, %ecx
+	jnz	.Lleave_values_slow_\set
+	VALUES_OF %ecx, QUICK_END, .Lleave_values_slow_\set
+	SELF	.Lleave_values_slow_\set
+	mov	%edx, %eax
+	shr	$32, %rdx
+	VALUES_QUICK QUICK_END, .Lleave_values_late_\set, LINES_tsc
+	jmp	.Lleave_top_\set
+.Lleave_values_late_\set:
+	CLOCK_APART \clock
+	shl	$32, %rdx
+	or	%rax, %rdx
+.Lleave_values_slow_\set:
 	VALUES	leave
 	jmp	.Lleave_top_\set
 .Lleave_off_\set:
@@ -248,6 +264,29 @@ tramp_return_\set:
 .Lenter_values_told_\set:
 	RESTORE	%r9
 .Lenter_values_\set:
+	VALUES_OF 48(%rsp), QUICK_ENTRY, .Lenter_values_slow_\set
+	cmpb	$0, QUICK_ENTRY+QUICK_WORDS(%r10)
+	je	.Lenter_values_none_\set
+	SELF	.Lenter_values_slow_\set
+	cmpb	$0, QUICK_ENTRY+QUICK_PLAIN(%r10)
+	je	1f
+	lea	56(%rsp), %rdx
+	movabs	$MIRROR_BASE, %rax
+	andl	$~TRAMP_WORD_VALUES, ENTRY_WORD(%rax,%rdx,2)
+1:	CLOCK	\clock
+	VALUES_QUICK QUICK_ENTRY, .Lenter_values_slow_\set
+	clc					/* as behind .Lenter_full */
+	jmp	.Lenter_go_\set
+.Lenter_values_none_\set:
+	SELF	.Lenter_values_slow_\set
+	mov	48(%rsp), %r10d
+	and	$~TRAMP_WORD_VALUES, %r10d
+	shl	$32, %r10
+	CLOCK	\clock
+	or	%rax, %r10
+	WRITE	.Lenter_full_\set
+	jmp	.Lenter_go_\set
+.Lenter_values_slow_\set:
 	VALUES	enter
 	clc					/* as behind .Lenter_full */
 	jmp	.Lenter_go_\set

@@ -106,12 +106,6 @@ static void set_word(uint64_t slot, uint32_t word)
 	__atomic_store_n(&mirror_entry(slot)->word, word, __ATOMIC_RELAXED);
 }
 
-/* What the end of a function's calls needs from their entries. */
-static bool needs_side(const struct values_function *f)
-{
-	return f->end.facts.takes || f->end.facts.conditions || f->longer || filter_options.time;
-}
-
 static void enter(struct thread *thread, struct stack *stack, struct values_function *f, uint32_t plain,
 	struct tramp_registers *registers)
 {
@@ -137,7 +131,7 @@ static void enter(struct thread *thread, struct stack *stack, struct values_func
 			return;
 		}
 	}
-	if (has_end && needs_side(f)) {
+	if (has_end && values_needs_entry(f)) {
 		side.slot = slot;
 		side.id = plain & TRACE_ID_MASK;
 		side.lost = call.lost;
@@ -185,7 +179,7 @@ bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint3
 
 	if (word & TRAMP_WORD_SILENT)
 		return true;
-	return f && needs_side(f) && side_pop(stack, slot, &side) && is_short(thread, &side, clock);
+	return f && values_needs_entry(f) && side_pop(stack, slot, &side) && is_short(thread, &side, clock);
 }
 
 static void leave(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
@@ -197,7 +191,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	struct recorder_place place;
 	struct bytes bytes;
 	uint32_t word = plain;
-	bool known = needs_side(f) && side_pop(stack, slot, &side), out;
+	bool known = values_needs_entry(f) && side_pop(stack, slot, &side), out;
 
 	if (known && is_short(thread, &side, clock))
 		return;

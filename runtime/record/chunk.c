@@ -135,8 +135,10 @@ void chunk_finish(struct thread *thread)
 	uint64_t first = (uint64_t)(uintptr_t)(chunk + 1), limit = (uint64_t)(uintptr_t)chunk + size;
 	uint64_t end = hot->cursor < limit ? hot->cursor : limit;
 	/* Interrupted code further out may have stored its event there, and not moved the cursor. */
-	while (end < limit && chunk_store(end, hot->token, CHUNK_CLOSED) != hot->token)
+	while (end < limit && chunk_store(end, hot->token, CHUNK_CLOSED) != hot->token) {
 		end += event_size(*(const uint64_t *)(uintptr_t)end);
+		thread->passed = 1;
+	}
 	end = end < limit ? end : limit;
 	close_taking(thread, first, end);
 	if (thread->passed || thread->customs)

@@ -7,7 +7,7 @@
 #include "runtime/process/process.h"
 #include "x86_64/sys.h"
 
-struct values_function *values_functions[TRAMP_TABLE_IDS] SYS_LARGE;
+struct tramp_values *tramp_values[TRAMP_TABLE_IDS] SYS_LARGE;
 
 /* Process lock, all. */
 static struct values_function *told; /* whose layouts the trace knows, the newest first */
@@ -136,13 +136,60 @@ static void number_part(struct values_part *part, uint32_t event)
 	tell(part);
 }
 
+/* Where trampolines find a register's value; 0: nowhere. */
+static uint8_t quick_place(uint8_t which)
+{
+	static const uint8_t place[VALUES_REGISTERS] = { [VALUES_RDI] = TRAMP_QUICK_RDI, [VALUES_RSI] = TRAMP_QUICK_RSI,
+		[VALUES_R8] = TRAMP_QUICK_R8, [VALUES_R9] = TRAMP_QUICK_R9, [VALUES_RDX] = TRAMP_QUICK_RDX,
+		[VALUES_RCX] = TRAMP_QUICK_RCX, [VALUES_RAX] = TRAMP_QUICK_RAX };
+
+	return place[which];
+}
+
+/*
+ * May trampolines record this end of calls themselves? If the code only puts registers, of 4 or 8 bytes, and there are
+ * not too many.
+ */
+static bool make_quick(struct tramp_quick *quick, const struct values_part *part)
+{
+	unsigned pieces = 0;
+
+	for (const uint8_t *code = part->code; *code != VALUES_END; code += 4) {
+		uint8_t at = code[0] == VALUES_REGISTER ? quick_place(code[1]) : 0;
+		if (!at || code[2] != VALUES_PUT || code[3] < 4 || pieces + code[3] / 4 > TRAMP_QUICK_PIECES)
+			return false;
+		for (unsigned i = 0; i < code[3]; i += 4)
+			quick->piece[pieces++] = (uint8_t)(at + i);
+	}
+	quick->words = (uint8_t)((pieces + 1) / 2);
+	return true;
+}
+
+/* f has its numbers. */
+static void set_quick(struct values_function *f, bool has_end)
+{
+	struct tramp_quick *entry = &f->quick.entry, *end = &f->quick.end;
+
+	if (f->every || values_needs_entry(f))
+		return;
+	if (!f->entry.code)
+		entry->event = TRACE_WORD(TRACE_ENTRY, f->end.event & TRACE_ID_MASK);
+	else if (f->entry.number && has_end && make_quick(entry, &f->entry))
+		entry->event = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(f->entry.number, entry->words));
+	if (f->end.number && make_quick(end, &f->end))
+		end->event = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(f->end.number, end->words));
+	entry->plain = !f->end.code;
+	entry->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, entry->words));
+	end->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, end->words));
+}
+
 bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint32_t id, bool has_end)
 {
 	struct values_function *f = set->plan ? find(set, offset, name) : NULL;
 
 	if (!f || f->is_bad || id >= TRAMP_TABLE_IDS || !id)
 		return false;
-	if (values_functions[id] == f)
+	if (values_function(id) == f)
 		return true;
 	/* Its layouts tell one id. */
 	if (f->entry.number || f->end.number || (!f->entry.code && !(f->end.code && has_end)))
@@ -153,10 +200,11 @@ bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint
 	number_part(&f->entry, TRACE_WORD(has_end ? TRACE_ENTRY : TRACE_POINT, id));
 	if (has_end)
 		number_part(&f->end, TRACE_WORD(TRACE_EXIT, id));
+	set_quick(f, has_end);
 	f->told = told;
 	told = f;
 	/* Release: pairs with the acquire in values_function(). */
-	__atomic_store_n(&values_functions[id], f, __ATOMIC_RELEASE);
+	__atomic_store_n(&tramp_values[id], &f->quick, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -21,6 +21,7 @@
 #include "format/plan.h"
 #include "format/values.h"
 #include "runtime/base/arena.h"
+#include "runtime/record/filter.h" /* filter_options */
 #include "runtime/values/evaluate.h"
 #include "x86_64/contract.h" /* TRAMP_TABLE_IDS */
 
@@ -43,6 +44,7 @@ struct values_part {
 };
 
 struct values_function {
+	struct tramp_values quick; /* first: tramp_values leads to it */
 	struct values_set *set;
 	struct values_function *told; /* the one that was bound before it */
 	const struct plan_function *plan;
@@ -70,19 +72,24 @@ int values_take(struct values_set *set, const void *bytes, size_t size);
  */
 bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint32_t id, bool has_end);
 
+/* What the end of a function's calls needs from their entries: they are kept (side.h). */
+static inline bool values_needs_entry(const struct values_function *f)
+{
+	return f->end.facts.takes || f->end.facts.conditions || f->longer || filter_options.time;
+}
+
 /* Tells the trace all layouts once more: its records begin anew. */
 void values_describe(void);
 
 /* The load that is there; NULL: none, or several. Before a thread runs in it, and before another one's are mapped. */
 void values_set_place(struct values_set *set, const struct values_place *place);
 
-extern struct values_function *values_functions[TRAMP_TABLE_IDS] __attribute__((visibility("hidden")));
-
 /* NULL: it has no values. */
 static inline struct values_function *values_function(uint32_t id)
 {
 	/* Acquire: pairs with the release in values_bind(). */
-	return id < TRAMP_TABLE_IDS ? __atomic_load_n(&values_functions[id], __ATOMIC_ACQUIRE) : NULL;
+	return id < TRAMP_TABLE_IDS ? (struct values_function *)__atomic_load_n(&tramp_values[id], __ATOMIC_ACQUIRE)
+				    : NULL;
 }
 
 static inline const struct values_place *values_place(const struct values_set *set)
