@@ -128,7 +128,6 @@ EXPORT unsigned la_version(unsigned version)
 	mirror_main(getauxval(AT_RANDOM)); /* an address above all its frames */
 	if (rules_read(&rules, getenv))
 		return 0; /* the reason was printed; ld.so unloads us */
-	rules.values = getenv("XAUDIT_VALUES_TEST");
 	kinds = rules_kinds(&rules) & kinds_with(KIND_EVENTS); /* the other kinds need no bindings */
 	if (check_init(getenv))
 		return 0; /* `xaudit check` says so */

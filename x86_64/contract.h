@@ -29,7 +29,7 @@
  *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
  *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_rights
  *	runtime/calls/values_calls.c:
- *		tramp_values_enter, tramp_values_leave
+ *		tramp_values_enter, tramp_values_leave, tramp_values_xray_enter, tramp_values_xray_exit
  *	runtime/control.c:
  *		control_run, control_block
  *	runtime/custom.c:
@@ -63,6 +63,7 @@
 #define TRAMP_CHECK_COUNTED  1 /* functions of tramp_table may be only counted */
 #define TRAMP_CHECK_FILTERS  2 /* tramp_filter_*() decides */
 #define TRAMP_CHECK_HANDLERS 4 /* tramp_wanted is not 0 */
+#define TRAMP_CHECK_VALUES   8 /* XRay functions of tramp_table may have values */
 
 /* A coarse clock is read for one event in so many (tramp.h); a power of two, at most 16. */
 #define TRAMP_COARSE_EVENTS 16
@@ -75,6 +76,7 @@
 
 /* Bits of tramp_table, and how many ids it has. The code that defines it may use the other bits. */
 #define TRAMP_ONLY_COUNTED 1
+#define TRAMP_HAS_VALUES   4 /* of an XRay function: its word is to have TRAMP_WORD_VALUES */
 #define TRAMP_TABLE_IDS	   0x200000
 
 /* Where control_block has the word that control_entry sets to 1, and back to 0. */
@@ -337,6 +339,12 @@ CONTRACT struct tramp_values *tramp_values[TRAMP_TABLE_IDS];
  */
 CONTRACT void tramp_values_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused);
 CONTRACT void tramp_values_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
+
+/* The same of XRay functions, with the frames of tramp_handle_xray_enter() and tramp_handle_xray_exit(). */
+CONTRACT void tramp_values_xray_enter(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t unused, uint64_t word);
+CONTRACT void tramp_values_xray_exit(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t unused);
 
 /* The event clock, if it can't be read by rdtsc. */
 CONTRACT uint64_t tramp_clock(void);

@@ -30,6 +30,13 @@
 	mov	%rdx, STACK_TOP(%r11)
 .endm
 
+/* Calls tramp_values_xray_\event(): rdx = clock, whole, at an end; r10 = the word, at an entry. As VALUES. */
+.macro	VALUES_XRAY event
+	lea	tramp_values_xray_\event(%rip), %rax
+	mov	%rsp, %rcx
+	call	handler_call_xray
+.endm
+
 .macro	XRAY_ENTRY clock
 /*
  * Entry sled: r10d = word. The sled called the stub.
@@ -60,6 +67,7 @@ tramp_xray_entry_\clock:
 	OPEN	32, .Lxenter_keep_\clock, .Lxenter_same_\clock, .Lxenter_slow_\clock
 	SELF_AGAIN
 	shl	$32, %r10
+	js	.Lxenter_values_\clock
 .ifc	\clock, coarse
 	WRITE_SHARED .Lxenter_read_\clock, .Lxenter_full_\clock
 .else
@@ -72,6 +80,16 @@ tramp_xray_entry_\clock:
 	ret
 	.cfi_adjust_cfa_offset 32
 .Lxenter_checked_\clock:
+	testl	$TRAMP_CHECK_VALUES, tramp_checks(%rip)
+	jz	.Lxenter_plain_\clock
+	mov	%r10d, %eax
+	TABLE_ID
+	ja	.Lxenter_plain_\clock
+	lea	tramp_table(%rip), %rcx
+	testb	$TRAMP_HAS_VALUES, (%rcx,%rax)
+	jz	.Lxenter_plain_\clock
+	or	$TRAMP_WORD_VALUES, %r10d
+.Lxenter_plain_\clock:
 	testl	$TRAMP_CHECK_COUNTED | TRAMP_CHECK_FILTERS, tramp_checks(%rip)
 	jz	.Lxenter_handled_\clock
 	CHECKED	%r10d, .Lxenter_filtered_\clock, .Lxenter_go_\clock
@@ -96,6 +114,8 @@ tramp_xray_entry_\clock:
 	SELF	.Lxenter_late_\clock
 	OPEN	40, .Lxenter_soon_keep_\clock, .Lxenter_soon_same_\clock, .Lxenter_late_\clock
 	SELF_AGAIN
+	test	%r10d, %r10d
+	js	.Lxenter_values_told_\clock
 	WRITE_TOLD .Lxenter_full_\clock
 	jmp	.Lxenter_go_\clock
 	.cfi_adjust_cfa_offset 8
@@ -114,11 +134,20 @@ tramp_xray_entry_\clock:
 	je	.Lxenter_alone_\clock
 	cmp	$ANSWER_PASS, %eax
 	je	.Lxenter_go_\clock
+	and	$~TRAMP_WORD_VALUES, %r10d	/* without values */
 	shl	$32, %r10
 	EVENT_COLD 32
 	jmp	.Lxenter_go_\clock
 .Lxenter_full_\clock:
 	EVENT_SLOW 32
+	jmp	.Lxenter_go_\clock
+	.cfi_adjust_cfa_offset 8
+.Lxenter_values_told_\clock:
+	RESTORE	%r9
+	shl	$32, %r10
+.Lxenter_values_\clock:
+	shr	$32, %r10
+	VALUES_XRAY enter
 	jmp	.Lxenter_go_\clock
 .ifc	\clock, coarse
 .Lxenter_alone_\clock:
@@ -126,6 +155,7 @@ tramp_xray_entry_\clock:
 	OPEN	32, .Lxenter_alone_keep_\clock, .Lxenter_alone_same_\clock, .Lxenter_slow_\clock
 	SELF_AGAIN
 	shl	$32, %r10
+	js	.Lxenter_values_\clock
 .Lxenter_read_\clock:
 	CLOCK	coarse
 	or	%rax, %r10
@@ -218,7 +248,7 @@ tramp_xray_\name\()_\clock:
 	lea	\x(%rsp), %rax
 .Lx\name\()_passed_\clock:
 	testl	$TRAMP_CHECK_FILTERS, tramp_checks(%rip)
-	jz	.Lx\name\()_end_\clock
+	jz	.Lx\name\()_admitted_\clock
 	SAVE	%rdx
 .ifc	\name, tail
 	SLOW	tramp_filter_tail_xray
@@ -228,8 +258,24 @@ tramp_xray_\name\()_\clock:
 	RESTORE	%rdx
 	cmp	$ANSWER_PASS, %eax
 	je	.Lx\name\()_go_\clock
+.Lx\name\()_admitted_\clock:
+	lea	\x(%rsp), %rax
+	movabs	$MIRROR_BASE, %rcx
+	mov	ENTRY_WORD(%rcx,%rax,2), %eax
 	SELF_AGAIN
+	test	%eax, %eax
+	jns	.Lx\name\()_end_\clock
+	test	$TRAMP_WORD_SILENT, %eax
+	jnz	.Lx\name\()_top_\clock
+.ifc	\name, exit
+	shl	$32, %rdx
+	mov	%r10d, %eax
+	or	%rax, %rdx
+	VALUES_XRAY exit
+	jmp	.Lx\name\()_top_\clock
+.else
 	jmp	.Lx\name\()_end_\clock
+.endif
 .Lx\name\()_anew_\clock:
 	/* A handler raised events: this one comes after them. As at .Lx, but the handlers have had their turn. */
 	shr	$32, %r10

@@ -5,6 +5,7 @@
 
 #include "audit/live/entry.h"
 #include "audit/live/unwinder.h"
+#include "audit/live/values.h"
 #include "runtime/custom.h"
 #include "runtime/handlers/objects.h"
 #include "runtime/process/process.h"
@@ -189,6 +190,17 @@ static uint32_t end_of_listed(const struct object *object, unsigned kind)
 	return range->function + (object->marks && kind_has(kind, KIND_EVENTS) ? range->functions : 0);
 }
 
+/* Function i is on for the first time. */
+static void begin_function(struct object *object, uint32_t i, uint32_t id)
+{
+	const struct site_function *f = &object->sites.function[i];
+
+	if (object->marks[i] & FUNCTION_BELOW)
+		filter_below(id);
+	if (f->kind == TRACE_KIND_XRAY)
+		values_mark_xray(object, f->address, f->name, id);
+}
+
 static void list_sleds(struct object *object, int fresh)
 {
 	const struct site_set *set = &object->sites;
@@ -215,8 +227,8 @@ static void list_sleds(struct object *object, int fresh)
 				continue;
 			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
 			list_add_aliases(&list, object, i, id);
-			if (fresh && object->marks[i] & FUNCTION_BELOW)
-				filter_below(id);
+			if (fresh)
+				begin_function(object, i, id);
 			object->marks[i] |= FUNCTION_NAMED;
 		}
 		list_end(&list, object, kind);
@@ -234,8 +246,7 @@ void announce_new_sleds(struct object *object)
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
 		if (!kind_has(object->sites.function[i].kind, KIND_EVENTS) || !is_listed(object, i, 1))
 			continue;
-		if (object->marks[i] & FUNCTION_BELOW)
-			filter_below(announce_id(object, i));
+		begin_function(object, i, announce_id(object, i));
 		object->marks[i] |= FUNCTION_NAMED;
 	}
 }

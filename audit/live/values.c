@@ -75,6 +75,15 @@ uint32_t values_word(struct object *object, uint64_t offset, const char *name, u
 	return TRACE_WORD(TRACE_ENTRY, id) | (has ? (uint32_t)TRAMP_WORD_VALUES : 0);
 }
 
+void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id)
+{
+	if (!object->values.plan || !values_bind(&object->values, offset, name, id, true))
+		return;
+	/* Relaxed, both: a thread that sees one late records a call without values. */
+	__atomic_fetch_or(&tramp_table[id], TRAMP_HAS_VALUES, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_VALUES, __ATOMIC_RELAXED);
+}
+
 /* ---- loads ---- */
 
 static void set_place(struct load *load)

@@ -26,6 +26,9 @@ void values_loads_changed(struct object *object);
  */
 uint32_t values_word(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted);
 
+/* Has values recorded of an XRay function that is on, if it has some. Lock held. */
+void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id);
+
 /* Where errno is: location is __errno_location() of the program's libc, which is relocated; 0: there is none. */
 void values_find_errno(uintptr_t location);
 

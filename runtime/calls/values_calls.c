@@ -35,8 +35,9 @@ static uint32_t count_calls(const struct stack *stack)
 	return calls;
 }
 
+/* caller: the slot of the return address. */
 static void describe(struct values_call *call, const struct values_part *part, const struct values_set *set,
-	struct stack *stack, const struct tramp_registers *registers, uint64_t floats[8])
+	struct stack *stack, const struct tramp_registers *registers, uint64_t caller, uint64_t floats[8])
 {
 	const struct values_place *place = values_place(set);
 
@@ -46,6 +47,7 @@ static void describe(struct values_call *call, const struct values_part *part, c
 		vectors_low(floats);
 		call->floats = floats;
 	}
+	call->arguments = caller + 8;
 	call->stack_low = registers->rsp;
 	call->stack_high = mirror_top(stack);
 	call->segment = place ? place->segment : NULL;
@@ -106,10 +108,10 @@ static void set_word(uint64_t slot, uint32_t word)
 	__atomic_store_n(&mirror_entry(slot)->word, word, __ATOMIC_RELAXED);
 }
 
-static void enter(struct thread *thread, struct stack *stack, struct values_function *f, uint32_t plain,
-	struct tramp_registers *registers)
+/* The call is kept in the mirror at `slot`; its return address is where registers->rsp is. */
+static void enter(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
+	uint32_t plain, const struct tramp_registers *registers)
 {
-	const uint64_t slot = registers->rsp;
 	const bool has_end = plain >> TRACE_ID_BITS == TRACE_ENTRY;
 	uint64_t floats[8];
 	struct values_call call;
@@ -124,7 +126,7 @@ static void enter(struct thread *thread, struct stack *stack, struct values_func
 	}
 	call.lost = ~0u;
 	if (f->entry.code) {
-		describe(&call, &f->entry, f->set, stack, registers, floats);
+		describe(&call, &f->entry, f->set, stack, registers, registers->rsp, floats);
 		if (!run(&f->entry, &call, plain, &bytes, &word)) {
 			if (has_end)
 				set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
@@ -147,20 +149,32 @@ static void enter(struct thread *thread, struct stack *stack, struct values_func
 		set_word(slot, plain);
 }
 
+static void entered(uint64_t slot, uint32_t word, const struct tramp_registers *registers)
+{
+	const uint32_t plain = word & ~(uint32_t)TRAMP_WORD_VALUES;
+	const struct values_function *f = values_function(plain & TRACE_ID_MASK);
+	struct thread *thread;
+	struct stack *stack = stack_at(&thread, slot);
+
+	if (f && stack)
+		enter(thread, stack, f, slot, plain, registers);
+	else if (thread)
+		tramp_slow_event(0, (uint64_t)plain << 32, slot);
+}
+
 void tramp_values_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused)
 {
-	const uint32_t plain = (uint32_t)frame[6] & ~(uint32_t)TRAMP_WORD_VALUES;
-	struct values_function *f = values_function(plain & TRACE_ID_MASK);
-	struct thread *thread;
-	struct stack *stack;
-
 	(void)unused;
 	registers->rsp = (uint64_t)(uintptr_t)(frame + 7);
-	stack = stack_at(&thread, registers->rsp);
-	if (f && stack)
-		enter(thread, stack, f, plain, registers);
-	else if (thread)
-		tramp_slow_event(0, (uint64_t)plain << 32, registers->rsp);
+	entered(registers->rsp, (uint32_t)frame[6], registers);
+}
+
+void tramp_values_xray_enter(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t unused, uint64_t word)
+{
+	(void)unused;
+	registers->rsp = (uint64_t)(uintptr_t)(frame + 5);
+	entered(registers->rsp - 8, (uint32_t)word, registers);
 }
 
 /* The call that began there was shorter than the rules' time, and is taken back. */
@@ -182,8 +196,9 @@ bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint3
 	return f && values_needs_entry(f) && side_pop(stack, slot, &side) && is_short(thread, &side, clock);
 }
 
+/* As enter(); the return address is still in `caller`. */
 static void leave(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
-	uint32_t plain, struct tramp_registers *registers, uint64_t clock)
+	uint32_t plain, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)
 {
 	uint64_t floats[8];
 	struct values_call call;
@@ -200,7 +215,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 		call.lost = known ? side.lost : ~0u;
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
 			call.kept[i] = known ? side.kept[i] : 0;
-		describe(&call, &f->end, f->set, stack, registers, floats);
+		describe(&call, &f->end, f->set, stack, registers, caller, floats);
 		out = !run(&f->end, &call, plain, &bytes, &word);
 	}
 	if (out && known &&
@@ -209,21 +224,37 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	recorder_values(thread, stack, plain, word, bytes.payload, clock, &place);
 }
 
-void tramp_values_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock)
+static void left(uint64_t slot, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)
 {
-	const uint64_t slot = (uint64_t)(uintptr_t)(frame + 5);
 	const uint32_t word = mirror_entry(slot)->word;
 	const uint32_t plain = TRACE_WORD(TRACE_EXIT, word & TRACE_ID_MASK);
 	const struct values_function *f = values_function(word & TRACE_ID_MASK);
 	struct thread *thread;
 	struct stack *stack;
 
-	registers->rsp = slot + 8;
 	if (word & (uint32_t)TRAMP_WORD_SILENT)
 		return;
 	stack = stack_at(&thread, slot);
 	if (f && stack)
-		leave(thread, stack, f, slot, plain, registers, clock);
+		leave(thread, stack, f, slot, plain, registers, caller, clock);
 	else if (thread)
 		tramp_slow_event(0, (uint64_t)plain << 32, slot);
+}
+
+void tramp_values_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock)
+{
+	uint64_t caller = (uint64_t)(uintptr_t)(frame + 5);
+
+	registers->rsp = caller + 8;
+	left(caller, registers, caller, clock);
+}
+
+void tramp_values_xray_exit(
+	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t unused)
+{
+	uint64_t caller = (uint64_t)(uintptr_t)(frame + 4);
+
+	(void)unused;
+	registers->rsp = caller;
+	left(caller - 8, registers, caller, clock);
 }
