@@ -78,6 +78,9 @@ struct rules {
 	int sched;	 /* `xaudit record` writes context switches; nothing to the module */
 	const char *values; /* RULES of format/plan.h: sections [context ...] and [prototypes]; NULL: none */
 	int perf;	 /* return addresses have labels of their own (x86_64/labels.h) */
+	int no_values;	 /* [context] sections don't count */
+	/* RULES of format/plan.h: which values of calls are recorded; NULL: none */
+	const char *values;
 	/* for users: path of the file, "command line", both ("command line and FILE"), or "defaults" */
 	const char *source;
 	const char *file;   /* the configuration that was read; NULL: none */

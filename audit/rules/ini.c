@@ -15,9 +15,9 @@
 
 #define COMMA_WORD(NAME, word, ...) ", " word
 #define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)
-#define SECTIONS_ALLOWED "[trace], [library GLOB], [program]"
+#define SECTIONS_ALLOWED "[trace], [library GLOB], [program], [context PATTERN], [prototypes]"
 
-enum where { NOWHERE, IN_TRACE, IN_SECTION };
+enum where { NOWHERE, IN_TRACE, IN_SECTION, IN_CONTEXT, IN_PROTOTYPES };
 
 struct parser {
 	struct rules *rules;
@@ -33,6 +33,8 @@ struct parser {
 	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
 	int kinds_given, none_given, fallback_given;
 	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
+	/* Of [context]: its pattern, and the key that precedes. They lie in the text. */
+	struct rules_values_part pattern, context_key;
 
 	/* The first error, and its line. */
 	int failed;
@@ -149,6 +151,24 @@ static void end_section(struct parser *parser)
 	parser->section = NULL;
 }
 
+/* [context PATTERN]: the word is behind `context`. */
+static int begin_context(struct parser *parser, const char *p, size_t length)
+{
+	size_t at = 0;
+
+	p = trim(p, &length);
+	while (at < length && p[at] != '@')
+		at += p[at] == '\\' && at + 1 < length ? 2 : 1;
+	if (!at || at + 1 == length)
+		return fail(parser, "section [context] without a function in ", p, length,
+			"; allowed: [context FUNCGLOB] or [context FUNCGLOB@LIBGLOB]");
+	if (holds(p, length, '\t'))
+		return fail(parser, "a tab in pattern ", p, length, "; allowed: names and patterns");
+	parser->pattern = (struct rules_values_part){ p, length };
+	parser->where = IN_CONTEXT;
+	return 0;
+}
+
 static int begin_section(struct parser *parser, const char *p, size_t length)
 {
 	const char *glob = NULL;
@@ -168,6 +188,12 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 		parser->where = IN_TRACE;
 		return 0;
 	}
+	if (is_word(p, length, "prototypes")) {
+		parser->where = IN_PROTOTYPES;
+		return 0;
+	}
+	if (is_word(p, word, "context"))
+		return begin_context(parser, p + word, length - word);
 	if (is_word(p, word, "library")) {
 		glob_length = length - word;
 		glob = trim(p + word, &glob_length);
@@ -364,12 +390,32 @@ static int set_trace(struct parser *parser, enum rules_key_number key, const cha
 	return rules_key_set(parser->rules, key, copy) < 0 ? fail_value(parser, key, value, length) : 0;
 }
 
+/* A line of [context], or of [prototypes]. */
+static int add_value(struct parser *parser, struct rules_values_part key, const char *value, size_t length)
+{
+	struct rules_values *to = &parser->out->values;
+	struct rules_values_part none = { 0 };
+
+	if (rules_values_add(to, parser->arena, parser->out->name, parser->out->numbered ? parser->number : 0,
+		    key.text ? parser->pattern : none, key, (struct rules_values_part){ value, length }) < 0)
+		return no_memory(parser);
+	if (to->size > RULES_VALUES_MAX)
+		return fail(parser, "sections [context] and [prototypes] with too many lines; allowed: "
+			    RULES_VALUES_MAX_TEXT " of them", NULL, 0, NULL);
+	return 0;
+}
+
 /* ---- lines ---- */
 
 /* The value of parser->key: of its own line, or of one that continues it. */
 static int take(struct parser *parser, const char *value, size_t length)
 {
 	value = trim(value, &length);
+	if (!length && parser->where == IN_CONTEXT)
+		return parser->continues ? 0 : fail(parser, "no value for key ", parser->context_key.text,
+						       parser->context_key.length, "");
+	if (parser->where == IN_CONTEXT)
+		return add_value(parser, parser->context_key, value, length);
 	if (!length)
 		return parser->continues ? 0 : fail_value(parser, parser->key, NULL, 0);
 	return parser->where == IN_TRACE ? set_trace(parser, parser->key, value, length)
@@ -389,6 +435,12 @@ static int take_key(struct parser *parser, const char *p, size_t length)
 	parser->has_key = 1;
 	if (parser->where == NOWHERE)
 		return fail(parser, "key ", p, name, " before any section; allowed first: " SECTIONS_ALLOWED);
+	if (parser->where == IN_CONTEXT) {
+		parser->context_key = (struct rules_values_part){ p, name };
+		if (!rules_values_is_key(p, name))
+			return fail(parser, "unknown key ", p, name, " in [context]; allowed: " RULES_CONTEXT_KEYS);
+		return take(parser, p + n + 1, length - n - 1);
+	}
 	parser->key = rules_key_find(parser->where == IN_TRACE, p, name);
 	if (parser->key == RULES_KEYS)
 		return fail(parser, "unknown key ", p, name,
@@ -406,6 +458,11 @@ static int take_line(struct parser *parser, const char *line, size_t length)
 		return fail(parser, "a NUL byte; allowed: text", NULL, 0, NULL);
 	while (blanks < length && is_blank(line[blanks]))
 		blanks++;
+	/* C, where a line may begin with the brackets of an attribute. */
+	if (parser->where == IN_PROTOTYPES && blanks < length &&
+		line[blanks] != ';' && line[blanks] != '#' &&
+		(line[blanks] != '[' || (blanks + 1 < length && line[blanks + 1] == '[')))
+		return add_value(parser, (struct rules_values_part){ 0 }, line + blanks, length - blanks);
 	if (blanks == length || line[blanks] == ';' || line[blanks] == '#')
 		return 0;
 	parser->continues = blanks && parser->has_key;

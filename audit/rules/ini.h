@@ -7,11 +7,13 @@
 #define XAUDIT_AUDIT_RULES_INI_H
 
 #include "audit/rules/keys.h"
+#include "audit/rules/values.h"
 
 struct rules_text {
 	const char *name; /* for messages */
 	int numbered;	  /* say line numbers */
 	struct rules_section *sections;
+	struct rules_values values;
 };
 
 /*

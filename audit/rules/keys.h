@@ -49,7 +49,8 @@
 	X(CONTROL, "control", WORD, control_any, 0, 0, "owner, any")                                                   \
 	X(MERGE, "merge", YES, merge, 0, 0, "yes, no")                                                                 \
 	X(SCHED, "sched", YES, sched, 0, 0, "yes, no")                                                                 \
-	X(PERF, "perf", YES, perf, 0, 0, "yes, no")
+	X(PERF, "perf", YES, perf, 0, 0, "yes, no")                                                                    \
+	X(VALUES, "values", WORD, no_values, 0, 0, "yes, no")
 #define RULES_KEYS_OF_SECTION(X)                                                                                       \
 	X(KINDS, "kinds", KINDS, kinds, 0, 0, RULES_KINDS_ALLOWED)                                                     \
 	X(FALLBACK, "fallback", KINDS, fallback, 0, 0, RULES_FALLBACK_ALLOWED)                                         \

@@ -255,7 +255,8 @@ refused() {
 	ok "$1: nothing is recorded" test ! -e d -a ! -e xaudit.data
 }
 refused 'an unknown section' \
-	"xaudit: bad.conf:3: unknown section 'librery *'; allowed: [trace], [library GLOB], [program]" <<'END'
+	"xaudit: bad.conf:3: unknown section 'librery *'; \
+allowed: [trace], [library GLOB], [program], [context PATTERN], [prototypes]" <<'END'
 [trace]
 output = d
 [librery *]

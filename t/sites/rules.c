@@ -32,7 +32,8 @@ static void write_file(const char *path, const char *text)
 
 #define KEYS \
 	"output, buffer, clock, follow, mode, ring, size-limit, overflow, enabled, prepare, throttle, depth, " \
-	"time, below, stack-copying, snapshot, control, merge, sched, perf"
+	"time, below, stack-copying, snapshot, control, merge, sched, perf, values"
+#define SECTIONS "[trace], [library GLOB], [program], [context PATTERN], [prototypes]"
 #define RING	 "a power of two from 256k to 1G, as in 8M"
 #define LIMIT	 "off, or at least 1M, as in 500M or 2G"
 #define THROTTLE "off, or from 1% to 99%, as in 20%"
@@ -46,21 +47,21 @@ static void write_file(const char *path, const char *text)
 static const struct {
 	const char *text, *said;
 } bad[] = {
-	{ "[foo]\n", "1: unknown section 'foo'; allowed: [trace], [library GLOB], [program]" },
-	{ "\n; remark\n[Trace]\n", "3: unknown section 'Trace'; allowed: [trace], [library GLOB], [program]" },
-	{ "[trace x]\n", "1: unknown section 'trace x'; allowed: [trace], [library GLOB], [program]" },
-	{ "[program x]\n", "1: unknown section 'program x'; allowed: [trace], [library GLOB], [program]" },
-	{ "[]\n", "1: unknown section ''; allowed: [trace], [library GLOB], [program]" },
+	{ "[foo]\n", "1: unknown section 'foo'; allowed: " SECTIONS },
+	{ "\n; remark\n[Trace]\n", "3: unknown section 'Trace'; allowed: " SECTIONS },
+	{ "[trace x]\n", "1: unknown section 'trace x'; allowed: " SECTIONS },
+	{ "[program x]\n", "1: unknown section 'program x'; allowed: " SECTIONS },
+	{ "[]\n", "1: unknown section ''; allowed: " SECTIONS },
 	{ "[library]\n",
 		"1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
 	{ "[library   ] ; x\n",
 		"1: section [library] without a pattern; allowed: [library GLOB], as in [library libfoo.so*]" },
-	{ "[trace\n", "1: no ']' at the end of '[trace'; allowed: [trace], [library GLOB], [program]" },
+	{ "[trace\n", "1: no ']' at the end of '[trace'; allowed: " SECTIONS },
 	{ "[program] kinds = plt\n",
-		"1: no ']' at the end of '[program] kinds = plt'; allowed: [trace], [library GLOB], [program]" },
+		"1: no ']' at the end of '[program] kinds = plt'; allowed: " SECTIONS },
 	{ "[program]\n[library a]\n[program]\n", "3: a second section 'program' would never be used; allowed: one" },
 	{ "[library a]\n[library  a ]\n", "2: a second section 'library  a' would never be used; allowed: one" },
-	{ "kinds = plt\n", "1: key 'kinds' before any section; allowed first: [trace], [library GLOB], [program]" },
+	{ "kinds = plt\n", "1: key 'kinds' before any section; allowed first: " SECTIONS },
 	{ "[trace]\nkinds = plt\n", "2: unknown key 'kinds' in [trace]; allowed: " KEYS },
 	{ "[program]\noutput = x\n",
 		"2: unknown key 'output'; allowed in [library] and [program]: kinds, fallback, functions, exclude" },
@@ -109,7 +110,7 @@ static const struct {
 		"2: no '=' in 'kinds plt'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" },
 	{ "[program]\nkinds plt\n[foo]\n",
 		"2: no '=' in 'kinds plt'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'" },
-	{ "[foo]\nkinds plt\n", "1: unknown section 'foo'; allowed: [trace], [library GLOB], [program]" },
+	{ "[foo]\nkinds plt\n", "1: unknown section 'foo'; allowed: " SECTIONS },
 	{ "[trace]\nmode = streams\n", "2: bad value 'streams' for key 'mode'; allowed: "
 				       "stream, ring, count" },
 	{ "[trace]\nmode = Ring\n", "2: bad value 'Ring' for key 'mode'; allowed: "

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/plan.u t/values/prototype.u
+check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/plan.u t/values/prototype.u \
+	t/values/rules.u
 dist_check_SCRIPTS += t/values/plan.t t/values/prototypes.t
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
 	tool/values/expression.h tool/values/parser.c tool/values/parser.h
@@ -23,3 +24,6 @@ t_values_prototype_u_SOURCES = t/values/prototype.c $(values_expressions) \
 	tool/values/prototype.c tool/values/prototype.h tool/values/token.c tool/values/token.h \
 	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
 t_values_prototype_u_LDADD = tool/read/libread.la audit/match/libmatch.la
+
+t_values_rules_u_SOURCES = t/values/rules.c t/lib/rules_said.h
+t_values_rules_u_LDADD = audit/rules/librules.la

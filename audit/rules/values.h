@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which values of calls are recorded: the sections [context PATTERN] and [prototypes], whose lines are collected as
+ * RULES of format/plan.h. What their values say is for the command to find out, which makes plans of them. Between
+ * rules.c and ini.c; main thread, at start.
+ */
+#ifndef XAUDIT_AUDIT_RULES_VALUES_H
+#define XAUDIT_AUDIT_RULES_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+#define RULES_VALUES_MAX      (64u << 10) /* bytes of a text, as it can be an argument of a command */
+#define RULES_VALUES_MAX_TEXT "64 KiB"
+#define RULES_CONTEXT_KEYS    "context, if, every, longer, secret"
+
+struct rules_values_line;
+
+/* The lines of a text; zeros: none. */
+struct rules_values {
+	struct rules_values_line *first, **last;
+	size_t size; /* bytes of all */
+};
+
+bool rules_values_is_key(const char *word, size_t length);
+
+/* A part of a line; length 0: nothing. */
+struct rules_values_part {
+	const char *text;
+	size_t length;
+};
+
+/* Adds a line, of a line of the text `name`; number 0: it has none. Returns 0, or -1: there is no memory. */
+int rules_values_add(struct rules_values *to, struct arena *arena, const char *name, int number,
+	struct rules_values_part pattern, struct rules_values_part key, struct rules_values_part value);
+
+/* Joins them, first those of `a`. *text becomes NULL if there are none. Returns 0, or -1: there is no memory. */
+int rules_values_join(
+	const char **text, struct arena *arena, const struct rules_values *a, const struct rules_values *b);
+
+#endif
