@@ -29,6 +29,7 @@
 #define VALUES_CODE    512  /* bytes of code, most */
 #define VALUES_RECORDED 1536 /* bytes of an entry or an end, most */
 #define VALUES_TEXT    64   /* bytes of a text, as a rule */
+#define VALUES_WORDS   512  /* names of a value's numbers, most */
 
 /* X(number, NAME, bytes of the operand, words popped, words pushed) */
 #define VALUES_OPS(X)                                                                                                  \
@@ -100,6 +101,7 @@ enum values_state {
 	VALUES_CUT,    /* a text or bytes: there is more */
 	VALUES_FAULT,  /* memory that is not there, or may not be read */
 	VALUES_UNREAD, /* it was not asked for, since a filter of system calls might kill for that */
+	VALUES_NULL,   /* a text or bytes: their address is 0 */
 	VALUES_STATES
 };
 
@@ -122,7 +124,12 @@ enum values_marks {
 
 struct trace_value {
 	uint32_t name;	/* offset in the names; the string there ends with NUL */
-	uint32_t words; /* offset in the names of "NUMBER=WORD,NUMBER=WORD" (numbers decimal, with sign), or of "" */
+	/*
+	 * Offset in the names of "NUMBER=WORD,NUMBER=WORD" (numbers decimal, with sign), or of "". Of flags,
+	 * NUMBER/MASK has the word where the bits of MASK are NUMBER; without MASK, where the bits of NUMBER are set.
+	 * 0 has its word only if all bits are 0. Readers take up to VALUES_WORDS of them.
+	 */
+	uint32_t words;
 	uint8_t type;	/* enum values_type */
 	uint8_t size;	/* bytes of a number; 0: a text, bytes */
 	uint8_t role;	/* enum values_role */

@@ -44,7 +44,7 @@
  *					(octal), f (flags), w (out), m (more); WORDS NUMBER=WORD,...; count=N, names=N:
  *					what the record says falsely
  *	values N TIME VALUE...		an event of layout N. VALUE: a number, =TEXT (_ for a blank), or bytes in hex;
- *					fault, unread; before one that is cut: cut:
+ *					fault, unread, null; before one that is cut: cut:
  *	valued N TIME WORD...		... with these words as they are
  *	reserved|given_up - TIME WORD...	one that was not finished
  *	lost N				lost after this chunk: told by the next one and the head

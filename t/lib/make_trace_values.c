@@ -162,7 +162,7 @@ static size_t put_value(uint8_t *to, const char *word, uint8_t type, uint8_t siz
 	return size;
 }
 
-/* values N TIME VALUE...: VALUE may be fault or unread, or begin with cut: */
+/* values N TIME VALUE...: VALUE may be fault, unread or null, or begin with cut: */
 static void put_values(char **word, int words)
 {
 	union {
@@ -181,6 +181,7 @@ static void put_values(char **word, int words)
 		state[i] = !strncmp(v, "cut:", 4)  ? VALUES_CUT :
 			   !strcmp(v, "fault")	   ? VALUES_FAULT :
 			   !strcmp(v, "unread")	   ? VALUES_UNREAD :
+			   !strcmp(v, "null")	   ? VALUES_NULL :
 						     VALUES_WHOLE;
 		flawed |= state[i];
 	}
@@ -188,7 +189,7 @@ static void put_values(char **word, int words)
 	memcpy(payload.byte, state, at);
 	for (uint32_t i = 0; i < layout->count; i++) {
 		const char *v = word[3 + i] + (state[i] == VALUES_CUT ? 4 : 0);
-		bool none = state[i] == VALUES_FAULT || state[i] == VALUES_UNREAD;
+		bool none = state[i] > VALUES_CUT;
 		bool text = layout->type[i] == VALUES_TYPE_TEXT || layout->type[i] == VALUES_TYPE_BYTES;
 		at += put_value(payload.byte + at, !none ? v : text ? "=" : "0", layout->type[i], layout->size[i]);
 		if (at > 255 * 8)

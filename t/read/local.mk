@@ -8,7 +8,8 @@ dist_check_SCRIPTS += t/read/damaged.t t/read/family_read.t t/read/foreign.t t/r
 	t/read/report_jobs.t t/read/report_long.t t/read/valued.t
 EXTRA_DIST += t/read/cut.c t/read/grow_record.c t/read/reader_live_program.c t/read/swap_at.c
 check_PROGRAMS += t/read/dense.u t/read/hash.u t/read/histogram.u t/read/pack_block.u t/read/pack_fuzz.u \
-	t/read/read_follow.u t/read/read_memory.u t/read/read_public.u t/read/reader_copies.u t/read/reader_fuzz.u \
+	t/read/read_follow.u t/read/read_memory.u t/read/read_public.u t/read/read_values.u t/read/reader_copies.u \
+	t/read/reader_fuzz.u \
 	t/read/reader_live.u t/read/sched_read.u t/read/trace_file.u
 
 t_read_dense_u_SOURCES = t/read/dense.c
@@ -34,6 +35,9 @@ t_read_read_memory_u_LDADD = tool/read/libread.la
 
 t_read_read_public_u_SOURCES = t/read/read_public.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
 t_read_read_public_u_LDADD = tool/read/libread.la
+
+t_read_read_values_u_SOURCES = t/read/read_values.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
+t_read_read_values_u_LDADD = tool/read/libread.la
 
 t_read_reader_copies_u_SOURCES = t/read/reader_copies.c
 t_read_reader_copies_u_LDADD = tool/read/libread.la

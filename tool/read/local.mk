@@ -23,12 +23,14 @@ tool_read_libread_la_SOURCES += tool/read/sched/records.h tool/read/sched/sched.
 	tool/read/sched/sched_cursor.c tool/read/sched/sched_cursor.h
 tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cpu.c tool/read/api/cpu.h \
 	tool/read/api/cursor.c tool/read/api/cursor.h tool/read/api/cursor_items.c tool/read/api/cursor_items.h \
-	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/extent.c tool/read/api/facts.c \
+	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/cursor_values.c \
+	tool/read/api/cursor_values.h tool/read/api/extent.c tool/read/api/facts.c \
 	tool/read/api/facts.h tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_record.c \
 	tool/read/api/follow_record.h tool/read/api/functions.c tool/read/api/functions.h tool/read/api/live.c \
 	tool/read/api/phrases.c tool/read/api/stays.c tool/read/api/threads.c tool/read/api/threads.h \
 	tool/read/api/timeline.c \
 	tool/read/api/timeline.h tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \
 	tool/read/api/trace.h tool/read/api/xaudit-read-events.h tool/read/api/xaudit-read-facts.h \
-	tool/read/api/xaudit-read.h
+	tool/read/api/xaudit-read-values.h tool/read/api/xaudit-read.h tool/read/api/values.c tool/read/api/values.h \
+	tool/read/api/values_text.c
 xaudit_LDADD += tool/read/libread.la

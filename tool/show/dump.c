@@ -10,6 +10,7 @@
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/show/show.h"
+#include "tool/show/values.h"
 
 struct dump {
 	struct show_options options;
@@ -43,6 +44,14 @@ static const char *word(int what)
 static bool is_of_call(const struct xaudit_read_event *event)
 {
 	return event->what >= XAUDIT_READ_EVENT_ENTRY && event->what <= XAUDIT_READ_EVENT_POINT;
+}
+
+/* How an event ends a call. */
+static int how_of(int what)
+{
+	return what == XAUDIT_READ_EVENT_TAIL	? XAUDIT_READ_JUMPED :
+	       what == XAUDIT_READ_EVENT_UNWIND ? XAUDIT_READ_UNWOUND :
+						  XAUDIT_READ_RETURNED;
 }
 
 static bool is_throttled(const struct xaudit_read_event *event)
@@ -133,7 +142,29 @@ static void print_json(const struct dump *dump, const struct xaudit_read_event *
 		print_change_json(event->change);
 	if (event->what == XAUDIT_READ_EVENT_CUSTOM)
 		print_custom_json(dump, event);
+	values_json(stdout, "values", event->values);
 	puts("}");
+}
+
+/* The function, with the values that this event has: arguments of a call that begins, the result of one that ends. */
+static void print_function(const struct dump *dump, const struct xaudit_read_event *event, const char *function)
+{
+	bool begins = event->what == XAUDIT_READ_EVENT_ENTRY || event->what == XAUDIT_READ_EVENT_POINT;
+
+	printf("  %s", dump->color->name);
+	if (event->values)
+		names_print_bare(stdout, function);
+	else
+		names_print(stdout, function);
+	printf("%s", dump->color->off);
+	if (!event->values)
+		return;
+	if (begins)
+		values_arguments(stdout, event->values, NULL);
+	else if (values_have(event->values, XAUDIT_READ_VALUE_ARGUMENT))
+		values_arguments(stdout, NULL, event->values);
+	if (!begins)
+		values_result(stdout, event->values, how_of(event->what));
 }
 
 static void print_text(const struct dump *dump, const struct xaudit_read_event *event)
@@ -170,11 +201,8 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 		print_custom(dump, event);
 		return;
 	}
-	if (function) {
-		printf("  %s", color->name);
-		names_print(stdout, function);
-		printf("%s", color->off);
-	}
+	if (function)
+		print_function(dump, event, function);
 	if (library) {
 		printf("  %s", color->dim);
 		tool_text(stdout, library);

@@ -16,6 +16,7 @@
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/trace_has.h"
+#include "tool/show/values.h"
 
 struct replay {
 	struct show_options options;
@@ -49,6 +50,24 @@ static const char *print_name(const struct replay *r, const struct xaudit_read_f
 	names_print(stdout, function->name);
 	fputs(r->color->off, stdout);
 	return names_call(function->name);
+}
+
+static bool has_values(const struct xaudit_read_call *call)
+{
+	return call->entered || call->ended;
+}
+
+/* A call with its arguments; those that it has written, too, as far as it has ended. */
+static void print_call(const struct replay *r, const struct xaudit_read_call *call)
+{
+	if (!has_values(call)) {
+		fputs(print_name(r, call->function), stdout);
+		return;
+	}
+	fputs(r->color->name, stdout);
+	names_print_bare(stdout, call->function->name);
+	fputs(r->color->off, stdout);
+	values_arguments(stdout, call->entered, call->ended);
 }
 
 /* Ends the line where a call begins: with where its function is defined, if that is wanted. */
@@ -91,8 +110,8 @@ static void print_open(const struct replay *r, uint32_t tid, struct xaudit_read_
 	if (!wanted(r, tid, depth))
 		return;
 	begin_line(r, UINT64_MAX, tid, depth);
-	printf("%s {", print_name(r, call->function));
-	printf(" %s/* began %s before */%s", r->color->dim, show_time(buf, r->first - call->start), r->color->off);
+	print_call(r, call);
+	printf(" { %s/* began %s before */%s", r->color->dim, show_time(buf, r->first - call->start), r->color->off);
 	end_line(r, call->function);
 }
 
@@ -113,15 +132,45 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 
 	if (!is_leaf(call)) {
 		begin_line(r, UINT64_MAX, event->tid, event->depth);
-		printf("%s {", print_name(r, event->function));
+		print_call(r, call);
+		fputs(" {", stdout);
 		end_line(r, event->function);
 		return;
 	}
 	begin_line(r, call->end - call->start, event->tid, event->depth);
-	printf("%s;", print_name(r, event->function));
-	if (phrase(call->how))
+	print_call(r, call);
+	if (has_values(call))
+		values_result(stdout, call->ended, (int)call->how);
+	putchar(';');
+	if (phrase(call->how) && !has_values(call))
 		printf(" %s/* %s */%s", r->color->dim, phrase(call->how), r->color->off);
 	end_line(r, event->function);
+}
+
+/* A call of which only the entry is recorded. */
+static void print_point(const struct replay *r, const struct xaudit_read_event *event)
+{
+	const struct xaudit_read_call *call = event->call;
+
+	begin_line(r, UINT64_MAX, event->tid, event->depth);
+	print_call(r, call);
+	if (has_values(call))
+		values_result(stdout, NULL, (int)call->how);
+	printf("; %s/* entry only */%s\n", r->color->dim, r->color->off);
+}
+
+/* Behind the bracket of a call that ends: its result, and all of it if it has written some of its arguments. */
+static void print_end(const struct replay *r, const struct xaudit_read_call *call)
+{
+	if (values_have(call->ended, XAUDIT_READ_VALUE_ARGUMENT))
+		print_call(r, call);
+	else
+		print_name(r, call->function);
+	fputs(r->color->dim, stdout);
+	if (has_values(call))
+		values_result(stdout, call->ended, (int)call->how);
+	else if (phrase(call->how))
+		printf(": %s", phrase(call->how));
 }
 
 /* The calls that end, the innermost one first. */
@@ -135,9 +184,8 @@ static void print_ends(const struct replay *r, const struct xaudit_read_event *e
 			continue;
 		begin_line(r, call->end - call->start, event->tid, depth);
 		printf("} %s/* ", r->color->dim);
-		print_name(r, call->function);
-		printf("%s%s%s */%s\n", r->color->dim, phrase(call->how) ? ": " : "",
-			phrase(call->how) ? phrase(call->how) : "", r->color->off);
+		print_end(r, call);
+		printf(" */%s\n", r->color->off);
 	}
 }
 
@@ -227,11 +275,8 @@ static void take(const struct replay *r, const struct xaudit_read_event *event)
 			print_entry(r, event);
 		break;
 	case XAUDIT_READ_EVENT_POINT:
-		if (here) {
-			begin_line(r, UINT64_MAX, event->tid, event->depth);
-			printf("%s; %s/* entry only */%s\n", print_name(r, event->function), r->color->dim,
-				r->color->off);
-		}
+		if (here)
+			print_point(r, event);
 		break;
 	case XAUDIT_READ_EVENT_EXIT:
 	case XAUDIT_READ_EVENT_TAIL:

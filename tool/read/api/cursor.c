@@ -6,6 +6,7 @@
 
 #include "tool/read/api/cpu.h"
 #include "tool/read/api/cursor_items.h"
+#include "tool/read/api/cursor_values.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
@@ -348,6 +349,7 @@ static const char *take_options(struct xaudit_read_calls *c, const struct xaudit
 	c->customs = READ_API_OPTION(options, customs);
 	c->losses = READ_API_OPTION(options, losses);
 	c->counted = READ_API_OPTION(options, counted);
+	c->values = READ_API_OPTION(options, values);
 	c->tid = READ_API_OPTION(options, tid);
 	c->from = READ_API_OPTION(options, from);
 	c->to = READ_API_OPTION(options, to);
@@ -418,8 +420,11 @@ void xaudit_read_calls_close(struct xaudit_read_calls *c)
 	leave_process(c);
 	for (uint32_t i = 0; i < c->slots; i++)
 		free(c->slot[i]);
-	for (uint32_t i = 0; i < c->blocks; i++)
+	for (uint32_t i = 0; i < c->blocks; i++) {
+		if (c->values)
+			read_api_free_values(c->block[i], api_block_calls(i));
 		free(c->block[i]);
+	}
 	free(c->slot);
 	free(c->block);
 	free(c->dropped);

@@ -13,6 +13,7 @@
 #define XAUDIT_TOOL_READ_API_CURSOR_H
 
 #include "tool/read/api/api.h"
+#include "tool/read/api/values.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/events/stops.h"
 #include "tool/read/events/thread_turns.h"
@@ -25,6 +26,7 @@ struct api_call {
 	struct api_call *around; /* the same, of those that are not left out */
 	uint64_t inner; /* the time of the calls whose `around` it is: its total, if its own time is not known */
 	uint64_t time;	/* ticks: when it was over */
+	struct read_api_values *entered, *ended;
 	uint64_t on, on_child; /* ticks on processors: its stack's clock at its start; of the calls that it made */
 	bool left_out;
 	struct api_call *next; /* in the list of those that wait, or that are free */
@@ -38,6 +40,12 @@ struct api_slot {
 	uint64_t self, self_ns, total, total_ns;
 };
 
+/* Calls of an allocation, by its number: each is twice the one before, up to a limit. */
+static inline size_t api_block_calls(uint32_t number)
+{
+	return (size_t)64 << (number < 16 ? number : 16);
+}
+
 #define API_PAGE_BITS 10
 #define API_PAGES     (1u << (TRACE_ID_BITS - API_PAGE_BITS))
 #define API_PAGE_MASK ((1u << API_PAGE_BITS) - 1)
@@ -46,7 +54,7 @@ struct xaudit_read_calls {
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_calls *older; /* of the trace */
 	struct read_damage *damage;
-	bool enters, customs, losses, counted;
+	bool enters, customs, losses, counted, values;
 	uint32_t tid;
 	uint64_t from, to;
 	const struct read_sched *sched; /* times on processors; NULL: not recorded */
@@ -74,6 +82,8 @@ struct xaudit_read_calls {
 	struct xaudit_read_item other; /* waits behind the calls; what 0: none */
 	bool ready;			 /* something waits */
 	struct api_call last_resort;	 /* where there is no memory */
+	/* The values of the event at hand, if they are asked for; NULL: it has none */
+	const struct read_decode_values *has;
 
 	/* The process at hand. */
 	uint32_t first_process, next_process, last_process;

@@ -6,14 +6,13 @@
 
 #include "tool/read/api/cursor.h"
 #include "tool/read/api/cursor_slots.h"
+#include "tool/read/api/cursor_values.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/sched/sched_cursor.h"
 
 #define likely(x)   read_likely(x)
 #define unlikely(x) read_unlikely(x)
-
-#define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
 
 /* ---- functions ---- */
 
@@ -40,7 +39,7 @@ READ_INLINE struct api_slot *slot_of(struct xaudit_read_calls *c, size_t at, uin
 
 static __attribute__((noinline)) struct api_call *more_calls(struct xaudit_read_calls *c)
 {
-	size_t count = (size_t)BLOCK_FIRST << (c->blocks < 16 ? c->blocks : 16);
+	size_t count = api_block_calls(c->blocks);
 	struct api_call *block = NULL;
 
 	if (read_memory_resize(c->damage, &c->block, c->blocks + 1ul, sizeof(*c->block)))
@@ -86,6 +85,7 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 	public->ticks.self = public->ticks.children = public->ticks.total = 0;
 	public->ticks.cpu = public->ticks.cpu_self = XAUDIT_READ_UNKNOWN;
 	public->user[0] = public->user[1] = 0;
+	public->entered = public->ended = NULL;
 	public->id = c->ids++;
 	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
 			 (c->tid && call->public.tid != c->tid);
@@ -133,6 +133,8 @@ READ_INLINE void enter(void *user, struct read_call *frame, size_t at)
 
 	frame->child = 0;
 	frame->user = call;
+	if (unlikely(c->has) && call != &c->last_resort)
+		call->public.entered = read_api_keep_event_values(c, &call->entered);
 	if (unlikely(c->sched)) {
 		call->on = read_sched_stack_on(&c->record->on, frame->start);
 		call->on_child = 0;
@@ -149,7 +151,11 @@ static void tell_alone(struct xaudit_read_calls *c, uint32_t id, size_t at, enum
 {
 	struct api_slot *slot = slot_of(c, at, id);
 
-	finish(c, new_call(c, slot, call_of(&c->calls, c->calls.top), now), how, now);
+	struct api_call *call = new_call(c, slot, call_of(&c->calls, c->calls.top), now);
+
+	if (c->has && call != &c->last_resort)
+		call->public.entered = read_api_keep_event_values(c, &call->entered);
+	finish(c, call, how, now);
 }
 
 static void enter_deep(void *user, uint32_t id, size_t at)
@@ -268,6 +274,11 @@ static __attribute__((noinline)) void end_for_want(
 
 READ_INLINE void end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
 {
+	struct xaudit_read_calls *c = user;
+	struct api_call *call = frame->user;
+
+	if (unlikely(c->has) && how != READ_CALL_CUT && call != &c->last_resort)
+		call->public.ended = read_api_keep_event_values(c, &call->ended);
 	if (likely(how == READ_CALL_RETURNED))
 		end_timed(user, frame, XAUDIT_READ_RETURNED, now);
 	else if (how == READ_CALL_JUMPED)
@@ -445,6 +456,8 @@ READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint6
 	struct loop *loop = user;
 
 	(void)time;
+	if (unlikely(loop->c->values))
+		loop->c->has = read_decode_values_at(&loop->c->record->source.decoder, at);
 	read_calls_event(&loop->c->calls, &loop->top, &hooks, loop->c, type, id, now, at);
 	return loop->c->ready;
 }

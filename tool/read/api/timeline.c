@@ -81,6 +81,8 @@ static void take_call(
 	const struct read_merge_event *next = &source->head;
 
 	e->event->function = function_at(e, e->thread->process, source, from);
+	e->values = read_api_values_of(from);
+	e->event->values = e->values.layout ? &e->values : NULL;
 	set_place(e->event, source, e->event->function, read_merge_function(source, from));
 	/* Does the call's end come next in its record? */
 	if (e->leaves && from->type == READ_MERGE_ENTRY && source->more && next->id == from->id &&
@@ -345,7 +347,7 @@ void xaudit_read_events_close(struct xaudit_read_events *e)
 	free(e->process);
 	read_merge_close(&e->merge);
 	for (uint32_t i = 0; i < e->blocks; i++)
-		free(e->block[i]);
+		read_api_free_block(e, i);
 	free(e->block);
 	free(e->unfinished);
 	free(e);

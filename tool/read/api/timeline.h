@@ -8,12 +8,14 @@
 #define XAUDIT_TOOL_READ_API_TIMELINE_H
 
 #include "tool/read/api/api.h"
+#include "tool/read/api/values.h"
 #include "tool/read/events/merge.h"
 #include "tool/read/events/stacks.h"
 
 /* A call that is open, or was told. */
 struct event_call {
 	struct xaudit_read_call public;
+	struct read_api_values *entered, *ended;
 	struct event_call *next; /* of those that were told, or are free */
 };
 
@@ -46,6 +48,7 @@ struct xaudit_read_events {
 	/* The event at hand, and who made it. */
 	struct xaudit_read_event *event;
 	struct event_thread *thread;
+	struct xaudit_read_values values; /* of that event; layout NULL: it has none */
 	struct xaudit_read_change change;
 	/* Stacks whose calls have no end, which are told one by one, and the event that comes after them. */
 	struct xaudit_read_event *unfinished;

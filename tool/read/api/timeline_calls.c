@@ -10,6 +10,20 @@
 
 /* ---- calls ---- */
 
+static size_t calls_of_block(uint32_t number)
+{
+	return (size_t)BLOCK_FIRST << (number < 16 ? number : 16);
+}
+
+void read_api_free_block(struct xaudit_read_events *e, uint32_t number)
+{
+	for (size_t i = 0; i < calls_of_block(number); i++) {
+		free(e->block[number][i].entered);
+		free(e->block[number][i].ended);
+	}
+	free(e->block[number]);
+}
+
 static struct event_call *new_call(struct xaudit_read_events *e)
 {
 	struct event_call *call = e->spare;
@@ -18,7 +32,7 @@ static struct event_call *new_call(struct xaudit_read_events *e)
 		e->spare = call->next;
 		return call;
 	}
-	size_t count = (size_t)BLOCK_FIRST << (e->blocks < 16 ? e->blocks : 16);
+	size_t count = calls_of_block(e->blocks);
 	if (!read_memory_resize(e->damage, &e->block, e->blocks + 1ul, sizeof(*e->block)))
 		return NULL;
 	struct event_call *block = read_memory_zeroed(e->damage, count, sizeof(*block));
@@ -73,6 +87,7 @@ static struct event_call *begin_call(struct xaudit_read_events *e, uint64_t star
 		.end = XAUDIT_READ_UNKNOWN,
 		.cpu = XAUDIT_READ_UNKNOWN,
 	};
+	call->public.entered = read_api_keep_values(e->damage, &call->entered, &e->values);
 	e->event->call = &call->public;
 	return call;
 }
@@ -148,6 +163,8 @@ static void end(void *user, struct read_call *frame, enum read_call_end how, uin
 
 	frame[-1].child += now - frame->start;
 	end_call(&call->public, frame->child, how_of(how), now);
+	if (how != READ_CALL_CUT)
+		call->public.ended = read_api_keep_values(e->damage, &call->ended, &e->values);
 	if (!e->event->ends++)
 		e->event->call = &call->public;
 	tell(e, call);
@@ -302,6 +319,9 @@ void read_api_take_leaf(
 	if (!call)
 		return;
 	end_call(&call->public, 0, how, end->time);
+	const struct xaudit_read_values values = read_api_values_of(end);
+	call->public.ended = read_api_keep_values(e->damage, &call->ended, &values);
+	e->event->values = call->public.entered; /* the merge goes on to another event now */
 	e->thread->on->calls.top->child += end->time - from->time;
 }
 

@@ -5,7 +5,13 @@
 
 #include "tool/read/api/timeline.h"
 
-/* Takes a call, or an end of calls. */
+/* The values of an event of a call, until the next one. */
+static inline struct xaudit_read_values read_api_values_of(const struct read_merge_event *from)
+{
+	return (struct xaudit_read_values){ from->layout, from->data, (uint32_t)from->count, from->flawed };
+}
+
+/* Takes a call, or an end of calls: e->values are those of the event. */
 void read_api_take_call(struct xaudit_read_events *e, const struct read_merge_event *from);
 
 /* Takes a call with its end, `end`. */
@@ -23,6 +29,9 @@ void read_api_drop_thread(struct event_thread *thread);
 
 /* The innermost call that is open on the thread's stack, and their number. */
 void read_api_set_open(struct xaudit_read_event *event, const struct event_thread *thread);
+
+/* Frees a block of calls. */
+void read_api_free_block(struct xaudit_read_events *e, uint32_t number);
 
 /* Calls that were told are free. */
 void read_api_free_told(struct xaudit_read_events *e);

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 struct xaudit_read_change;
+struct xaudit_read_values;
 
 enum xaudit_read_event_what {
 	XAUDIT_READ_EVENT_END = 0, /* there is nothing more, or no memory: xaudit_read_damage() */
@@ -72,7 +73,9 @@ struct xaudit_read_event {
 	uint64_t own;
 	int unmaps; /* of LOADER: unmapped; 0: mapped */
 	int inherited; /* of LOAD and UNLOAD: seen by a process that this one was forked from; `tid` is of that */
-	uint64_t reserved[2]; /* 0 */
+	/* Of ENTRY to POINT: the values that this event has. Until the next event; those of `call` as long as that */
+	const struct xaudit_read_values *values;
+	uint64_t reserved; /* 0 */
 };
 
 struct xaudit_read_events_options {

@@ -43,6 +43,7 @@ struct xaudit_read_process;
 struct xaudit_read_calls;
 struct xaudit_read_events;
 struct xaudit_read_profile;
+struct xaudit_read_values;
 
 #define XAUDIT_READ_UNKNOWN UINT64_MAX /* a number that is not known */
 
@@ -223,6 +224,11 @@ struct xaudit_read_call {
 		uint64_t self, children, total; /* as above */
 		uint64_t cpu, cpu_self;		/* as above; XAUDIT_READ_UNKNOWN, too */
 	} ticks;
+	/*
+	 * Its values, as they were recorded when it began and when it ended: see xaudit-read-values.h. NULL: it has
+	 * none, or they were not asked for. As long valid as the call.
+	 */
+	const struct xaudit_read_values *entered, *ended;
 };
 
 enum xaudit_read_what {
@@ -261,6 +267,7 @@ struct xaudit_read_calls_options {
 	/* Only calls with from <= start, and start < to (0: no end); their times are whole. */
 	uint64_t from, to;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
+	int values; /* values of calls, too */
 };
 
 /*
@@ -460,5 +467,6 @@ void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch);
 
 #include "xaudit-read-events.h" /* events in the order of time */
 #include "xaudit-read-facts.h" /* what was recorded, what was not, and why */
+#include "xaudit-read-values.h" /* with what functions were called, and what came back */
 
 #endif

@@ -35,6 +35,25 @@ static void set_head(struct read_merge_source *source, enum read_merge_type type
 	};
 }
 
+#define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
+_Static_assert(DATA_ROOM > 255 * sizeof(uint64_t), "values fit, too");
+
+/* Keeps a copy of the data for the event at the head. Returns false if there is no memory. */
+static bool keep_data(struct read_merge_source *source, const void *from, size_t size)
+{
+	if (!source->data)
+		source->data = read_memory_zeroed(damage_of(source), 2, DATA_ROOM);
+	if (!source->data)
+		return false;
+	source->second = !source->second;
+	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
+	memcpy(data, from, size);
+	data[size] = 0;
+	source->head.count = size;
+	source->head.data = data;
+	return true;
+}
+
 static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct read_merge_source *source = user;
@@ -45,6 +64,11 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	set_head(source, (enum read_merge_type)type, source->events.decoder.tid, now);
 	source->head.id = id;
 	source->head.stack = source->events.decoder.stack;
+	const struct read_decode_values *values = read_decode_values_at(&source->events.decoder, at);
+	if (values && keep_data(source, &source->events.decoder.words[values->first + 1], 8ul * values->words)) {
+		source->head.layout = read_process_layout(process, values->layout);
+		source->head.flawed = values->flawed;
+	}
 	if (function)
 		source->head.index = read_process_function_index(process, function);
 	else if (!process->head.meta_lost)
@@ -52,22 +76,10 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	return true;
 }
 
-#define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
-
 static bool take_custom(struct read_merge_source *source, const struct read_decode_custom *custom)
 {
-	if (!source->data)
-		source->data = read_memory_zeroed(damage_of(source), 2, DATA_ROOM);
-	if (!source->data)
-		return false;
-	source->second = !source->second;
-	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
-	memcpy(data, custom->data, custom->size);
-	data[custom->size] = 0;
 	source->head.id = custom->type;
-	source->head.count = custom->size;
-	source->head.data = data;
-	return true;
+	return keep_data(source, custom->data, custom->size);
 }
 
 /* Events lost before the chunk, as many of them as the head counts: it may have been read before the chunk. */

@@ -18,7 +18,8 @@
 #include "tool/read/meta.h"
 
 enum read_merge_type {
-	READ_MERGE_ENTRY = TRACE_ENTRY, /* function, id, tid */
+	/* function, id, tid; of one with values layout, flawed, and count bytes at `data`. So are the next four */
+	READ_MERGE_ENTRY = TRACE_ENTRY,
 	READ_MERGE_EXIT = TRACE_EXIT,
 	READ_MERGE_TAIL = TRACE_TAIL,
 	READ_MERGE_UNWIND = TRACE_UNWIND,
@@ -52,6 +53,8 @@ struct read_merge_event {
 	uint32_t load; /* number of the load */
 	bool inherited; /* of loads and unloads: a process that this one was forked from saw it */
 	uint64_t own;
+	const struct read_layout *layout; /* of events of calls; NULL: they have no values */
+	bool flawed;
 	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
 
@@ -76,7 +79,7 @@ struct read_merge_source {
 	void *user;		 /* the command's own */
 
 	struct read_events events; /* of a thread record */
-	/* of the last two custom events: the one that was returned, and the head; NULL: there was none */
+	/* data of the last two events that had some: the one that was returned, and the head; NULL: there was none */
 	uint8_t *data;
 	bool second;	    /* the last one is in the second half */
 

@@ -163,6 +163,15 @@ void names_print(FILE *file, const char *raw)
 	term_text(file, names_shown(raw));
 }
 
+void names_print_bare(FILE *file, const char *raw)
+{
+	enum language language;
+	char *bare = !raw_wanted && find(raw)->language == LANGUAGE_C ? demangle(raw, false, &language) : NULL;
+
+	term_text(file, bare ? bare : names_shown(raw));
+	free(bare);
+}
+
 void names_json(FILE *file, const char *raw)
 {
 	const char *demangled = names_demangled(raw);

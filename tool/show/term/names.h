@@ -30,6 +30,9 @@ const char *names_shown(const char *raw);
 /* What stands behind the name of a function that is called: "()", or nothing if the name has its parameters. */
 const char *names_call(const char *raw);
 
+/* As names_print(), without parameters, and what stands behind them: the values of a call follow. */
+void names_print_bare(FILE *file, const char *raw);
+
 /* names_shown(), through tool_text(). Where lines are cut to the terminal (term.h), it is the name that is cut. */
 void names_print(FILE *file, const char *raw);
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/api/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is public has the numbers of the format. */
+#define SAME(public, format) _Static_assert((int)XAUDIT_READ_VALUE_##public == (int)VALUES_##format, "the same")
+SAME(SIGNED, TYPE_SIGNED);
+SAME(UNSIGNED, TYPE_UNSIGNED);
+SAME(HEX, TYPE_HEX);
+SAME(POINTER, TYPE_POINTER);
+SAME(FLOAT, TYPE_FLOAT);
+SAME(DOUBLE, TYPE_DOUBLE);
+SAME(TEXT, TYPE_TEXT);
+SAME(BYTES, TYPE_BYTES);
+SAME(ERRNO, TYPE_ERRNO);
+SAME(CUT, CUT);
+SAME(FAULT, FAULT);
+SAME(UNREAD, UNREAD);
+SAME(NULL, NULL);
+SAME(DAMAGED, STATES);
+SAME(NAMED, ROLE_OTHER);
+SAME(ARGUMENT, ROLE_ARGUMENT);
+SAME(RESULT, ROLE_RESULT);
+SAME(ERROR, ROLE_ERRNO);
+SAME(FD, MARK_FD);
+SAME(OCTAL, MARK_OCTAL);
+SAME(FLAGS, MARK_FLAGS);
+SAME(OUT, MARK_OUT);
+SAME(MORE, MARK_MORE);
+_Static_assert(XAUDIT_READ_VALUES == VALUES_MOST, "the same");
+
+const struct xaudit_read_values *read_api_keep_values(
+	struct read_damage *damage, struct read_api_values **kept, const struct xaudit_read_values *values)
+{
+	if (!values->layout)
+		return NULL;
+	if (!*kept || (*kept)->room < values->size) {
+		uint32_t room = values->size < 64 ? 64 : values->size;
+		struct read_api_values *more = read_memory_zeroed(damage, sizeof(*more) + room, 1);
+		if (!more)
+			return NULL;
+		free(*kept);
+		*kept = more;
+		more->room = room;
+	}
+	(*kept)->public = *values;
+	(*kept)->public.bytes = (*kept)->bytes;
+	if (values->size)
+		memcpy((*kept)->bytes, values->bytes, values->size);
+	return &(*kept)->public;
+}
+
+/* A number of the bytes at *at. Returns whether they are whole; moves *at behind them. */
+static bool take_number(const struct xaudit_read_values *values, uint32_t *at, struct xaudit_read_value *to)
+{
+	uint32_t size = to->size, unused = 64 - 8 * size;
+	float single;
+
+	if (values->size - *at < size)
+		return false;
+	memcpy(&to->number, values->bytes + *at, size);
+	memcpy(&single, &to->number, sizeof(single));
+	*at += size;
+	to->integer = (int64_t)to->number;
+	if (to->type == XAUDIT_READ_VALUE_SIGNED) /* shifted up, so that the sign comes with it on the way down */
+		to->integer = (int64_t)(to->number << unused) >> unused;
+	if (to->type == XAUDIT_READ_VALUE_SIGNED || to->type == XAUDIT_READ_VALUE_ERRNO)
+		to->number = (uint64_t)to->integer;
+	if (to->type == XAUDIT_READ_VALUE_FLOAT)
+		to->real = (double)single;
+	if (to->type == XAUDIT_READ_VALUE_DOUBLE)
+		memcpy(&to->real, &to->number, sizeof(to->real));
+	return true;
+}
+
+/* A text, or bytes. Of one that is not whole, what is there. */
+static bool take_text(const struct xaudit_read_values *values, uint32_t *at, struct xaudit_read_value *to)
+{
+	uint16_t size;
+
+	if (values->size - *at < sizeof(size))
+		return false;
+	memcpy(&size, values->bytes + *at, sizeof(size));
+	*at += sizeof(size);
+	to->text = (const char *)values->bytes + *at;
+	to->size = size < values->size - *at ? size : values->size - *at;
+	*at += to->size;
+	return to->size == size;
+}
+
+uint32_t xaudit_read_values(const struct xaudit_read_values *values, struct xaudit_read_value *to, uint32_t room)
+{
+	const struct read_layout *layout = values ? values->layout : NULL;
+	uint32_t at = 0;
+	bool whole = true;
+
+	if (!layout)
+		return 0;
+	if (values->flawed)
+		at = layout->states < values->size ? layout->states : values->size;
+	for (uint32_t i = 0; i < layout->count && i < room; i++) {
+		const struct read_layout_value *from = &layout->value[i];
+		uint8_t state = !values->flawed ? VALUES_WHOLE : i < at ? values->bytes[i] : VALUES_STATES;
+		to[i] = (struct xaudit_read_value){
+			.name = from->name,
+			.words = from->words,
+			.type = from->type,
+			.state = state < VALUES_STATES ? state : XAUDIT_READ_VALUE_DAMAGED,
+			.role = from->role <= VALUES_ROLE_ERRNO ? from->role : VALUES_ROLE_OTHER,
+			.place = from->place,
+			.marks = from->marks,
+			.size = from->size,
+			.text = "",
+		};
+		/* Nobody knows where the values behind one that is not whole begin. */
+		whole = whole && (from->size ? take_number(values, &at, &to[i]) : take_text(values, &at, &to[i]));
+		if (!whole)
+			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
+	}
+	return layout->count;
+}
+
+const struct xaudit_read_value *read_api_result(const struct xaudit_read_value *value, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (value[i].role == XAUDIT_READ_VALUE_RESULT)
+			return &value[i];
+	return NULL;
+}
+
+int xaudit_read_values_failed(const struct xaudit_read_values *ended)
+{
+	struct xaudit_read_value value[VALUES_MOST];
+	const struct xaudit_read_value *result = read_api_result(value, xaudit_read_values(ended, value, VALUES_MOST));
+
+	return result && ended->layout->has_fails && result->state == XAUDIT_READ_VALUE_WHOLE &&
+	       !((result->number ^ (uint64_t)ended->layout->fails) & read_api_bits(result->size));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values of calls (tool/read/api/xaudit-read-values.h) in what commands show. The traced program may have made them of
+ * any bytes: all that is written here is harmless on a terminal, and valid JSON.
+ *
+ * Errors are left in the stream (ferror). One thread.
+ */
+#ifndef XAUDIT_TOOL_SHOW_VALUES_H
+#define XAUDIT_TOOL_SHOW_VALUES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tool/read/api/xaudit-read.h"
+
+/* The arguments of a call, and its result, as xaudit_read_arguments_text() and xaudit_read_result_text() have them. */
+void values_arguments(FILE *file, const struct xaudit_read_values *entered, const struct xaudit_read_values *ended);
+void values_result(FILE *file, const struct xaudit_read_values *ended, int how);
+
+/* Has a value of these the role? */
+bool values_have(const struct xaudit_read_values *values, enum xaudit_read_value_role role);
+
+/* Writes ,"KEY":[{"name":...,"value":...,...},...] where there are values, else nothing. */
+void values_json(FILE *file, const char *key, const struct xaudit_read_values *values);
+
+/*
+ * The text of the value of that name in what was recorded when the call began, or else when it ended; an errno only
+ * where it counts. The caller frees it. NULL: there is none.
+ */
+char *values_named(const struct xaudit_read_call *call, const char *name);
+
+#endif
