@@ -14,11 +14,14 @@
 
 /* ---- plans ---- */
 
-/* May the rules record calls of the object's functions? */
-static bool is_traced(const struct object *object)
+/* May the rules record calls of the object's functions: by its own section, or by that of an object that calls them? */
+static bool is_traced(const struct object *object, const struct rules *rules)
 {
-	return object->section && (object->section->kinds | object->section->fallback) &&
-	       rules_may_select(object->section, object->path, object->soname);
+	if (object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		return false;
+	return rules_kinds(rules) & 1u << TRACE_KIND_CALLS ||
+	       (object->section && (object->section->kinds | object->section->fallback) &&
+		       rules_may_select(object->section, object->path, object->soname));
 }
 
 static void say_damaged(const struct object *object)
@@ -55,7 +58,7 @@ void values_prepare(struct load *load, const struct rules *rules)
 	size_t size;
 
 	/* ld.so's lock keeps other threads from preparing this object. */
-	if (!rules->values || object->values_asked || !is_traced(object))
+	if (!rules->values || object->values_asked || !is_traced(object, rules))
 		return;
 	object->values_asked = true;
 	const char *argument = plan_argument(rules);

@@ -21,8 +21,8 @@ void values_prepare(struct load *load, const struct rules *rules);
 void values_loads_changed(struct object *object);
 
 /*
- * The word of a function in its cell (x86_64/stub.h), by its link-time address or name: with TRAMP_WORD_VALUES if it has
- * values. intercepted: its return is seen. Lock held.
+ * The word of a function in its cell (x86_64/stub.h), by its link-time address or name: with TRAMP_WORD_VALUES if it
+ * has values. intercepted: its return is seen. Lock held.
  */
 uint32_t values_word(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted);
 

@@ -76,7 +76,6 @@ struct rules {
 	int control_any;
 	int merge;	 /* MADV_MERGEABLE on patched pages */
 	int sched;	 /* `xaudit record` writes context switches; nothing to the module */
-	const char *values; /* RULES of format/plan.h: sections [context ...] and [prototypes]; NULL: none */
 	int perf;	 /* return addresses have labels of their own (x86_64/labels.h) */
 	int no_values;	 /* [context] sections don't count */
 	/* RULES of format/plan.h: which values of calls are recorded; NULL: none */

@@ -63,7 +63,8 @@ static void describe(struct values_call *call, const struct values_part *part, c
  * Runs a part's code. Returns false if the call is to be left out; else *word is that of the event, with or without
  * values.
  */
-static bool run(const struct values_part *part, struct values_call *call, uint32_t plain, struct bytes *to, uint32_t *word)
+static bool run(
+	const struct values_part *part, struct values_call *call, uint32_t plain, struct bytes *to, uint32_t *word)
 {
 	uint8_t *out = (uint8_t *)to->payload - 1;
 	size_t size = values_evaluate(part->code, call, out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls whose values are recorded, from entry to end. The word of such a function has TRAMP_WORD_VALUES: so the
- * trampolines come to tramp_values_enter() and tramp_values_leave() (x86_64/contract.h) in place of recording the event,
- * and calls of other functions cost what they did. A call that needs nothing at its end has the plain word in the mirror
- * once its entry is recorded.
+ * trampolines come to tramp_values_enter() and tramp_values_leave() (x86_64/contract.h) in place of recording the
+ * event, and calls of other functions cost what they did. A call that needs nothing at its end has the plain word in
+ * the mirror once its entry is recorded.
  *
  * A call that is left out (a condition, `every`) has TRAMP_WORD_SILENT in the mirror, and no events. What only the end
  * tells (a condition on results, `longer`, the rules' time) takes the entry back if that is the thread's last event;
@@ -24,8 +24,8 @@
 extern int64_t values_errno __attribute__((visibility("hidden")));
 
 /*
- * The open call at the slot, whose word has TRAMP_WORD_VALUES, ends without having returned, at this clock. Returns true
- * if it leaves no event: it had none, or was too short for the rules, and is taken back.
+ * The open call at the slot, whose word has TRAMP_WORD_VALUES, ends without having returned, at this clock. Returns
+ * true if it leaves no event: it had none, or was too short for the rules, and is taken back.
  */
 bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint32_t word, uint64_t clock);
 

@@ -27,7 +27,9 @@ static inline uint64_t recorder_cursor(const struct tramp_state *hot)
 	return cursor;
 }
 
-/* The event of several words that is being written, as the depth-th inside of each other, lies there; 0: nowhere yet. */
+/*
+ * The event of several words that is being written, as the depth-th inside of each other, lies there; 0: nowhere yet.
+ */
 static inline void recorder_note(struct thread *thread, uint32_t depth, uint64_t at)
 {
 	/* Relaxed: this thread's own. */

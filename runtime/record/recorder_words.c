@@ -246,8 +246,8 @@ bool recorder_take_back(struct thread *thread, const struct recorder_place *plac
 	if (!recorder_is_last(thread, place) || !recorder_give_up(thread, place))
 		return false;
 	/*
-	 * The words become empty, the first one last, so that no reader takes a value for an event. Then the cursor goes
-	 * back. A handler that makes events in between makes them behind these words, which then stay, as holes.
+	 * The words become empty, the first one last, so that no reader takes a value for an event. Then the cursor
+	 * goes back. A handler that makes events in between makes them behind these words, which then stay, as holes.
 	 */
 	for (uint64_t i = words; i <= words; i--)
 		*(volatile uint64_t *)(uintptr_t)(place->at + 8 * i) = token;

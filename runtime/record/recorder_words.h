@@ -3,9 +3,9 @@
  * Events of several words: custom ones, and those with values (format/values.h), which can be taken back. They are
  * written whole, or not at all.
  *
- * Of an event with values the first word is stored as a reservation, which readers pass over; then the payload; then the first word once more,
- * as the event. A handler in between makes its events behind it. One that ends the chunk, or forks, has the event
- * written again, elsewhere: whoever ends a chunk gives up what is only reserved there (chunk.c).
+ * Of an event with values the first word is stored as a reservation, which readers pass over; then the payload; then
+ * the first word once more, as the event. A handler in between makes its events behind it. One that ends the chunk, or
+ * forks, has the event written again, elsewhere: whoever ends a chunk gives up what is only reserved there (chunk.c).
  *
  * The calling thread's record, in any context; no lock; async-signal-safe, no libc.
  */

@@ -108,7 +108,8 @@ void side_push(struct stack *stack, const struct side_entry *entry)
 		__atomic_store_n(&side->entry[at].slot, entry->slot, __ATOMIC_RELAXED); /* relaxed, as in load() */
 		store(&side->used, at + 1);
 		/* relaxed, as in load() */
-	} while (__atomic_load_n(&side->entry[at].slot, __ATOMIC_RELAXED) != entry->slot || load(&side->used) != at + 1);
+	} while (__atomic_load_n(&side->entry[at].slot, __ATOMIC_RELAXED) != entry->slot ||
+		 load(&side->used) != at + 1);
 	side->entry[at].clock = entry->clock;
 	side->entry[at].place = entry->place;
 	side->entry[at].id = entry->id;

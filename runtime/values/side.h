@@ -5,9 +5,9 @@
  * kept. A list for each stack (x86_64/mirror.h), of the calls there that need it, the innermost last. An entry belongs
  * to the call whose slot it has; entries of calls that were left lie below later slots, and are dropped then.
  *
- * The thread that runs on the stack owns its list, and handlers on it: they drop what is deeper than they are, and leave
- * the rest. Where another thread parts a stack from its own, entries of the calls there are lost. Memory comes with the
- * first entry; where there is none, ends know nothing of their entries. A forked child goes on with its copy.
+ * The thread that runs on the stack owns its list, and handlers on it: they drop what is deeper than they are, and
+ * leave the rest. Where another thread parts a stack from its own, entries of the calls there are lost. Memory comes
+ * with the first entry; where there is none, ends know nothing of their entries. A forked child goes on with its copy.
  *
  * On the thread itself, async-signal-safe, no lock, no libc.
  */

@@ -265,8 +265,8 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 		} else if (type == TRACE_STACK) {
 			stack = id;
 		} else if (type == TRACE_VALUED) {
-			word = read_values(reading, (struct event){ .id = id, .tid = tid, .clock = clock, .stack = stack },
-				word, end);
+			struct event event = { .id = id, .tid = tid, .clock = clock, .stack = stack };
+			word = read_values(reading, event, word, end);
 		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT) {
 			reading->damage = "an unknown type of event";
 		} else {

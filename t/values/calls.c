@@ -66,7 +66,8 @@ static struct plan_part part(const uint8_t *code, uint32_t size, uint32_t values
 	return to;
 }
 
-#define PART(values, ...) part((const uint8_t[]){ __VA_ARGS__, VALUES_END }, sizeof((uint8_t[]){ __VA_ARGS__, 0 }), values)
+#define PART(values, ...)                                                                                              \
+	part((const uint8_t[]){ __VA_ARGS__, VALUES_END }, sizeof((uint8_t[]){ __VA_ARGS__, 0 }), values)
 
 #define ARGUMENT1 VALUES_REGISTER, VALUES_RDI
 #define ARGUMENT2 VALUES_REGISTER, VALUES_RSI
@@ -213,8 +214,9 @@ static void test_many(int signals, const char *name)
 		const struct event *e = &reading.event[i];
 		long sum = (int)number(next) + ((long)next << 20);
 		if (e->id == 2) {
-			strange += e->type == TRACE_ENTRY ? e->value[0] != (7 | 8ull << 32) || e->value[1] : e->value[0] != 15;
-			handlers += e->type == TRACE_ENTRY;
+			bool entry = e->type == TRACE_ENTRY;
+			strange += e->value[0] != (entry ? 7 | 8ull << 32 : 15) || (entry && e->value[1]);
+			handlers += entry;
 			continue;
 		}
 		if (!open)
