@@ -16,7 +16,7 @@ struct side {
 	struct side_entry entry[];
 };
 
-#define SIDE_MOST ((SIDE_BYTES - sizeof(struct side)) / sizeof(struct side_entry))
+#define SIDE_MOST ((uint32_t)((SIDE_BYTES - sizeof(struct side)) / sizeof(struct side_entry)))
 
 /* By the number of the stack's memory. */
 static struct side *sides[1u << TRACE_STACK_BITS] SYS_LARGE;
@@ -90,26 +90,40 @@ static uint32_t drop(struct side *side, uint64_t slot, bool through)
 	return used;
 }
 
+/*
+ * Takes the place for the call at the slot. The slot is stored first, then the place is taken: a handler that comes in
+ * between takes the same place, and is gone from it; later ones leave it. Returns where; UINT32_MAX: such a handler
+ * came; SIDE_MOST: there is no room.
+ */
+static uint32_t take(struct side *side, uint64_t slot)
+{
+	uint32_t at = drop(side, slot, true);
+
+	if (at >= SIDE_MOST)
+		return SIDE_MOST;
+	__atomic_store_n(&side->entry[at].slot, slot, __ATOMIC_RELAXED); /* relaxed, as in load() */
+	store(&side->used, at + 1);
+	/* relaxed, as in load() */
+	bool stays = __atomic_load_n(&side->entry[at].slot, __ATOMIC_RELAXED) == slot;
+	return stays && load(&side->used) == at + 1 ? at : UINT32_MAX;
+}
+
 void side_push(struct stack *stack, const struct side_entry *entry)
 {
 	struct side *side = of(stack, true);
+	uint64_t before;
 	uint32_t at;
 
 	if (!side)
 		return;
-	/*
-	 * The slot first, then the place is taken: a handler that comes in between takes the same place, and is gone
-	 * from it; later ones leave it.
-	 */
-	do {
-		at = drop(side, entry->slot, true);
-		if (at >= SIDE_MOST)
-			return;
-		__atomic_store_n(&side->entry[at].slot, entry->slot, __ATOMIC_RELAXED); /* relaxed, as in load() */
-		store(&side->used, at + 1);
-		/* relaxed, as in load() */
-	} while (__atomic_load_n(&side->entry[at].slot, __ATOMIC_RELAXED) != entry->slot ||
-		 load(&side->used) != at + 1);
+	at = take(side, entry->slot);
+	if (at == UINT32_MAX) {
+		sys_block_signals(&before);
+		at = take(side, entry->slot);
+		sys_set_signals(&before, NULL);
+	}
+	if (at >= SIDE_MOST)
+		return;
 	side->entry[at].clock = entry->clock;
 	side->entry[at].place = entry->place;
 	side->entry[at].id = entry->id;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -31,6 +32,11 @@ static const struct {
 	[TAIL_POINT] = {"a tail call recorded at its entry", "E1P2X1"},
 	[TAIL_CALLER] = {"a tail call of what asks who called it", "E1T1"},
 	[LANDED] = {"a landing pad's call", ""},
+	[VALUES] = {"a call with values of registers", "E1X1"},
+	[VALUES_FOUND] = {"a call with values that are found", "E1X1"},
+	[VALUES_XRAY] = {"XRay entry and exit with values", "E7X7"},
+	[VALUES_LEFT_OUT] = {"a call that its result leaves out", "E1X1"},
+	[VALUES_TAIL] = {"a tail call with values", "E1T1E2X2"},
 };
 
 /* Handlers use functions 5 and 6, and XRay function 9. */
@@ -268,12 +274,53 @@ static void match(struct pattern *pattern, const struct event *event)
 	}
 }
 
+/* The values that the event must have (step_program.c). Of the handlers' calls, function 5 has 40, and comes to 42. */
+static bool has_values(const struct plan *plan, const struct event *event)
+{
+	const uint64_t rdi = 0x1111111111111111ull * 7 + 0x80000000f0000000ull,
+		       rsi = 0x1111111111111111ull * 6 + 0x80000000f0000000ull, rax = 0x7000000000000000ull;
+	bool handlers = event->id == 5, entry = event->type == TRACE_ENTRY;
+
+	if (event->flawed || event->value[0] != (handlers ? (entry ? 40 : 42) : entry ? rdi : rax))
+		return false;
+	if (entry)
+		return event->words == 2 && (handlers || (uint32_t)event->value[1] == (uint32_t)rsi);
+	return plan->call == VALUES_FOUND ? event->words == 2 && event->value[1] == (handlers ? 40 : rdi)
+					  : event->words == 1;
+}
+
+/* Each event that is to have values has the right ones. */
+static void check_values(const struct plan *plan, const struct reading *reading, const char *what)
+{
+	uint64_t wrong = 0, without = 0;
+
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct event *event = &reading->event[i];
+		bool asked = event->id == 5 || (plan->call == VALUES_XRAY ? event->id == 7 : event->id <= 2);
+		if (plan->call == VALUES_LEFT_OUT && event->type == TRACE_EXIT && event->id == 1)
+			continue; /* its code has found no values */
+		if (event->type == TRACE_TAIL || !asked)
+			continue;
+		if (!event->layout)
+			without++;
+		else
+			wrong += !has_values(plan, event);
+	}
+	is_int((long long)wrong, 0, "%s: no value is wrong", what);
+	is_int((long long)without, 0, "%s: and none is missing", what);
+}
+
 static void check_trace(const struct plan *plan, const char *what)
 {
+	static const uint32_t with[] = { 1, 2, 5, 7 };
 	struct pattern program = {calls[plan->call].events, calls[plan->call].events, 0, 0};
 	struct pattern handlers = {handler_events, handler_events, 0, 0};
 	struct reading reading;
 
+	for (int i = 0; i < 4; i++) {
+		core_layouts[1 + 2 * i] = TRACE_WORD(TRACE_ENTRY, with[i]);
+		core_layouts[2 + 2 * i] = TRACE_WORD(TRACE_EXIT, with[i]);
+	}
 	if (core_read(core_folder(), step_shared->pid, 0, plan->chunk_size, &reading))
 		memset(&reading, 0, sizeof(reading));
 	for (size_t i = 0; i < reading.count; i++) {
@@ -283,11 +330,17 @@ static void check_trace(const struct plan *plan, const char *what)
 	is_str(reading.damage, NULL, "%s: the file keeps to the format", what);
 	is_int((long long)(program.strange + handlers.strange + reading.lost), 0,
 		"%s: nothing is lost, doubled or out of order", what);
-	if (*program.events)
+	/* A call that was left out is there where its entry was in an earlier chunk when it ended. */
+	if (plan->call == VALUES_LEFT_OUT)
+		ok(program.rounds < step_shared->made, "%s: of %u calls, %llu are there", what, step_shared->made,
+			(unsigned long long)program.rounds);
+	else if (*program.events)
 		is_int((long long)program.rounds, step_shared->made, "%s: all %u calls are there", what,
 			step_shared->made);
 	is_int((long long)handlers.rounds, step_shared->handled, "%s: all %u of handlers are there", what,
 		step_shared->handled);
+	if (plan->call >= VALUES)
+		check_values(plan, &reading, what);
 	core_forget(&reading);
 	core_empty();
 }

@@ -11,7 +11,15 @@
 
 #include "format/trace.h"
 
-enum call { INTERCEPT, POINT, XRAY, XRAY_TAIL, TAIL, TAIL_POINT, TAIL_CALLER, LANDED, CALLS };
+enum call {
+	INTERCEPT, POINT, XRAY, XRAY_TAIL, TAIL, TAIL_POINT, TAIL_CALLER, LANDED,
+	/*
+	 * With values: of registers, as they are; that C finds; of an XRay function; of a tail call, in both functions;
+	 * of a call that its result leaves out.
+	 */
+	VALUES, VALUES_FOUND, VALUES_XRAY, VALUES_TAIL, VALUES_LEFT_OUT,
+	CALLS
+};
 
 enum place { SAME_STACK, STACK_ABOVE, STACK_BELOW };
 

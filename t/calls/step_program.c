@@ -17,6 +17,7 @@
 #include "runtime/process/thread.h"
 #include "runtime/record/chunk.h"
 #include "t/lib/core.h"
+#include "t/lib/values.h"
 
 struct registers {
 	uint64_t general[16];
@@ -99,11 +100,13 @@ static void check_register(uint64_t got, uint64_t expected, unsigned number)
 /* Wrong registers are reported by number: at the body 0 to 31, after the call 100 to 131; xmm from 16 on. */
 static void check_registers(enum call call)
 {
+	bool is_xray = call == XRAY || call == XRAY_TAIL || call == VALUES_XRAY;
+
 	for (unsigned i = 0; i < 16; i++) {
-		if (i == 4 || ((call == XRAY || call == XRAY_TAIL) && i == 10)) /* rsp; the sled's own */
+		if (i == 4 || (is_xray && i == 10)) /* rsp; the sled's own */
 			continue;
 		check_register(step_inside.general[i], step_before.general[i], i);
-		if (!(call == XRAY && i == 10))
+		if (!(is_xray && call != XRAY_TAIL && i == 10))
 			check_register(step_after.general[i],
 				is_kept(i) ? step_before.general[i] : step_result.general[i], 100 + i);
 	}
@@ -111,6 +114,36 @@ static void check_registers(enum call call)
 		check_register(step_inside.xmm[i], step_before.xmm[i], 16 + i / 2);
 		check_register(step_after.xmm[i], step_result.xmm[i], 116 + i / 2);
 	}
+}
+
+/* Values of functions 1, 2, 5 and 7: rdi, and 4 bytes of rsi, at the entry; rax at the end, and rdi where C keeps it. */
+static void make_values(enum call call)
+{
+	static const uint32_t with[] = { 0, 1, 4, 6 };
+
+	begin_plan(7);
+	for (int i = 0; i < 4; i++) {
+		struct plan_function *f = &made.head.function[with[i]];
+		if (call == VALUES_FOUND) {
+			f->entry = PART(2, ARGUMENT1, VALUES_KEEP, 2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_UNSIGNED, 4,
+				VALUES_PUT, 4);
+			f->end = PART(2, RESULT, VALUES_PUT, 8, VALUES_KEPT_WORD, 2, VALUES_PUT, 8);
+		} else {
+			f->entry = PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 4);
+			f->end = PART(1, RESULT, VALUES_PUT, 8);
+		}
+	}
+	if (call == VALUES_LEFT_OUT)
+		made.head.function[0].end = PART(1, RESULT, VALUES_BYTE, 5, VALUES_EQUAL, VALUES_UNLESS, RESULT, VALUES_PUT, 8);
+	end_plan();
+	for (int i = 0; i < 4; i++)
+		bind_values(with[i], true);
+	tramp_table[7] |= TRAMP_HAS_VALUES;
+	if (call == VALUES_XRAY)
+		tramp_checks |= TRAMP_CHECK_VALUES;
+	function[1].cell->word |= TRAMP_WORD_VALUES;
+	function[2].cell->word |= TRAMP_WORD_VALUES;
+	function[5].cell->word |= TRAMP_WORD_VALUES;
 }
 
 static void make_functions(enum call call)
@@ -128,17 +161,20 @@ static void make_functions(enum call call)
 	function[1] = core_traced(call == POINT	   ? TRAMP_POINT
 				  : call == LANDED ? TRAMP_LANDED
 						   : TRAMP_INTERCEPT,
-		1, call == TAIL || call == TAIL_POINT || call == TAIL_CALLER ? step_tail : step_body);
+		1, call == TAIL || call == TAIL_POINT || call == TAIL_CALLER || call == VALUES_TAIL ? step_tail
+												     : step_body);
 	function[2] = core_traced(call == TAIL_POINT    ? TRAMP_POINT
 				  : call == TAIL_CALLER ? TRAMP_CALLER
 							: TRAMP_INTERCEPT,
 		2, step_body);
 	step_tail_target = function[2].call;
 	step_target = function[1].call;
-	if (call == XRAY)
+	if (call == XRAY || call == VALUES_XRAY)
 		step_target = (uint64_t)(uintptr_t)step_xray;
 	if (call == XRAY_TAIL)
 		step_target = (uint64_t)(uintptr_t)step_xray_jump;
+	if (call >= VALUES)
+		make_values(call);
 }
 
 static void make_call(int stepped)
