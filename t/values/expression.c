@@ -35,12 +35,12 @@ static bool look(void *context, const char *name, uint64_t *address)
 }
 /* What is known: that the first argument is an int called count, and so on. */
 static const struct values_word words[] = {
-	{ "count", VALUES_REGISTER, VALUES_RDI, false, VALUES_TYPE_SIGNED, 4 },
-	{ "size", VALUES_REGISTER, VALUES_R9, false, VALUES_TYPE_UNSIGNED, 4 },
-	{ "x", VALUES_FLOAT, 0, false, VALUES_TYPE_DOUBLE, 8 },
-	{ "y", VALUES_FLOAT, 1, false, VALUES_TYPE_FLOAT, 4 },
-	{ "text", VALUES_REGISTER, VALUES_RCX, false, VALUES_TYPE_TEXT, 0 },
-	{ "ret", VALUES_REGISTER, VALUES_RAX, true, VALUES_TYPE_SIGNED, 4 },
+	{ "count", VALUES_REGISTER, VALUES_RDI, VALUES_TYPE_SIGNED, 4 },
+	{ "size", VALUES_REGISTER, VALUES_R9, VALUES_TYPE_UNSIGNED, 4 },
+	{ "x", VALUES_FLOAT, 0, VALUES_TYPE_DOUBLE, 8 },
+	{ "y", VALUES_FLOAT, 1, VALUES_TYPE_FLOAT, 4 },
+	{ "text", VALUES_REGISTER, VALUES_RCX, VALUES_TYPE_TEXT, 0 },
+	{ "ret", VALUES_REGISTER, VALUES_RAX | 0x80, VALUES_TYPE_SIGNED, 4 },
 };
 static const struct values_known nothing = { .look = look }, types = { look, NULL, words, 6 }, *known = &nothing;
 
@@ -105,9 +105,13 @@ static void end(const char *contexts, const char *expected)
 	bool made = compile(contexts, NULL);
 
 	show(&asked.entry, made);
-	registers = (struct tramp_registers){ .rax = result };
+	registers = (struct tramp_registers){ .rax = result, .rdx = 10 };
+	const uint64_t kept[2] = { floats[0], floats[1] };
+	floats[0] = 8;
+	floats[1] = 9;
 	const char *got = made ? show(&asked.end, true) : wrong.part;
 	registers = before;
+	memcpy(floats, kept, sizeof(kept));
 	ok(made && !strcmp(got, expected), "%s", contexts) || (diag("got %s, expected %s", got, expected), 0);
 }
 
@@ -214,6 +218,7 @@ static void strings(void)
 	entry("cxxstring:s:arg1", "s=short");
 	registers.rdi = 0x123456789;
 	entry("stdstring:s:arg1", "s=!2");
+	entry("stdstring:s:&0(arg1),hex:h:&1(arg1),hex:i:&0(arg1)>>4", "s=!2 h=4886718346 i=305419896");
 	entry("int:high:arg1>>32,int:higher:arg1>>36", "high=1 higher=0");
 	registers.rdi = 5;
 }
@@ -255,6 +260,8 @@ static void values(void)
 	entry("string:s:arg1", "s=!2");
 	entry("calls", "calls=3");
 	end("ret", "ret=-1");
+	floats[0] = floats[1] = 7;
+	end("fret,fret2,out:hex:f:farg1,out:hex:a:%rax,ret2", "fret=8 fret2=9 f=7 a=0 ret2=10");
 	end("arg1,ret", "ret=-1");
 	end("int:x:+0(arg2),string:s:ret", "s=!2");
 	pair[1] = 33;

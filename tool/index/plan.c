@@ -15,6 +15,7 @@
 #include "tool/index/own_file.h"
 #include "tool/values/condition.h"
 #include "tool/values/contexts.h"
+#include "tool/values/debug_info.h"
 #include "tool/values/layout.h"
 #include "tool/values/library.h"
 #include "tool/values/variables.h"
@@ -39,6 +40,7 @@ struct making {
 	struct prototypes *prototypes;
 	unsigned own; /* as wanted_prototypes() */
 	Dwfl *dwfl;
+	struct debug_info *debug;
 	struct variables variables;
 	struct image_alias *alias; /* those of the image, by function */
 	struct pieces pieces;
@@ -136,16 +138,44 @@ static bool match(struct making *m, size_t function)
 	return any;
 }
 
-/* What is known of the function's parameters. */
+/* Do both say the same of where arguments are, and of how large they are? */
+static bool are_alike(const struct contexts_list *a, const struct contexts_list *b)
+{
+	if (a->words != b->words)
+		return false;
+	for (size_t i = 0; i < a->words; i++) {
+		const struct values_word *x = &a->word[i], *y = b->word;
+		while (y < b->word + b->words && (x->op != y->op || x->operand != y->operand))
+			y++;
+		if (y == b->word + b->words || (x->size ? x->size : 8) != (y->size ? y->size : 8))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What is known of the function's parameters: by the rules' prototypes, else by its debug information, else by the
+ * table. What the table says more, of a function that is as it says, counts: names of flags, what failure is.
+ */
 static void describe(struct making *m, size_t function, const struct contexts_wish *wish, struct contexts_list *list)
 {
 	const char *library = m->soname ? m->soname : tool_base(m->path), *name;
 	const struct prototype *found = NULL;
+	struct contexts_list told = { 0 };
 
 	for (size_t n = 0; !found && (name = name_of(m, function, n)); n++)
 		found = library_prototype(m->prototypes, name, library);
 	if (found)
-		contexts_of(list, found, wish);
+		contexts_of(&told, found, wish);
+	if ((!found || found->text <= m->own) &&
+		debug_info_contexts(m->debug, m->image.function[function].address, m->image.function[function].name,
+			wish, list) &&
+		(!found || !are_alike(list, &told))) {
+		contexts_free(&told);
+		return;
+	}
+	contexts_free(list);
+	*list = told;
 }
 
 /* What the rules that match ask of arguments, together. secret: room for all of them. */
@@ -235,7 +265,8 @@ static bool ask_all(struct making *m, struct values_asked *asked, const struct c
 		done[result] = true;
 		for (size_t k = 0; k < list->items && whole; k++)
 			if ((list->item[k].role != VALUES_ROLE_ARGUMENT) == result)
-				whole = ask(asked, list->item[k].text, &list->item[k], known, &wrong);
+				whole = ask(asked, list->item[k].text, &list->item[k], known, &wrong) ||
+					!wrong.too_much;
 	}
 	return whole;
 }
@@ -365,9 +396,11 @@ int plan_make(struct plan_made *made, int fd, const char *path, const char *rule
 	m.wrong = !wanted_read(&m.wanted, rules);
 	m.prototypes = wanted_prototypes(&m.wanted, &m.own, &m.wrong);
 	m.dwfl = debug_open(own, path, &m.variables.module);
+	m.debug = debug_info_new(m.variables.module);
 	close(own);
 	make(&m);
 	join(&m, made);
+	debug_info_free(m.debug);
 	if (m.dwfl)
 		dwfl_end(m.dwfl);
 	variables_free(&m.variables);

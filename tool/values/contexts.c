@@ -78,7 +78,7 @@ void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t 
 
 void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size)
 {
-	struct values_word word = { .name = name, .type = type, .size = size, .is_result = strstr(at, "ret") != NULL };
+	struct values_word word = { .name = name, .type = type, .size = size };
 
 	if (!parser_push(at, &word.op, &word.operand))
 		return;

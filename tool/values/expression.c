@@ -9,14 +9,10 @@
 
 /* ---- what is asked for ---- */
 
-/* Is it a word of the entry, which the end finds changed? */
-static bool is_of_entry(uint8_t op, uint8_t operand)
+/* Is it a word that the end finds changed? */
+static bool is_of_call(uint8_t op)
 {
-	if (op == VALUES_STACK)
-		return true;
-	if (op == VALUES_FLOAT)
-		return operand > 0;
-	return op == VALUES_REGISTER && operand != VALUES_RAX;
+	return op == VALUES_STACK || op == VALUES_FLOAT || op == VALUES_REGISTER;
 }
 
 /* Always false. */
@@ -33,8 +29,12 @@ static bool keep(struct values_asked *asked, struct parser *p)
 	for (size_t at = 0; at < p->size; at += 1 + parser_operand(p->code[at])) {
 		uint8_t *op = &p->code[at];
 		uint32_t i = 0;
-		if (!is_of_entry(op[0], op[1]))
+		if (!is_of_call(op[0]))
 			continue;
+		if (op[1] & PARSER_END) {
+			op[1] &= (uint8_t)~PARSER_END;
+			continue;
+		}
 		while (i < asked->keeps && (asked->kept[i].op != op[0] || asked->kept[i].operand != op[1]))
 			i++;
 		if (i == VALUES_KEPT)

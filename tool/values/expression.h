@@ -4,7 +4,7 @@
  *
  *	contexts	context,context...	a comma within brackets divides nothing
  *	context		arg1 ... arg6, and further ones on the stack; farg1 ... farg8: a double
- *			ret, fret: what came back; errno
+ *			ret, fret: what came back; ret2, fret2: the second half of a structure; errno
  *			tid, cpu, comm, calls (traced ones that are open)
  *			regs, reg:NAME
  *			TYPE:NAME:EXPRESSION
@@ -14,7 +14,8 @@
  *			stdstring, oldstring, cxxstring: a std::string at that address, of libstdc++, of its ABI
  *			before C++11, and of libc++
  *	expression	argN, fargN, ret, fret, errno, tid, cpu, calls, %REGISTER; a parameter's name, if it is known
- *			+OFFSET(expression), -OFFSET(expression): the memory at that address
+ *			+OFFSET(expression), -OFFSET(expression): the memory at that address; &OFFSET(expression): the
+ *			address itself
  *			NUMBER, SYMBOL: the variable that lies at that address; within brackets the address itself
  *			expression>>BITS: shifted right
  *	condition	(condition.h) expression OP NUMBER, or TYPE:expression OP NUMBER, joined by &&; OP is
@@ -86,8 +87,7 @@ typedef bool values_symbol(void *context, const char *name, uint64_t *address);
 /* A word of the call whose type is known: an argument, or what came back. */
 struct values_word {
 	const char *name; /* by which it can be called, too; NULL */
-	uint8_t op, operand; /* that push it */
-	bool is_result;
+	uint8_t op, operand; /* that push it, as parser_push() has them */
 	enum values_type type;
 	uint8_t size; /* 0: it is an address of text or bytes */
 };

@@ -151,13 +151,12 @@ static unsigned numbered(const char *text, size_t length, const char *word)
 }
 
 /* Pushes a word of the call. */
-static bool push(struct parser *p, uint8_t op, uint8_t operand, bool at_end)
+static bool push(struct parser *p, uint8_t op, uint8_t operand)
 {
 	parser_emit(p, op, operand, 1);
-	p->at_end |= at_end;
+	p->at_end |= (operand & PARSER_END) || (op == VALUES_TASK && operand == VALUES_TASK_ERRNO);
 	for (size_t i = 0; p->known && i < p->known->words; i++)
-		if (p->known->word[i].op == op && p->known->word[i].operand == operand &&
-			p->known->word[i].is_result == at_end)
+		if (p->known->word[i].op == op && p->known->word[i].operand == operand)
 			p->word = &p->known->word[i];
 	return true;
 }
@@ -167,27 +166,26 @@ bool parser_name(struct parser *p, const char *name, size_t length)
 	static const struct {
 		const char *word;
 		uint8_t op, operand;
-		bool at_end;
 	} names[] = {
-		{ "ret", VALUES_REGISTER, VALUES_RAX, true }, { "fret", VALUES_FLOAT, 0, true },
-		{ "errno", VALUES_TASK, VALUES_TASK_ERRNO, true }, { "tid", VALUES_TASK, VALUES_TASK_TID, false },
-		{ "cpu", VALUES_TASK, VALUES_TASK_CPU, false }, { "calls", VALUES_TASK, VALUES_TASK_CALLS, false },
+		{ "ret", VALUES_REGISTER, VALUES_RAX | PARSER_END }, { "fret", VALUES_FLOAT, 0 | PARSER_END },
+		{ "ret2", VALUES_REGISTER, VALUES_RDX | PARSER_END }, { "fret2", VALUES_FLOAT, 1 | PARSER_END },
+		{ "errno", VALUES_TASK, VALUES_TASK_ERRNO }, { "tid", VALUES_TASK, VALUES_TASK_TID },
+		{ "cpu", VALUES_TASK, VALUES_TASK_CPU }, { "calls", VALUES_TASK, VALUES_TASK_CALLS },
 	};
 	unsigned n = numbered(name, length, "arg");
 
 	if (n && n <= ARGUMENT_MOST)
-		return n <= ARGUMENTS ? push(p, VALUES_REGISTER, argument_registers[n - 1], false)
-				      : push(p, VALUES_STACK, (uint8_t)(n - ARGUMENTS - 1), false);
+		return n <= ARGUMENTS ? push(p, VALUES_REGISTER, argument_registers[n - 1])
+				      : push(p, VALUES_STACK, (uint8_t)(n - ARGUMENTS - 1));
 	n = numbered(name, length, "farg");
 	if (n && n <= 8)
-		return push(p, VALUES_FLOAT, (uint8_t)(n - 1), false);
+		return push(p, VALUES_FLOAT, (uint8_t)(n - 1));
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (parser_is(name, length, names[i].word))
-			return push(p, names[i].op, names[i].operand, names[i].at_end);
+			return push(p, names[i].op, names[i].operand);
 	for (size_t i = 0; p->known && i < p->known->words; i++)
-		if (p->known->word[i].name && !p->known->word[i].is_result &&
-			parser_is(name, length, p->known->word[i].name))
-			return push(p, p->known->word[i].op, p->known->word[i].operand, false);
+		if (p->known->word[i].name && parser_is(name, length, p->known->word[i].name))
+			return push(p, p->known->word[i].op, p->known->word[i].operand);
 	return false;
 }
 
@@ -223,11 +221,11 @@ bool parser_register(struct parser *p)
 
 static bool expression(struct parser *p, uint8_t size, bool inner, int depth);
 
-/* +OFFSET(expression) */
+/* +OFFSET(expression); &OFFSET(expression) reads nothing there. */
 static bool memory(struct parser *p, uint8_t size, int depth)
 {
 	const char *from = p->at;
-	bool minus = *from == '-';
+	bool minus = *from == '-', reads = *from != '&';
 	uint64_t number;
 
 	p->at++;
@@ -242,7 +240,8 @@ static bool memory(struct parser *p, uint8_t size, int depth)
 		parser_emit_number(p, number);
 		parser_emit(p, minus ? VALUES_SUBTRACT : VALUES_ADD, 0, 0);
 	}
-	parser_emit(p, VALUES_READ, size, 1);
+	if (reads)
+		parser_emit(p, VALUES_READ, size, 1);
 	p->word = NULL;
 	return true;
 }
@@ -256,7 +255,7 @@ static bool term(struct parser *p, uint8_t size, bool inner, int depth)
 	const char *from = p->at;
 	if (depth > NESTED)
 		return parser_fail(p, "too many brackets in", from, (size_t)(p->end - from), "");
-	if (from < p->end && (*from == '+' || *from == '-'))
+	if (from < p->end && (*from == '+' || *from == '-' || *from == '&'))
 		return memory(p, size, depth);
 	if (parser_take(p, "%"))
 		return parser_register(p);

@@ -19,6 +19,9 @@ struct parser {
 	bool full;
 };
 
+/* In the operand of a word that the end finds, while code is made. Others are of the entry, which keeps them for it. */
+#define PARSER_END 0x80
+
 struct parser_type {
 	const char *word;
 	enum values_type type;

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/values/debug_info.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/base/memory.h"
+#include "tool/values/contexts.h"
+#include "tool/values/debug_functions.h"
+#include "tool/values/debug_members.h"
+#include "tool/values/debug_type.h"
+
+#define REGISTERS  6 /* of arguments */
+#define FLOATS	   8
+#define PARAMETERS 64
+
+struct debug_info {
+	struct debug_functions functions;
+	uint64_t delta; /* from an address of DWARF to that of the file */
+	struct debug_names names;
+};
+
+/* What registers and stack hold so far. */
+struct passed {
+	unsigned words, floats, stack;
+	bool unknown; /* from here on nobody knows */
+};
+
+/* A function that is described. */
+struct describing {
+	struct debug_info *info;
+	const struct contexts_wish *wish;
+	struct contexts_list *list;
+	Dwarf_Die function;
+	Dwarf_Addr address;
+	bool is_changed; /* a compiler may have changed what is passed */
+	struct passed passed;
+};
+
+struct debug_info *debug_info_new(Dwfl_Module *module)
+{
+	struct debug_info *info = memory_zeroed(1, sizeof(*info));
+	Dwarf_Addr bias = 0;
+	GElf_Addr of_file = 0;
+
+	if (!module || !dwfl_module_getelf(module, &of_file))
+		return info;
+	info->functions.dwarf = dwfl_module_getdwarf(module, &bias);
+	info->delta = bias - of_file;
+	return info;
+}
+
+void debug_info_free(struct debug_info *info)
+{
+	debug_functions_free(&info->functions);
+	debug_names_free(&info->names);
+	free(info);
+}
+
+/* ---- where a parameter is ---- */
+
+enum found {
+	FOUND_NOTHING, /* it is not told */
+	FOUND_WORD,
+	FOUND_FRAME,	 /* it will be in memory, but is not yet */
+	FOUND_ELSEWHERE, /* in no place: it is a constant, or was taken apart */
+};
+
+static bool set_register(unsigned number, char word[12])
+{
+	static const char *const names[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10",
+		"r11", "r12", "r13", "r14", "r15" };
+
+	if (number < sizeof(names) / sizeof(*names)) {
+		/* Those of arguments by the names that people know. */
+		static const char *const arguments[] = { "rdi", "rsi", "rdx", "rcx", "r8", "r9" };
+		for (int i = 0; i < REGISTERS; i++)
+			if (!strcmp(names[number], arguments[i]))
+				return snprintf(word, 12, "arg%d", i + 1) > 0;
+		return snprintf(word, 12, "%%%s", names[number]) > 0;
+	}
+	if (number < 17 || number >= 17 + FLOATS)
+		return false;
+	return snprintf(word, 12, "farg%u", number - 17 + 1) > 0;
+}
+
+static bool set_stack(int64_t slot, char word[12])
+{
+	if (slot < 0 || slot + REGISTERS + 1 > PARAMETERS)
+		return false;
+	return snprintf(word, 12, "arg%d", (int)slot + REGISTERS + 1) > 0;
+}
+
+/* What lies so far behind what the function calls its frame. */
+static enum found in_frame(const struct describing *d, int64_t offset, char word[12])
+{
+	Dwarf_Die function = d->function;
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!dwarf_attr_integrate(&function, DW_AT_frame_base, &attribute) ||
+		dwarf_getlocation_addr(&attribute, d->address, &ops, &count, 1) != 1 || count != 1)
+		return FOUND_FRAME;
+	if (ops->atom == DW_OP_call_frame_cfa && !(offset % 8) && set_stack(offset / 8, word))
+		return FOUND_WORD;
+	/* rbp, once it is set: above it are what it was, and the return address. */
+	if (ops->atom == DW_OP_reg6 && offset >= 16 && !(offset % 8) && set_stack(offset / 8 - 2, word))
+		return FOUND_WORD;
+	return FOUND_FRAME;
+}
+
+static enum found find(const struct describing *d, Dwarf_Die *parameter, char word[12])
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (!dwarf_attr(parameter, DW_AT_location, &attribute))
+		return dwarf_hasattr(parameter, DW_AT_const_value) ? FOUND_ELSEWHERE : FOUND_NOTHING;
+	if (dwarf_getlocation_addr(&attribute, d->address, &ops, &count, 1) != 1 || !count)
+		return FOUND_NOTHING;
+	if (count == 1 && ops->atom >= DW_OP_reg0 && ops->atom <= DW_OP_reg31)
+		return set_register(ops->atom - DW_OP_reg0, word) ? FOUND_WORD : FOUND_ELSEWHERE;
+	if (count == 1 && ops->atom == DW_OP_regx)
+		return set_register((unsigned)ops->number, word) ? FOUND_WORD : FOUND_ELSEWHERE;
+	if (count == 1 && ops->atom == DW_OP_fbreg)
+		return in_frame(d, (int64_t)ops->number, word);
+	if (ops->atom == DW_OP_fbreg)
+		return FOUND_FRAME;
+	return FOUND_ELSEWHERE;
+}
+
+/* Where the ABI has it. Returns false: it is nowhere. */
+static bool pass(struct passed *passed, const struct debug_passing *by, struct debug_place *place)
+{
+	unsigned words = 0, floats = 0;
+
+	*place = (struct debug_place){ .stack = 0 };
+	passed->unknown |= by->unknown;
+	if (passed->unknown || by->nothing)
+		return false;
+	for (int i = 0; i < by->words && words + floats < by->registers; i++) {
+		floats += by->is_float[i];
+		words += !by->is_float[i] && !by->is_padding[i];
+	}
+	if (!by->in_memory && passed->words + words <= REGISTERS && passed->floats + floats <= FLOATS) {
+		for (int i = 0; i < by->words; i++) {
+			if (by->is_padding[i] || i >= by->registers + by->is_padding[0])
+				continue;
+			if (by->is_float[i])
+				snprintf(place->word[i], sizeof(place->word[i]), "farg%u", ++passed->floats);
+			else
+				snprintf(place->word[i], sizeof(place->word[i]), "arg%u", ++passed->words);
+		}
+		return true;
+	}
+	if (by->align > 8)
+		passed->stack += passed->stack % (unsigned)(by->align / 8)
+					 ? (unsigned)(by->align / 8) - passed->stack % (unsigned)(by->align / 8)
+					 : 0;
+	place->stack = REGISTERS + 1 + passed->stack;
+	passed->stack += (unsigned)((by->bytes + 7) / 8);
+	if (passed->stack >= PARAMETERS) {
+		passed->unknown = true;
+		return false;
+	}
+	return true;
+}
+
+/* ---- parameters ---- */
+
+/* Where this one is. Returns false: it is gone, or nobody knows. */
+static bool locate(struct describing *d, Dwarf_Die *parameter, const struct debug_type *type,
+	const struct debug_passing *by, struct debug_place *place)
+{
+	char word[12];
+	bool passed = pass(&d->passed, by, place);
+	enum found found = parameter ? find(d, parameter, word) : FOUND_NOTHING;
+	bool is_word = type->kind == DEBUG_NUMBER || type->kind == DEBUG_POINTER || type->kind == DEBUG_REFERENCE;
+
+	if (is_word && found == FOUND_WORD) {
+		*place = (struct debug_place){ .stack = 0 };
+		memcpy(place->word[0], word, sizeof(word));
+		return true;
+	}
+	if (d->is_changed && (found == FOUND_NOTHING || is_word))
+		return passed && found == FOUND_FRAME;
+	return passed;
+}
+
+static void add_parameter(struct describing *d, Dwarf_Die *parameter, Dwarf_Die *declared, uint8_t number, bool last)
+{
+	struct debug_type type;
+	struct debug_passing by;
+	struct debug_place place;
+	const char *name = dwarf_diename(declared);
+	bool is_artificial = dwarf_hasattr_integrate(declared, DW_AT_artificial);
+
+	debug_type_of(declared, &type);
+	debug_passing(&type, &by);
+	if (!locate(d, parameter, &type, &by, &place))
+		return;
+	if (is_artificial && (!name || strcmp(name, "this") != 0))
+		return;
+	char unnamed[16];
+	snprintf(unnamed, sizeof(unnamed), "arg%u", number + 1u);
+	const struct debug_value value = { .name = name ? name : unnamed, .role = VALUES_ROLE_ARGUMENT,
+		.place = number, .marks = last ? VALUES_MARK_MORE : 0 };
+	char at[16];
+	if (place.stack)
+		snprintf(at, sizeof(at), "arg%u", place.stack);
+	else
+		snprintf(at, sizeof(at), "%s", place.word[0]);
+	if (type.kind == DEBUG_NUMBER)
+		contexts_know(d->list, name, at, type.type, (uint8_t)type.bytes);
+	else if (type.kind == DEBUG_POINTER || type.kind == DEBUG_REFERENCE)
+		contexts_know(d->list, name, at, VALUES_TYPE_POINTER, 8);
+	if (!d->wish->arguments)
+		return;
+	if (contexts_secret(d->wish, value.name)) {
+		if (type.kind == DEBUG_POINTER || by.by_reference || type.kind == DEBUG_REFERENCE)
+			contexts_add(d->list, memory_format("ptr:%s:%s", value.name, at), value.role, value.place,
+				value.marks, NULL);
+		return;
+	}
+	if (by.by_reference)
+		place = (struct debug_place){ .address = at };
+	debug_members_add(d->list, &d->info->names, d->wish, &value, &type, &place,
+		d->wish->depth ? d->wish->depth : 1);
+}
+
+/* The parameter of the function whose origin is this one. Returns false: it has none. */
+static bool of_origin(Dwarf_Die *function, Dwarf_Off origin, Dwarf_Die *found)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die from;
+
+	for (int r = dwarf_child(function, found); !r; r = dwarf_siblingof(found, found))
+		if (dwarf_tag(found) == DW_TAG_formal_parameter &&
+			dwarf_attr(found, DW_AT_abstract_origin, &attribute) &&
+			dwarf_formref_die(&attribute, &from) && dwarf_dieoffset(&from) == origin)
+			return true;
+	return false;
+}
+
+static bool has_more(Dwarf_Die *declared)
+{
+	Dwarf_Die child;
+
+	for (int r = dwarf_child(declared, &child); !r; r = dwarf_siblingof(&child, &child))
+		if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
+			return true;
+	return false;
+}
+
+static size_t count_parameters(Dwarf_Die *declared)
+{
+	size_t count = 0;
+	Dwarf_Die child;
+
+	for (int r = dwarf_child(declared, &child); !r; r = dwarf_siblingof(&child, &child))
+		count += dwarf_tag(&child) == DW_TAG_formal_parameter;
+	return count;
+}
+
+static void add_parameters(struct describing *d)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die declared = d->function, child, own;
+	bool is_instance = dwarf_attr(&d->function, DW_AT_abstract_origin, &attribute) &&
+			   dwarf_formref_die(&attribute, &declared);
+	size_t count = count_parameters(&declared), number = 0;
+	bool more = has_more(&declared);
+
+	for (int r = dwarf_child(&declared, &child); !r && number < UINT8_MAX; r = dwarf_siblingof(&child, &child)) {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+			continue;
+		bool last = more && number + 1 == count;
+		if (!is_instance)
+			add_parameter(d, &child, &child, (uint8_t)number, last);
+		else
+			add_parameter(d, of_origin(&d->function, dwarf_dieoffset(&child), &own) ? &own : NULL, &child,
+				(uint8_t)number, last);
+		number++;
+	}
+}
+
+/* ---- the result ---- */
+
+static void add_result(struct describing *d)
+{
+	struct debug_type type;
+	struct debug_passing by;
+	struct debug_place place = { .stack = 0 };
+	const struct debug_value value = { .name = "ret", .role = VALUES_ROLE_RESULT };
+
+	debug_type_of(&d->function, &type);
+	debug_passing(&type, &by);
+	if (type.kind == DEBUG_NOTHING || by.nothing)
+		return;
+	if (by.unknown) {
+		/* Is its place the first argument? */
+		d->passed.unknown = true;
+		return;
+	}
+	if (by.is_x87)
+		return;
+	if (by.in_memory || by.by_reference) {
+		/* The caller says where, by a first argument, and is told so again. */
+		d->passed.words++;
+		place.address = "ret";
+	} else {
+		unsigned words = 0, floats = 0;
+		for (int i = 0; i < by.words && words + floats < by.registers; i++) {
+			if (by.is_padding[i])
+				continue;
+			snprintf(place.word[i], sizeof(place.word[i]), "%sret%s", by.is_float[i] ? "f" : "",
+				(by.is_float[i] ? floats : words) ? "2" : "");
+			*(by.is_float[i] ? &floats : &words) += 1;
+		}
+		if (type.kind == DEBUG_NUMBER)
+			contexts_know(d->list, NULL, place.word[0], type.type, (uint8_t)type.bytes);
+		else if (type.kind == DEBUG_POINTER || type.kind == DEBUG_REFERENCE)
+			contexts_know(d->list, NULL, place.word[0], VALUES_TYPE_POINTER, 8);
+	}
+	if (d->wish->result)
+		debug_members_add(d->list, &d->info->names, d->wish, &value, &type, &place,
+			d->wish->depth ? d->wish->depth : 1);
+}
+
+bool debug_info_contexts(struct debug_info *info, uint64_t address, const char *name, const struct contexts_wish *wish,
+	struct contexts_list *list)
+{
+	struct describing d = { .info = info, .wish = wish, .list = list, .address = address - info->delta };
+
+	if (!debug_functions_find(&info->functions, d.address, &d.function))
+		return false;
+	d.is_changed = !dwarf_hasattr_integrate(&d.function, DW_AT_external) || (name && strchr(name, '.'));
+	add_result(&d);
+	add_parameters(&d);
+	return true;
+}
