@@ -10,6 +10,9 @@ dist_man_MANS += doc/xaudit-graph.1 doc/xaudit-loads.1 doc/xaudit-outliers.1 doc
 	doc/xaudit-stacks.1
 dist_man_MANS += doc/xaudit-pack.1 doc/xaudit-perf.1 doc/xaudit-unpack.1
 
+# Which values are recorded.
+dist_man_MANS += doc/xaudit-contexts.7
+
 # What programs call.
 dist_man_MANS += doc/xaudit-api.3 doc/xaudit-read.3 doc/xaudit-xray.3
 

@@ -49,10 +49,10 @@ _xaudit()
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --follow= --depth= --time= --below= --throttle='
 			options+=' --clock= --start-disabled --prepare= --snapshot= --merge --pack --perf'
-			options+=' --sched --config= --help'
-			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-c|--output|--library|--filter|--notrace|--kinds'
+			options+=' --sched --context= --args-of-all --args= --results= --no-values --config= --help'
+			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
 			options+=' --error-exitcode= --format= --output= --no-demangle --help'

@@ -107,7 +107,7 @@ xaudit: x:3: no symbol 'size' is known" 'each is said in a line'
 is "$("$plan_u" plan | sort)" 'other entry: arg1=signed8,o0
 put entry: first=signed4,a0' 'and the rest holds'
 
-make_plan ./lib.so 'r:1|other|context|regs regs arg1'
+make_plan ./lib.so "r:1|other|context|regs $(seq -f 'int:v%.0f:arg1' 1 17 | tr '\n' ' ')"
 is "$status$(cat said)" \
 	'0xaudit index: ./lib.so: more values than 32, or 1504 bytes, are asked of other; the last ones are left out' \
 	'more than there may be is left out'

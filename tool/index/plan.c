@@ -231,6 +231,18 @@ static bool ask(struct values_asked *asked, const char *text, const struct conte
 	return true;
 }
 
+/* Has an earlier rule that matches asked for the same? Rules may come by several ways. */
+static bool is_asked(const struct making *m, size_t rule)
+{
+	const struct wanted_rule *this = &m->wanted.rule[rule];
+
+	for (size_t i = 0; i < rule; i++)
+		if (m->matches[i] && m->wanted.rule[i].key == this->key &&
+			!strcmp(m->wanted.rule[i].value, this->value))
+			return true;
+	return false;
+}
+
 /* The rules that match ask for contexts, and for conditions. Returns false: some of it is too much. */
 static bool ask_all(struct making *m, struct values_asked *asked, const struct contexts_list *list,
 	const struct values_known *known)
@@ -241,7 +253,7 @@ static bool ask_all(struct making *m, struct values_asked *asked, const struct c
 	for (size_t i = 0; i < m->wanted.rules; i++) {
 		struct wanted_rule *rule = &m->wanted.rule[i];
 		struct values_asked before = *asked;
-		if (!m->matches[i] || rule->key != WANTED_IF)
+		if (!m->matches[i] || rule->key != WANTED_IF || is_asked(m, i))
 			continue;
 		if (values_ask_if(asked, rule->value, known, &wrong) && fits(asked, &wrong))
 			continue;
@@ -252,7 +264,7 @@ static bool ask_all(struct making *m, struct values_asked *asked, const struct c
 	for (size_t i = 0; i < m->wanted.rules && whole; i++) {
 		struct wanted_rule *rule = &m->wanted.rule[i];
 		bool result = rule->key == WANTED_RESULT;
-		if (!m->matches[i])
+		if (!m->matches[i] || is_asked(m, i))
 			continue;
 		if (rule->key == WANTED_CONTEXT && !ask(asked, rule->value, NULL, known, &wrong)) {
 			whole = !wrong.too_much;

@@ -11,7 +11,7 @@ xaudit_SOURCES += tool/record/broker.c tool/record/broker.h tool/record/drain_th
 	tool/record/run.c tool/record/run.h tool/record/sched_thread.c tool/record/sched_thread.h \
 	tool/record/signals.c tool/record/signals.h tool/record/static_tls.c tool/record/static_tls.h \
 	tool/record/trim.c tool/record/trim.h tool/record/unmatched.c tool/record/unmatched.h \
-	tool/record/untraced.c tool/record/untraced.h
+	tool/record/untraced.c tool/record/untraced.h tool/record/values.c tool/record/values.h
 xaudit_SOURCES += tool/record/drain/copy.c tool/record/drain/copy.h tool/record/drain/drain.c \
 	tool/record/drain/drain.h tool/record/drain/heartbeat.c tool/record/drain/heartbeat.h \
 	tool/record/drain/marks.c tool/record/drain/marks.h tool/record/drain/reclaim.c tool/record/drain/reclaim.h

@@ -132,6 +132,16 @@ static const struct options_row rows[] = {
 		.take = options_flag, AT(perf) },
 	{ 0, "pack", NULL, "at the end, make one compressed file of the trace: DIR.pack, instead of DIR",
 		.take = options_flag, AT(pack) },
+	{ 0, "context", "WHAT", "record values, as in args,retval or FUNCTION:args: see xaudit-contexts; repeatable",
+		.take = take_more, AT(contexts) },
+	{ 'a', "args-of-all", NULL, "record arguments and results of all functions whose types are known",
+		.take = options_flag, AT(args_of_all) },
+	{ 'A', "args", "PATTERN", "record arguments of these functions; with commas, or repeatable",
+		.take = take_more, AT(args) },
+	{ 'R', "results", "PATTERN", "record results of these functions; with commas, or repeatable",
+		.take = take_more, AT(results) },
+	{ 0, "no-values", NULL, "record no values, whatever the configuration says",
+		.take = options_flag, AT(no_values) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
 	OPTIONS_HELP,
 	{ 0 },
@@ -302,5 +312,8 @@ int record_main(int argc, char **argv)
 	free(options.exclude.word);
 	free(options.below.word);
 	free(options.snapshots.word);
+	free(options.contexts.word);
+	free(options.args.word);
+	free(options.results.word);
 	return status;
 }

@@ -21,6 +21,7 @@
 #include "tool/record/record.h"
 #include "tool/record/run.h"
 #include "tool/record/static_tls.h"
+#include "tool/record/values.h"
 
 #ifndef XAUDIT_MODULE_DIR
 #error "XAUDIT_MODULE_DIR: where make install puts libxaudit.so"
@@ -244,6 +245,8 @@ static void put_options(FILE *to, const struct record_options *options)
 		fputs("sched = yes\n", to);
 	if (options->perf)
 		fputs("perf = yes\n", to);
+	if (options->no_values)
+		fputs("values = no\n", to);
 }
 
 static void put_number(FILE *to, const char *key, uint64_t value, const char *unit)
@@ -560,14 +563,18 @@ char *record_prepare(const struct record_options *options, const struct record_o
 	to = memory_need(open_memstream(&text, &size));
 	put_trace(to, output, &found);
 	fputs(sections, to);
+	/* A configuration that is not named is found by each process itself, or not. */
+	bool put = record_values_put(to, options, !config && *sections ? &found : NULL);
 	fclose(to);
+	if (!put)
+		goto bad;
 	/*
 	 * A configuration that was found, not named, holds for all processes, in whichever folder they run, but its
 	 * sections are used only if the options made none.
 	 */
 	if (!config && found.file && !*sections)
 		config = record_absolute(found.file);
-	if (read_rules(rules, text, config) < 0 || set_environment(objects) < 0)
+	if (read_rules(rules, text, config) < 0 || !record_values_check(rules) || set_environment(objects) < 0)
 		goto bad;
 	set("XAUDIT_RULES", text);
 	text = NULL;

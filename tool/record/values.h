@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options about values of calls, as sections [context] of the rules:
+ *
+ *	--context CONTEXTS		of all functions that are traced
+ *	--context FUNC:CONTEXTS		of these, if FUNC is no word of a context or a type
+ *	--context FUNC=CONTEXTS		of these
+ *
+ * CONTEXTS has commas between contexts, of which each may be KEY=VALUE, where KEY is one of [context].
+ */
+#ifndef XAUDIT_TOOL_RECORD_VALUES_H
+#define XAUDIT_TOOL_RECORD_VALUES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct record_options;
+struct rules;
+
+/*
+ * Writes the sections of the options. found: rules whose own sections are to be written, too; NULL: none. Returns false
+ * after a line about one that is wrong.
+ */
+bool record_values_put(FILE *to, const struct record_options *options, const struct rules *found);
+
+/* Are the rules' sections as they should be? Else that was said. */
+bool record_values_check(const struct rules *rules);
+
+#endif
