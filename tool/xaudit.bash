@@ -109,8 +109,8 @@ _xaudit()
 		fi
 		;;
 	report)
-		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --event-end='
-		options+=' --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
+		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --by-value='
+		options+=' --event-end= --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
 		options+=' --srcline --no-demangle --no-pager --help'
 		;;
 	replay) options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --no-pager --help' ;;
@@ -195,7 +195,7 @@ _xaudit()
 		;;
 	--color) options='always never auto' ;;
 	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
-		-j | --jobs | --level | --callers | --callees | --hist | --by-event | --event-end)
+		-j | --jobs | --level | --callers | --callees | --hist | --by-event | --by-value | --event-end)
 		return
 		;;
 	*)

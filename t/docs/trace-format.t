@@ -26,7 +26,7 @@ compared() {
 	}
 	BEGIN {
 		print "#include <stddef.h>\n#include <stdio.h>\n#include \"format/sched.h\""
-		print "#include \"format/trace.h\""
+		print "#include \"format/trace.h\"\n#include \"format/values.h\""
 		print "#define IS(s, f, at, wide) do { \\"
 		print "\tsize_t o = offsetof(struct s, f); \\"
 		print "\tif (o != at || wide) printf(\"%s.%s: at %zu, not %d\\n\", #s, #f, o, at); } while (0)"
@@ -52,10 +52,11 @@ is "$(compared "$page")" '' 'each field is where the page says, and as wide'
 # Structures that begin with the header of records, or are an element of one, and those that the page begins with.
 sed -n '/^struct trace_[a-z_]* {$/{s/struct //; s/ {//; h}
 	/^\tstruct trace_record head;/{x;p}
-	s/^\tstruct \(trace_[a-z_]*\) [a-z]*\[\];/\1/p' "$top_srcdir/format/trace.h" >"$tmp/records"
+	s/^\tstruct \(trace_[a-z_]*\) [a-z]*\[\];/\1/p' "$top_srcdir/format/trace.h" \
+	"$top_srcdir/format/values.h" >"$tmp/records"
 printf '%s\n' trace_chunk trace_executed trace_head trace_counts trace_pair trace_record sched_head sched_record \
 	>>"$tmp/records"
-ok 'there are structures of records' test "$(wc -l <"$tmp/records")" -ge 19
+ok 'there are structures of records' test "$(wc -l <"$tmp/records")" -ge 21
 is "$(rows "$page" | cut -d' ' -f1 | sort -u)" "$(sort -u "$tmp/records")" 'no structure is missing'
 
 # What would be found.

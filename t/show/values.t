@@ -264,6 +264,67 @@ is "$("$XAUDIT" dump --format=json "$tmp/json" | grep -o '"values":.*')" \
 '{"name":"f","role":"argument","place":5,"type":"unsigned","state":"whole","value":1,"shown":"ONE"}]}' \
 	'numbers that JSON has not are null'
 
+# ---- questions ----
+
+# 100 calls of f1 with five paths, one of which is slow; f2, with a result alone, is called in the others.
+{
+	start
+	echo 'layout 1 entry 1 text:arg0:path'
+	echo 'layout 2 exit 1 fails=-1 i4:ret: errno4:errno:'
+	echo 'layout 3 exit 2 u4:ret:got u4:-:left'
+	echo 'thread 100 main'
+	for i in $(seq 0 99); do
+		echo "values 1 $((10000 + i * 100)) =/tmp/$((i % 5))"
+		echo "entry 2 $((10010 + i * 100))"
+		echo "values 3 $((10020 + i * 100)) $((i % 2)) 7"
+		echo "values 2 $((10030 + i * 100)) $((i % 10 ? 3 : -1)) 13"
+	done
+	echo 'values 1 30000 =/tmp/slow'
+	echo 'values 2 40000 -1 4'
+	echo 'entry 2 41000'
+	echo 'values 3 42000 5 7'
+} | write_trace asked
+# by NAME [ARG]...: calls, total, self, value and function of each row.
+by() {
+	name=$1
+	shift
+	"$XAUDIT" report --by-value="$name" --columns=calls,total,self "$@" "$tmp/asked" 2>&1 |
+		sed -n 's/^ *\([0-9]* .*\) \[libfoo.so\]$/\1/p' | sed 's/  */ /g'
+}
+is "$(by path)" '1 10.000 us 10.000 us "/tmp/slow": f1
+20 0.600 us 0.400 us "/tmp/0": f1
+20 0.600 us 0.400 us "/tmp/1": f1
+20 0.600 us 0.400 us "/tmp/2": f1
+20 0.600 us 0.400 us "/tmp/3": f1
+20 0.600 us 0.400 us "/tmp/4": f1' 'report: calls and times by an argument'
+is "$(by arg1)" "$(by path)" 'by its place'
+is "$(by ret)" '11 10.300 us 10.200 us -1: f1
+90 2.700 us 1.800 us 3: f1
+1 1.000 us 1.000 us 5: f2
+50 0.500 us 0.500 us 0: f2
+50 0.500 us 0.500 us 1: f2' 'by the result, of each function that has one'
+is "$(by errno --sort=calls)" '10 0.300 us 0.200 us EACCES (Permission denied): f1
+1 10.000 us 10.000 us EINTR (Interrupted system call): f1' 'by the error, where it counts'
+is "$(by left --from=30us)" '1 1.000 us 1.000 us 7: f2' 'by another value, of a part of the trace'
+is "$("$XAUDIT" report --by-value=got --format=json "$tmp/asked" | grep -o '"value":.*"total_ns":[0-9]*')" \
+	'"value":"5","function":"f2","library":"/usr/lib/libfoo.so","calls":1,"total_ns":1000
+"value":"0","function":"f2","library":"/usr/lib/libfoo.so","calls":50,"total_ns":500
+"value":"1","function":"f2","library":"/usr/lib/libfoo.so","calls":50,"total_ns":500' 'as JSON'
+"$XAUDIT" report --by-value=none "$tmp/asked" >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/out")" "1 xaudit report: no call with a value 'none' is in the trace" \
+	'a value that no call has is refused'
+"$XAUDIT" slow -n 2 f1 "$tmp/asked" >"$tmp/out" 2>&1
+is "$(sed -n '/times the median/{n;p}' "$tmp/out")" '   f1("/tmp/slow") = -1 EINTR (Interrupted system call)
+   f1("/tmp/0") = -1 EACCES (Permission denied)' 'slow has the values of the longest calls'
+is "$("$XAUDIT" slow -n 1 --format=json f1 "$tmp/asked" | grep -o '"values":"[^,]*')" \
+	'"values":"(\"/tmp/slow\") = -1 EINTR (Interrupted system call)"' 'in JSON, too'
+is "$("$XAUDIT" slow -n 1 f1 "$tmp/lines" | grep -c '^   f1("open", 0) = (unwound)')" 1 'and how one has ended'
+is "$("$XAUDIT" outliers "$tmp/asked" 2>&1 | sed -n 's/.*  \(f.*\)/\1/p')" \
+	'f1("/tmp/slow") = -1 EINTR (Interrupted system call) [libfoo.so]
+f2() = 5 left=7 [libfoo.so]' 'outliers has those of the longest call of each function'
+is "$("$XAUDIT" outliers -n 1 --format=json "$tmp/asked" | grep -o '"values":.*')" \
+	'"values":"(\"/tmp/slow\") = -1 EINTR (Interrupted system call)"}' 'in JSON, too'
+
 # ---- damage ----
 
 # cut_at LAYOUT WORD...: the payload is these words.

@@ -32,6 +32,19 @@ void values_result(FILE *file, const struct xaudit_read_values *ended, int how)
 	free(text);
 }
 
+char *values_text(const struct xaudit_read_call *call)
+{
+	if (!call->entered && !call->ended)
+		return NULL;
+	size_t first = xaudit_read_arguments_text(call->entered, call->ended, NULL, 0);
+	size_t size = first + xaudit_read_result_text(call->ended, (int)call->how, NULL, 0) + 1;
+	char *text = memory_zeroed(size, 1);
+
+	xaudit_read_arguments_text(call->entered, call->ended, text, size);
+	xaudit_read_result_text(call->ended, (int)call->how, text + first, size - first);
+	return text;
+}
+
 static char *text_of(const struct xaudit_read_value *value)
 {
 	size_t size = xaudit_read_value_text(value, NULL, 0) + 1;
@@ -51,13 +64,31 @@ bool values_have(const struct xaudit_read_values *values, enum xaudit_read_value
 	return i < count;
 }
 
+/* Is it meant by the name, or by what it is in the call? */
+static bool is_named(const struct xaudit_read_value *value, const char *name)
+{
+	char place[16];
+
+	switch (value->role) {
+	case XAUDIT_READ_VALUE_ARGUMENT:
+		snprintf(place, sizeof(place), "arg%" PRIu32, value->place + 1);
+		return !strcmp(name, value->name) || !strcmp(name, place);
+	case XAUDIT_READ_VALUE_RESULT:
+		return !strcmp(name, value->name) || !strcmp(name, "ret");
+	case XAUDIT_READ_VALUE_ERROR:
+		return !strcmp(name, value->name) || !strcmp(name, "errno");
+	default:
+		return !strcmp(name, value->name);
+	}
+}
+
 static char *named(const struct xaudit_read_values *values, const char *name)
 {
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (!strcmp(value[i].name, name) &&
+		if (is_named(&value[i], name) &&
 			(value[i].role != XAUDIT_READ_VALUE_ERROR || xaudit_read_values_failed(values)))
 			return text_of(&value[i]);
 	return NULL;

@@ -17,6 +17,9 @@
 void values_arguments(FILE *file, const struct xaudit_read_values *entered, const struct xaudit_read_values *ended);
 void values_result(FILE *file, const struct xaudit_read_values *ended, int how);
 
+/* Both of a call that is over, in one text, which the caller frees; NULL: it has no values. */
+char *values_text(const struct xaudit_read_call *call);
+
 /* Has a value of these the role? */
 bool values_have(const struct xaudit_read_values *values, enum xaudit_read_value_role role);
 
@@ -25,7 +28,8 @@ void values_json(FILE *file, const char *key, const struct xaudit_read_values *v
 
 /*
  * The text of the value of that name in what was recorded when the call began, or else when it ended; an errno only
- * where it counts. The caller frees it. NULL: there is none.
+ * where it counts. Without regard to their names, `argN` is the argument number N, from 1 on, `ret` the result and
+ * `errno` the error. The caller frees it. NULL: there is none.
  */
 char *values_named(const struct xaudit_read_call *call, const char *name);
 

@@ -394,6 +394,7 @@ struct xaudit_read_profile_info {
 	uint32_t rows, customs;
 	int sched;	      /* context switches were recorded, in all traces */
 	uint64_t cpu_unknown; /* calls of which it is not known how long they were on processors */
+	uint64_t valued;      /* calls, and ends of calls, that have values */
 };
 
 /* Events of the program's own, of one type. */

@@ -86,6 +86,7 @@ static enum read_decoded look_at_values(struct read_decoder *d)
 	bool told = event > READ_DECODE_LOST && !(words > here && d->changing);
 	move_over(d, 1 + (uint64_t)words);
 	d->values.last = told ? d->at - 1 : SIZE_MAX;
+	d->valued += told;
 	return told ? READ_DECODED_VALUED : READ_DECODED_NOTHING;
 }
 

@@ -91,6 +91,7 @@ struct read_decoder {
 	uint32_t calls;		     /* of the last READ_DECODED_PART: so many calls stay, the innermost ones; */
 	bool outer;		     /* or so many go, the outermost ones */
 	uint64_t unfinished;	     /* custom events that were begun, but not finished, so far */
+	uint64_t valued;	     /* events with values, so far */
 };
 
 typedef bool (*read_decode_event)(

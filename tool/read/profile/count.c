@@ -49,6 +49,7 @@ static void close_record(struct read_count *c, struct read_turns_record *record)
 	read_count_record_ends(c, record);
 	c->sums.overwritten += record->source.stream.chunks.overwritten;
 	c->customs.unfinished += record->source.decoder.unfinished;
+	c->sums.valued += record->source.decoder.valued;
 	read_turns_close(record, &c->stacks);
 }
 
@@ -212,6 +213,7 @@ void read_count_merge(struct read_count *to, struct read_count *from)
 	a->counted += b->counted;
 	a->no_end += b->no_end;
 	a->overwritten += b->overwritten;
+	a->valued += b->valued;
 	if (b->crashes && (!a->crashes || b->signal_task > a->signal_task)) {
 		a->signal = b->signal;
 		a->signal_task = b->signal_task;

@@ -68,6 +68,7 @@ struct read_count_sums {
 	uint64_t counted;     /* calls by counters */
 	uint64_t no_end;      /* calls without time, since functions were switched off during them */
 	uint64_t overwritten; /* chunks */
+	uint64_t valued;      /* events with values */
 	uint64_t crashes;
 	int signal;	      /* of the last of them: in this task */
 	uint32_t signal_task;

@@ -163,6 +163,7 @@ static bool make_results(struct xaudit_read_profile *profile)
 		.crashes = sums->crashes,
 		.signal = sums->signal,
 		.sched = has_switches(profile),
+		.valued = sums->valued,
 	};
 	for (uint32_t i = 1; profile->info.sched && i < profile->count.rows.rows; i++)
 		profile->info.cpu_unknown += profile->count.rows.row[i].on_unknown;

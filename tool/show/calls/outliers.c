@@ -10,6 +10,7 @@
 #include "tool/show/calls/view.h"
 #include "tool/show/term/fit.h"
 #include "tool/show/term/term.h"
+#include "tool/show/values.h"
 
 #define FACTOR 10
 #define COUNT  20 /* rows of text */
@@ -28,6 +29,7 @@ struct own {
 struct outlier {
 	const struct xaudit_read_row *row;
 	uint64_t median, p99;
+	char *values; /* of values_text(), of the longest call */
 };
 
 /* Falling by how much the longest call took beyond p99; equal ones in an order that does not depend on the trace. */
@@ -63,6 +65,35 @@ static void find_outliers(struct own *own)
 	qsort(own->outlier, own->outliers, sizeof(*own->outlier), by_excess);
 }
 
+static bool is_longest(const struct outlier *outlier, const struct xaudit_read_call *call)
+{
+	const struct xaudit_read_row *row = outlier->row;
+
+	return row->max_start == call->start && row->max_tid == call->tid && !outlier->values &&
+	       xaudit_read_process_info(call->process)->pid == row->max_pid &&
+	       !strcmp(call->function->name, row->name) && !strcmp(call->function->object->path, row->library);
+}
+
+/* Finds the values of the longest calls of the first `most` functions, if any call has values: in one more pass. */
+static void find_values(struct own *own, uint32_t most)
+{
+	struct view_options options = own->options;
+	struct view_left left = { 0 };
+	struct xaudit_read_item item;
+
+	most = most < own->outliers ? most : own->outliers;
+	if (!xaudit_read_profile_info(own->profile)->valued || !most)
+		return;
+	options.values = true;
+	struct xaudit_read_calls *calls = view_begin(own->trace, &options, false);
+	while (view_next(calls, &item, &left) == XAUDIT_READ_CALL)
+		for (uint32_t i = 0; (item.call->entered || item.call->ended) && i < most; i++)
+			if (is_longest(&own->outlier[i], item.call))
+				own->outlier[i].values = values_text(item.call);
+	xaudit_read_calls_close(calls);
+	view_left_free(&left);
+}
+
 /* ---- text ---- */
 
 /* Would the columns leave no room for names? Then there are none of medians and calls. */
@@ -90,7 +121,7 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 	if (!is_narrow())
 		printf("  %10" PRIu64, row->calls);
 	printf("  %5" PRIu64 ".%09u  %7" PRIu32 "  ", after / 1000000000, (unsigned)(after % 1000000000), row->max_tid);
-	view_print_name(row->name, row->library, own->options.color);
+	view_print_call(row->name, row->library, outlier->values, own->options.color);
 	putchar('\n');
 }
 
@@ -130,10 +161,14 @@ static void print_json(const struct own *own)
 		printf("%s\n{", i ? "," : "");
 		view_json_name(row->name, row->library);
 		printf(",\"calls\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
-		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-		       "}",
+		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
 			row->calls, outlier->median, outlier->p99, row->max, row->max_start,
 			view_after_start(own->trace, row->max_start), row->max_pid, row->max_tid);
+		if (outlier->values) {
+			printf(",\"values\":");
+			json_string(stdout, outlier->values);
+		}
+		putchar('}');
 	}
 	printf("\n],\"counted\":%" PRIu64 "}\n", xaudit_read_profile_info(own->profile)->counted);
 }
@@ -176,10 +211,13 @@ int outliers_main(int argc, char **argv)
 		return status;
 	own.profile = view_profile(own.trace, &own.options);
 	find_outliers(&own);
+	find_values(&own, own.count ? own.count : own.options.show.json ? UINT32_MAX : COUNT);
 	if (own.options.show.json)
 		print_json(&own);
 	else
 		print_table(&own);
+	for (uint32_t i = 0; i < own.outliers; i++)
+		free(own.outlier[i].values);
 	free(own.outlier);
 	xaudit_read_profile_close(own.profile);
 	return show_end_trace(own.trace);

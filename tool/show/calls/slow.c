@@ -9,6 +9,7 @@
 #include "tool/base/tool.h"
 #include "tool/show/calls/slow_print.h"
 #include "tool/show/term/srcline.h"
+#include "tool/show/values.h"
 
 /* ---- which functions the word names ---- */
 
@@ -52,9 +53,12 @@ static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_
 		return;
 	if (slow->calls < slow->count)
 		slow->calls++;
+	else
+		free(slow->call[slow->calls - 1].values);
 	memmove(&slow->call[at + 1], &slow->call[at], (slow->calls - 1 - at) * sizeof(*slow->call));
 	slow->call[at] = (struct slow_call){
-		.start = call->start, .time = time, .process = call->process, .tid = call->tid, .cpu = call->cpu
+		.start = call->start, .time = time, .process = call->process, .tid = call->tid, .cpu = call->cpu,
+		.values = values_text(call),
 	};
 }
 
@@ -64,16 +68,19 @@ static void forget(struct slow *slow)
 	sample_free(&slow->times);
 	slow->times = (struct sample){ 0 };
 	slow->left = (struct view_left){ 0 };
-	slow->calls = 0;
+	while (slow->calls)
+		free(slow->call[--slow->calls].values);
 }
 
 static bool find(struct slow *slow)
 {
 	struct named_set set = { .word = slow->word };
-	struct xaudit_read_calls *calls = view_begin(slow->trace, &slow->options, false);
+	struct view_options options = slow->options;
 	struct xaudit_read_item item;
 	uint64_t recorded = 0;
 
+	options.values = true;
+	struct xaudit_read_calls *calls = view_begin(slow->trace, &options, false);
 	slow->call = memory_zeroed(slow->count, sizeof(*slow->call));
 	while (view_next(calls, &item, &slow->left) == XAUDIT_READ_CALL) {
 		const struct xaudit_read_call *call = item.call;
@@ -292,9 +299,11 @@ static const struct options_syntax syntax = {
 
 static void slow_free(struct slow *slow)
 {
-	for (uint32_t i = 0; i < slow->calls; i++)
+	for (uint32_t i = 0; i < slow->calls; i++) {
 		if (slow->call[i].found)
 			cct_close(&slow->call[i].tree);
+		free(slow->call[i].values);
+	}
 	free(slow->call);
 	free(slow->typical);
 	sample_free(&slow->times);

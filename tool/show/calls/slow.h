@@ -27,6 +27,7 @@ struct slow_call {
 	bool found; /* by the second pass, with its tree */
 	struct cct tree;
 	uint64_t cpu; /* XAUDIT_READ_UNKNOWN */
+	char *values; /* of values_text() */
 };
 
 /* What calls did in one function, without the calls in it. */

@@ -9,6 +9,7 @@
 #include "tool/base/memory.h"
 #include "tool/show/calls/slow.h"
 #include "tool/show/term/fit.h"
+#include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
 #define DIFFERENCES_MOST 10 /* rows of text */
@@ -175,6 +176,11 @@ static void print_call(const struct slow *slow, uint32_t number)
 	printf("\n%s%" PRIu32 ". %s%s", color->head, number + 1, show_time(buf, call->time), color->off);
 	if (slow->median)
 		printf(", %.1f times the median", (double)call->time / (double)slow->median);
+	if (call->values) {
+		fputs("\n   ", stdout);
+		names_print_bare(stdout, slow->function->name);
+		fputs(call->values, stdout);
+	}
 	printf("\n   thread %" PRIu32 " of process %" PRIu32, call->tid, xaudit_read_process_info(call->process)->pid);
 	printf("\n   began at %" PRIu64 ".%09u s", call->start / 1000000000, (unsigned)(call->start % 1000000000));
 	printf(", %" PRIu64 ".%09u s after the start", after / 1000000000, (unsigned)(after % 1000000000));
@@ -273,6 +279,11 @@ static void json_call(const struct slow *slow, const struct slow_call *call)
 		printf(",\"cpu_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64 ",", call->cpu, call->time - call->cpu);
 	else
 		printf(",\"cpu_ns\":null,\"waiting_ns\":null,");
+	if (call->values) {
+		printf("\"values\":");
+		json_string(stdout, call->values);
+		putchar(',');
+	}
 	if (!call->found) {
 		printf("\"differences\":null,\"tree\":null,\"folded\":0}");
 		return;

@@ -65,6 +65,7 @@ struct xaudit_read_calls *view_begin(
 		/* It is not known whose they are, or when they were made. */
 		.counted = !enters && !options->tid && !options->from && !options->to,
 		.tid = options->tid,
+		.values = options->values,
 	};
 	struct xaudit_read_error error;
 
@@ -270,13 +271,21 @@ const struct xaudit_read_function *view_find(
 	return count == 1 ? found : NULL;
 }
 
-void view_print_name(const char *name, const char *library, const struct show_colors *color)
+void view_print_call(const char *name, const char *library, const char *values, const struct show_colors *color)
 {
 	fputs(color->name, stdout);
-	names_print(stdout, name);
-	printf("%s %s[", color->off, color->dim);
+	if (values)
+		names_print_bare(stdout, name);
+	else
+		names_print(stdout, name);
+	printf("%s%s %s[", color->off, values ? values : "", color->dim);
 	tool_text(stdout, tool_base(library));
 	printf("]%s", color->off);
+}
+
+void view_print_name(const char *name, const char *library, const struct show_colors *color)
+{
+	view_print_call(name, library, NULL, color);
 }
 
 void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color)

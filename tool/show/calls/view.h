@@ -18,6 +18,7 @@ struct view_options {
 	struct show_options show;
 	uint32_t tid;	   /* 0: all */
 	uint64_t from, to; /* ns after the start of the trace; 0: the start, the end */
+	bool values;	   /* the command's own: values of calls are wanted */
 	const struct show_colors *color; /* what show.color means, once view_open() has been called */
 };
 
@@ -123,6 +124,9 @@ bool view_names(const char *word, const struct xaudit_read_function *function, b
 
 /* "name [library]" */
 void view_print_name(const char *name, const char *library, const struct show_colors *color);
+
+/* The same of a call with values_text(); NULL: it has none. */
+void view_print_call(const char *name, const char *library, const char *values, const struct show_colors *color);
 void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color);
 
 /* "function":"name","demangled":"name","library":"path" */

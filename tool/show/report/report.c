@@ -8,6 +8,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/report/by_event.h"
+#include "tool/show/report/by_value.h"
 #include "tool/show/report/diff.h"
 #include "tool/show/report/edges.h"
 #include "tool/show/report/hist.h"
@@ -67,6 +68,8 @@ static const struct options_row rows[] = {
 	TEXT("by-event", "TYPE[:FIELD]", "a line per value of these custom events, in force in\n"
 		"their thread until the next one", by_event),
 	TEXT("event-end", "TYPE", "custom events that end what --by-event means", event_end),
+	TEXT("by-value", "NAME", "a line per value of this name and function, of calls\n"
+		"whose values were recorded", by_value),
 	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
 		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
 	{ 0, "diff", NULL, "what is different in the second of two folders",
@@ -117,19 +120,19 @@ static bool asks_for_self_median(const struct report *report)
 static const char *wrong(const struct report *report)
 {
 	unsigned questions = (report->callers != NULL) + (report->callees != NULL) + (report->hist != NULL) +
-			     (report->by_event != NULL) + report->diff;
+			     (report->by_event != NULL) + (report->by_value != NULL) + report->diff;
 
 	if (questions > 1)
-		return "one question is enough: --callers, --callees, --hist, --by-event or --diff";
+		return "one question is enough: --callers, --callees, --hist, --by-event, --by-value or --diff";
 	if (questions && !report->by_event && report->by != REPORT_BY_DEFAULT)
-		return "--by does not go with --callers, --callees, --hist or --diff";
+		return "--by does not go with --callers, --callees, --hist, --by-value or --diff";
 	if (report->by_event && report->by >= XAUDIT_READ_BY_THREAD)
 		return "with --by-event, --by is function or library";
 	if (srcline_wanted() && (report->by >= XAUDIT_READ_BY_LIBRARY ||
 					(report->by_event && report->by != XAUDIT_READ_BY_FUNCTION)))
 		return "--srcline goes with functions: lines here are of something else";
-	if (report->apart && (report->callers || report->callees || report->diff))
-		return "--apart does not go with --callers, --callees or --diff";
+	if (report->apart && (report->callers || report->callees || report->by_value || report->diff))
+		return "--apart does not go with --callers, --callees, --by-value or --diff";
 	if (report->event_end && !report->by_event)
 		return "--event-end goes with --by-event";
 	if (report->diff && !report->old)
@@ -155,6 +158,8 @@ static int answer(struct report *report)
 		return report_hist(report);
 	if (report->by_event)
 		return report_by_event(report);
+	if (report->by_value)
+		return report_by_value(report);
 	return report->diff ? report_diff(report) : report_profile(report);
 }
 

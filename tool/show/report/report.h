@@ -6,8 +6,9 @@
  *	hist.h		the times of one function's calls, by the profile
  *	edges.h		callers and callees of a function
  *	by_event.h	calls and times by the values of custom events
+ *	by_value.h	calls and times by one of their values
  *	diff.h		two runs
- * Each has a function that prints the answer, and returns the exit status, without regard to damage. The last three go
+ * Each has a function that prints the answer, and returns the exit status, without regard to damage. The last four go
  * through all calls (each_call.h). columns.h has the columns of all tables, tally.h rows that were counted call by
  * call, left_out.h the lines about what the numbers leave out. One thread, but in report_both().
  */
@@ -34,7 +35,7 @@ struct report {
 	uint32_t jobs; /* 0: one per processor */
 	uint64_t from, to; /* ns after the start of each trace */
 	const char *callers, *callees, *hist; /* patterns of functions */
-	const char *by_event, *event_end;
+	const char *by_event, *event_end, *by_value;
 	struct event_formats formats;
 
 	const char **folder;

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/show/report/by_value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/base/json.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/show/report/catalog.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/left_out.h"
+#include "tool/show/report/report.h"
+#include "tool/show/report/row_names.h"
+#include "tool/show/report/tally.h"
+#include "tool/show/values.h"
+
+#define TEXTS_MOST 100000 /* of values; what is more becomes one row for each function */
+
+/* The number of the values that have none of their own. */
+#define OTHERS 1
+
+struct by_value {
+	struct report *report;
+	struct catalog texts, names; /* of values, of functions */
+	struct tallies rows;	     /* key: the value's text, and the function */
+};
+
+static void begin(void *user, uint32_t trace)
+{
+	struct by_value *by = user;
+
+	(void)trace;
+	catalog_next_trace(&by->names);
+}
+
+/* A call that is over; those that have no such value are left out. */
+static void take(void *user, const struct xaudit_read_item *item)
+{
+	struct by_value *by = user;
+	char *text = item->what == XAUDIT_READ_CALL ? values_named(item->call, by->report->by_value) : NULL;
+
+	if (!text)
+		return;
+	uint32_t value = by->texts.used <= TEXTS_MOST + OTHERS ? catalog_number(&by->texts, text, NULL) :
+								 catalog_find(&by->texts, text, NULL);
+	uint32_t function = catalog_function(&by->names, item->call->function);
+	uint32_t row = tallies_find(&by->rows, value ? value : OTHERS, function, 0);
+
+	tallies_add(&by->rows, row, item->call, item->call->ticks.total);
+	free(text);
+}
+
+/* ---- printing ---- */
+
+static const struct by_value *compared;
+
+static int compare(const void *row, const void *other)
+{
+	const struct tally *x = row, *y = other;
+	int order = catalog_compare(&compared->names, x->key[1], y->key[1]);
+
+	return order ? order : catalog_compare(&compared->texts, x->key[0], y->key[0]);
+}
+
+static void print_line(const struct by_value *by, const struct report_line *line)
+{
+	const struct show_colors *color = by->report->color;
+	const struct tally *tally = line->row;
+	const struct catalog_name *text = &by->texts.name[tally->key[0]], *name = &by->names.name[tally->key[1]];
+
+	columns_line(&by->report->columns, line);
+	fputs(text->name ? color->name : color->dim, stdout);
+	tool_text(stdout, text->name ? text->name : "(others)");
+	printf("%s: ", color->off);
+	report_print_function(by->report, name->name, name->library);
+	putchar('\n');
+}
+
+static void json_line(const struct by_value *by, const struct report_line *line)
+{
+	const struct tally *tally = line->row;
+	const struct catalog_name *name = &by->names.name[tally->key[1]];
+
+	printf("{\"value\":");
+	json_string(stdout, by->texts.name[tally->key[0]].name);
+	putchar(',');
+	report_json_function(name->name, name->library);
+	putchar(',');
+	columns_json(&by->report->columns, line);
+	putchar('}');
+}
+
+static void print_lines(const struct by_value *by, const struct report_line *line, uint32_t lines)
+{
+	columns_heads(&by->report->columns, "Value: Function", by->report->color);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++)
+		print_line(by, &line[i]);
+	left_print(by->report);
+}
+
+static void json_lines(const struct by_value *by, const struct report_line *line, uint32_t lines)
+{
+	putchar('{');
+	left_json_begin(&by->report->left);
+	printf(",\"rows\":[");
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		fputs(i ? ",\n" : "\n", stdout);
+		json_line(by, &line[i]);
+	}
+	printf("\n]");
+	left_json_end(&by->report->left);
+	puts("}");
+}
+
+static void print(struct by_value *by)
+{
+	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
+		COLUMN_MAX };
+	struct report *report = by->report;
+	struct report_line *line = memory_zeroed(by->rows.used + 1, sizeof(*line));
+	uint32_t lines = by->rows.used - 1;
+
+	for (uint32_t i = 0; i < lines; i++)
+		tally_line(&by->rows.tally[i + 1], &line[i]);
+	compared = by;
+	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	report_columns(report, usual, sizeof(usual));
+	if (report->options.json)
+		json_lines(by, line, lines);
+	else
+		print_lines(by, line, lines);
+	free(line);
+}
+
+int report_by_value(struct report *report)
+{
+	struct by_value by = { .report = report };
+	const struct report_calls calls = {
+		.values = true, .begin = begin, .take = take, .rows = &by.rows, .user = &by
+	};
+	int status = TOOL_OK;
+
+	catalog_number(&by.texts, NULL, "others");
+	report_each(report, &calls);
+	if (by.rows.used > 1) {
+		print(&by);
+	} else {
+		tool_error("report", "no call with a value '%s' is in the trace", report->by_value);
+		status = TOOL_FAILED;
+	}
+	tallies_free(&by.rows);
+	catalog_free(&by.texts);
+	catalog_free(&by.names);
+	return status;
+}
