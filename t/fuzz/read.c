@@ -140,14 +140,49 @@ static void read_processes(struct xaudit_read_trace *trace)
 	must(!xaudit_read_process(trace, info->processes), "a process is there, but not counted");
 }
 
+static void read_values(const struct xaudit_read_values *values)
+{
+	struct xaudit_read_value value[XAUDIT_READ_VALUES];
+	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
+	char shown[64];
+
+	must(count <= XAUDIT_READ_VALUES, "more values than there may be");
+	for (uint32_t i = 0; i < count; i++) {
+		text(value[i].name);
+		uint64_t sum = 0;
+		if (value[i].type == XAUDIT_READ_VALUE_TEXT || value[i].type == XAUDIT_READ_VALUE_BYTES)
+			for (uint32_t k = 0; k < value[i].size; k++)
+				sum += (unsigned char)value[i].text[k];
+		must(sum <= 255 * UINT16_MAX, "a text is longer than any");
+		xaudit_read_value_text(&value[i], shown, sizeof(shown));
+		for (const char *c = shown; *c; c++)
+			must((unsigned char)*c >= ' ' && *c != 0x7f, "a value would steer a terminal");
+	}
+	must(!xaudit_read_values_failed(values) || count, "a failure without values");
+}
+
+/* The whole call, in as much room as it wants. */
+static void read_call_text(const struct xaudit_read_call *call)
+{
+	size_t size = xaudit_read_call_text(call, NULL, 0) + 1;
+	char *whole = malloc(size);
+
+	must(whole && xaudit_read_call_text(call, whole, size) + 1 == size, "a text of another length");
+	must(strlen(whole) + 1 == size, "a text with an end in it");
+	free(whole);
+}
+
 static void read_call(const struct xaudit_read_call *call, int over)
 {
 	must(call->function && call->function->name && call->function->object, "a call of nothing");
 	must(!call->parent || call->depth == call->parent->depth + 1, "depths do not go up by one");
 	must(call->parent || !call->depth, "a call without parent that is not the outermost");
 	must(call->recursion <= call->depth, "more calls of one function than calls");
+	read_values(call->entered);
+	read_call_text(call);
 	if (!over)
 		return;
+	read_values(call->ended);
 	must(call->how >= XAUDIT_READ_RETURNED && call->how <= XAUDIT_READ_POINT, "an end of no kind");
 	if (call->end != XAUDIT_READ_UNKNOWN) {
 		must(call->end >= call->start, "a call ends before it begins");
@@ -226,6 +261,9 @@ static void read_events(struct xaudit_read_trace *trace, int leaves)
 			text(event.call->function->name);
 		if (event.function)
 			text(event.function->name);
+		read_values(event.values);
+		for (uint32_t i = 0; i < event.ends; i++, event.call = event.call->parent)
+			read_call_text(event.call);
 		if (event.object)
 			text(event.object->path);
 		if (event.what == XAUDIT_READ_EVENT_CHANGE)
@@ -242,7 +280,7 @@ static void read_all(struct xaudit_read_trace *trace)
 {
 	read_processes(trace);
 	read_calls(trace, &(struct xaudit_read_calls_options){ .size = sizeof(struct xaudit_read_calls_options),
-		.enters = 1, .customs = 1, .losses = 1, .counted = 1 });
+		.enters = 1, .customs = 1, .losses = 1, .counted = 1, .values = 1 });
 	read_calls(trace, &(struct xaudit_read_calls_options){
 		.size = sizeof(struct xaudit_read_calls_options), .from = 1200, .to = 5000, .tid = 100 });
 	read_events(trace, 0);

@@ -242,7 +242,8 @@ static uint64_t read_it(void)
 	return things;
 }
 
-static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "ring", "sched", "threads" };
+static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "ring", "sched", "threads",
+	"values" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 

@@ -296,8 +296,12 @@ static void change_event(struct file *file)
 	/* A function; or what else may stand there: the subtype and the words of a control word, any number. */
 	uint32_t id = fuzz_number(4) ? (uint32_t)fuzz_number(8) :
 		      fuzz_number(2) ? (uint32_t)fuzz_number(1u << 28) :
-				  (uint32_t)fuzz_number(6) | (uint32_t)fuzz_number(700) << 8;
-	word = TRACE_EVENT(fuzz_number(16), id, (uint32_t)word + fuzz_number(64) - (fuzz_number(8) ? 0 : 0x7fffffff));
+				  (uint32_t)fuzz_number(9) | (uint32_t)fuzz_number(700) << 8;
+	uint32_t type = (uint32_t)fuzz_number(16);
+	/* With values: by a layout that may be there, of any size. */
+	if (type == TRACE_VALUED && fuzz_number(4))
+		id = TRACE_VALUED_ID(fuzz_number(8), fuzz_number(256)) | (fuzz_number(2) ? TRACE_VALUED_FLAWED : 0);
+	word = TRACE_EVENT(type, id, (uint32_t)word + fuzz_number(64) - (fuzz_number(8) ? 0 : 0x7fffffff));
 	put(file, &word, 8, at);
 }
 
@@ -424,7 +428,7 @@ static void damage(const char *name, uint64_t round)
 /* ---- rounds ---- */
 
 static const char *const scripts[] = { "calls", "counts", "early", "events", "forks", "ring", "sched", "threads",
-	"dense", "calls.pack", "counts.pack", "dense.pack", "events.pack", "forks.pack" };
+	"dense", "values", "calls.pack", "counts.pack", "dense.pack", "events.pack", "forks.pack", "values.pack" };
 
 #define SCRIPTS (sizeof(scripts) / sizeof(*scripts))
 
