@@ -116,7 +116,9 @@ static void check_registers(enum call call)
 	}
 }
 
-/* Values of functions 1, 2, 5 and 7: rdi, and 4 bytes of rsi, at the entry; rax at the end, and rdi where C keeps it. */
+/*
+ * Values of functions 1, 2, 5 and 7: rdi, and 4 bytes of rsi, at the entry; rax at the end, and rdi where C keeps it.
+ */
 static void make_values(enum call call)
 {
 	static const uint32_t with[] = { 0, 1, 4, 6 };

@@ -28,6 +28,7 @@ static const char script[] =
 	"object 1 /usr/lib/libfoo.so\n"
 	"function 1 0 1 0x100 outer\n"
 	"function 1 0 2 0x200 inner\n"
+	"layout 1 entry 2 u8:arg0:n\n"
 	"thread 1 main\n"
 	"ring\n"
 	"entry 1 2000\n"
@@ -131,6 +132,23 @@ static void follow_it(struct xaudit_read_trace *trace)
 	is_str(text(look_at(outer, "outer")), "2 0 0 50", "and it goes on behind it");
 	is_str(text(look_at(inner, "inner")), "1 0 0 0", "the other one sees what is in front of it, and waits");
 	is_str(text(look_at(inner, "inner")), "3 1 0 0", "and then has seen all");
+	word[0] = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(1, 2), 3200);
+	word[1] = word[2] = 0;
+	word += 3;
+	put(TRACE_EXIT, 2, 3210);
+	is_str(text(look_at(inner, "inner")), "2 1 0 10", "values of 0 are no reason to wait");
+	uint64_t *reserved = word;
+	put(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, 1), 3220);
+	*word++ = 7;
+	put(TRACE_EXIT, 2, 3240);
+	is_str(text(look_at(inner, "inner")), "0 0 0 0", "an event whose values are being written is waited for");
+	*reserved = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(1, 1), 3220);
+	is_str(text(look_at(inner, "inner")), "2 1 0 20", "and seen when they are");
+	put(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, 1), 3250);
+	*word++ = 7;
+	put(TRACE_POINT, 2, 3260);
+	look_at(inner, "inner");
+	is_str(text(look_at(inner, "inner")), "1 1 0 0", "until the next look: then it has none");
 	head->lost = 7;
 	const struct xaudit_read_look *look = xaudit_read_follow_look(inner, 0, LONG);
 	is_int((long)look->lost, 7, "losses since it is followed");

@@ -159,6 +159,22 @@ exit 1 7900
 END
 is "$(head_of slow -n 1 plain one)" ' Difference Self Typical Function' 'and where slow tells of differences'
 is "$(COLUMNS=100 xa report d)" "$(xa report d)" 'in a pipe nothing is cut, whatever COLUMNS says'
+write_trace values <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libshapes.so
+function 1 0 1 0x100 _ZN6shapes5countEiPKc
+layout 1 entry 1 i4:arg0:n text:arg1:name
+layout 2 exit 1 i4:ret:
+thread 100 main
+values 1 1000 3 =a_text_that_is_much_longer_than_a_terminal_is_wide_and_goes_on_and_on_without_any_end
+values 2 1040 5
+END
+is "$(xa replay values | sed '1d; s/^[^|]*| //')" 'shapes::count(3, "a text that is much longer than a '\
+'terminal is wide and goes on and on without any end") = 5;' 'values are in the place of the parameters of a name'
+is "$(LC_ALL=C.UTF-8 on --columns=70 "$XAUDIT" replay --no-pager values | sed '1d; s/^[^|]*| //')" \
+	'shapes::count(3, "a text that is much l… = 5;' 'arguments are cut so that the result is there'
 is "$(on --columns=80 "$XAUDIT" report --no-pager --format=json d)" "$(xa report --format=json d)" \
 	'nor is JSON, on a terminal'
 is "$(LC_ALL=C.UTF-8 on --columns=60 "$XAUDIT" replay --no-pager d | sed -n 2p)" \

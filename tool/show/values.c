@@ -9,6 +9,7 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/show/event_text.h"
+#include "tool/show/term/term.h"
 
 /* ---- text ---- */
 
@@ -18,7 +19,7 @@ void values_arguments(FILE *file, const struct xaudit_read_values *entered, cons
 	char *text = memory_zeroed(size, 1);
 
 	xaudit_read_arguments_text(entered, ended, text, size);
-	fputs(text, file);
+	term_text(file, text);
 	free(text);
 }
 

@@ -13,7 +13,10 @@
 
 #include "tool/read/api/xaudit-read.h"
 
-/* The arguments of a call, and its result, as xaudit_read_arguments_text() and xaudit_read_result_text() have them. */
+/*
+ * The arguments of a call, and its result, as xaudit_read_arguments_text() and xaudit_read_result_text() have them.
+ * Where lines are cut to the terminal (term.h), arguments are, like names.
+ */
 void values_arguments(FILE *file, const struct xaudit_read_values *entered, const struct xaudit_read_values *ended);
 void values_result(FILE *file, const struct xaudit_read_values *ended, int how);
 

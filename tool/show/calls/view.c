@@ -13,6 +13,7 @@
 #include "tool/show/term/meant.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
+#include "tool/show/term/term.h"
 #include "tool/show/trace_has.h"
 
 struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
@@ -278,7 +279,9 @@ void view_print_call(const char *name, const char *library, const char *values, 
 		names_print_bare(stdout, name);
 	else
 		names_print(stdout, name);
-	printf("%s%s %s[", color->off, values ? values : "", color->dim);
+	fputs(color->off, stdout);
+	term_text(stdout, values ? values : "");
+	printf(" %s[", color->dim);
 	tool_text(stdout, tool_base(library));
 	printf("]%s", color->off);
 }

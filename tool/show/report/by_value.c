@@ -13,6 +13,7 @@
 #include "tool/show/report/report.h"
 #include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
+#include "tool/show/term/term.h"
 #include "tool/show/values.h"
 
 #define TEXTS_MOST 100000 /* of values; what is more becomes one row for each function */
@@ -71,7 +72,7 @@ static void print_line(const struct by_value *by, const struct report_line *line
 
 	columns_line(&by->report->columns, line);
 	fputs(text->name ? color->name : color->dim, stdout);
-	tool_text(stdout, text->name ? text->name : "(others)");
+	term_text(stdout, text->name ? text->name : "(others)");
 	printf("%s: ", color->off);
 	report_print_function(by->report, name->name, name->library);
 	putchar('\n');
