@@ -174,7 +174,8 @@ EXPORT unsigned la_version(unsigned version)
 		.loads = &loads,
 		.any = rules.control_any && !check_mode(),
 		.change = switch_obey,
-		.calm = switch_calm_place() });
+		.calm = switch_calm_place(),
+		.values = values_rules_place(&rules) });
 	process_quiet(1);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }

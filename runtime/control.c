@@ -53,6 +53,7 @@ void control_init(const struct control_options *options)
 	block->recording = recorder_recording_place();
 	block->why = process_why_place();
 	block->calm = options->calm;
+	block->values = options->values;
 	block->magic = CONTROL_MAGIC;
 	block->ready = 1;
 }
@@ -65,6 +66,8 @@ static int obey(void)
 	case CONTROL_DISABLE:
 	case CONTROL_WRITTEN:
 	case CONTROL_ROOM:
+	case CONTROL_ADD_CONTEXT:
+	case CONTROL_DEL_CONTEXT:
 		return change(&request);
 	case CONTROL_START:
 	case CONTROL_STOP:

@@ -63,6 +63,13 @@ enum control_op {
 	 * stopped. argument: bytes; answers `room`. That of a tool that died is freed then.
 	 */
 	CONTROL_ROOM,
+	/*
+	 * argument: number of plans in the room (struct control_index, format/plan.h); text: RULES that they were made
+	 * by, for objects to come. Their functions are counted in the result that are traced and have values now.
+	 */
+	CONTROL_ADD_CONTEXT,
+	/* text: patterns of functions, each ended by a NUL, and an empty one. Those that had values are counted. */
+	CONTROL_DEL_CONTEXT,
 };
 
 enum { CONTROL_GIVE_BACK = 1, CONTROL_ALL_WRITTEN = 2 };
@@ -149,6 +156,7 @@ struct control_block {
 	const char *why; /* why nothing is recorded, as process_why() says; "": no such reason */
 	void (*wait)(void); /* remote_wait */
 	const uint32_t *calm; /* not 0: nothing is on, nor will be by itself; then CONTROL_DISABLE changes nothing */
+	const char *const *values; /* RULES of format/plan.h by which values are recorded now; *values NULL: none */
 };
 
 _Static_assert(offsetof(struct control_block, running) == CONTROL_BLOCK_RUNNING, "where control_entry looks for it");
@@ -164,6 +172,7 @@ struct control_options {
 	/* the part of a request that concerns sites. Called by control_run() with the process lock held */
 	int (*change)(struct control_request *request);
 	const uint32_t *calm; /* as in the block */
+	const char *const *values;
 };
 
 /* la_version, when all is in order. */

@@ -134,7 +134,7 @@ _xaudit()
 		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)
-		local control='status enable disable start stop mode snapshot top'
+		local control='status enable disable add-context del-context contexts start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.
 		local at=2 pids
 		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) ||

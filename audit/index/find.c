@@ -283,6 +283,21 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 	return !attempt && path && may_make() && !make(identity, path, to) ? 0 : why;
 }
 
+/* What the command says of the rules it says of each file. */
+static void say_of_rules(const char *words)
+{
+	static const char own[] = "xaudit: ";
+	static bool said;
+	struct process_held held;
+
+	if (said)
+		return;
+	said = true;
+	process_lock(&held);
+	process_say(words + (sys_same(words, own, sizeof(own) - 1) ? sizeof(own) - 1 : 0));
+	process_unlock(&held);
+}
+
 const void *index_plan(const char *values, const char *path, size_t *size)
 {
 	char beside[PATH_MAX], file[PATH_MAX];
@@ -297,8 +312,10 @@ const void *index_plan(const char *values, const char *path, size_t *size)
 	run(&helper, beside);
 	int good = helper.end == HELPER_EXITED && !helper.value && helper.bytes;
 	gave_up = helper.end != HELPER_EXITED && helper.end != HELPER_KILLED;
-	if (!good || helper.said[0])
+	if (!good)
 		say(&helper);
+	else if (helper.said[0])
+		say_of_rules(helper.said);
 	if (!good && helper.bytes)
 		sys_munmap((void *)(uintptr_t)helper.bytes, helper.size);
 	*size = helper.size;

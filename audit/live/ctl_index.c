@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/entry.h"
+#include "audit/live/values.h"
 #include "audit/model/object.h"
 #include "runtime/control.h"
 #include "x86_64/sys.h"
@@ -37,21 +38,40 @@ int ctl_index_make(uint64_t size, uint64_t *address)
 	return 0;
 }
 
-/* Returns whether it was taken. */
-static int take(const struct control_index *from)
+/* The object that a part of the room is for; NULL: there is none, or the part lies elsewhere. */
+static struct object *object_of(const struct control_index *from)
 {
 	struct object *object = objects;
-	struct index index;
 
 	while (object && object->number != from->object)
 		object = object->next;
-	if (!object || object->index.head || from->offset % 8 || from->offset > room.size ||
-		from->size > room.size - from->offset ||
-		index_attach(&index, room.start + from->offset, from->size, NULL))
+	return from->offset % 8 || from->offset > room.size || from->size > room.size - from->offset ? NULL : object;
+}
+
+/* Returns whether it was taken. */
+static int take(const struct control_index *from)
+{
+	struct object *object = object_of(from);
+	struct index index;
+
+	if (!object || object->index.head || index_attach(&index, room.start + from->offset, from->size, NULL))
 		return 0;
 	struct index_identity identity;
 	object_identity(object, &identity);
 	return index_same_file(&index.head->identity, &identity) && entry_take(object, &index);
+}
+
+/*
+ * Nothing of the room changes any more, nor its list, of which nothing is believed but by way of a copy. Returns how
+ * many parts it has room for.
+ */
+static uint64_t close_room(uint64_t count)
+{
+	uint64_t most = room.start ? room.size / sizeof(struct control_index) : 0;
+
+	if (room.start)
+		sys_mprotect(room.start, room.size, PROT_READ);
+	return count < most ? count : most;
 }
 
 void ctl_index_take(uint64_t count)
@@ -59,13 +79,28 @@ void ctl_index_take(uint64_t count)
 	const struct control_index *list = (const void *)room.start;
 	int taken = 0;
 
-	if (!room.start)
-		return;
-	/* Nothing of it changes any more, nor the list, of which nothing is believed but by way of a copy. */
-	sys_mprotect(room.start, room.size, PROT_READ);
-	for (uint64_t i = 0; i < count && (i + 1) * sizeof(*list) <= room.size; i++)
+	count = close_room(count);
+	for (uint64_t i = 0; i < count; i++)
 		taken |= take(&list[i]);
 	if (taken)
 		room.start = NULL;
 	drop();
+}
+
+int ctl_index_take_plans(uint64_t count, uint32_t *functions)
+{
+	const struct control_index *list = (const void *)room.start;
+	int r = 0, taken = 0;
+
+	count = close_room(count);
+	for (uint64_t i = 0; i < count && !r; i++) {
+		const struct control_index from = list[i];
+		struct object *object = object_of(&from);
+		r = object ? values_add(object, room.start + from.offset, from.size, functions) : -EBADMSG;
+		taken |= !r;
+	}
+	if (taken)
+		room.start = NULL;
+	drop();
+	return r;
 }

@@ -21,4 +21,11 @@ int ctl_index_make(uint64_t size, uint64_t *address);
  */
 void ctl_index_take(uint64_t count);
 
+/*
+ * Likewise the `count` plans of values (format/plan.h) in that memory, to objects that may have others already.
+ * *functions: how many functions that are traced have values by them. Returns 0, -EBADMSG if one is damaged, or
+ * -ENOMEM; those before it are taken.
+ */
+int ctl_index_take_plans(uint64_t count, uint32_t *functions);
+
 #endif

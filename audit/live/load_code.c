@@ -237,6 +237,18 @@ int64_t load_code_function_at(const struct object *object, uint64_t address)
 	return -1;
 }
 
+struct stub_cell *load_code_cell(const struct load *load, uint32_t function)
+{
+	const unsigned kind = load->object->sites.function[function].kind;
+	uint64_t stub;
+
+	if (kind_rows[kind].stub == KIND_STUB_COPY)
+		return entry_cell(load, function, &stub);
+	return kind_rows[kind].stub == KIND_STUB_CELL && load->stubs.start
+		       ? stub_cell(&load->stubs, cell_of(load->object, function))
+		       : NULL;
+}
+
 void load_code_fill_cell(struct load *load, uint32_t function)
 {
 	struct object *object = load->object;
@@ -245,11 +257,7 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	int intercept = kind_has(f->kind, KIND_RETURNS) && unwinder_allows() &&
 			!(object->marks[function] & FUNCTION_ENTRY);
 
-	uint64_t stub;
-	struct stub_cell *cell = kind_rows[f->kind].stub == KIND_STUB_CELL ?
-					 stub_cell(&load->stubs, cell_of(object, function)) :
-				 kind_rows[f->kind].stub == KIND_STUB_COPY ? entry_cell(load, function, &stub) :
-									     NULL;
+	struct stub_cell *cell = load_code_cell(load, function);
 	/* A cell is filled once and not changed again: a thread may be in the stub of a site that was on before. */
 	if (!cell || cell->gate)
 		return;

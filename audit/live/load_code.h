@@ -52,6 +52,9 @@ bool load_code_is_displaced(const struct load *load, uint32_t function);
  */
 int64_t load_code_function_at(const struct object *object, uint64_t address);
 
+/* The cell of a function; NULL: its kind has none, or the load. */
+struct stub_cell *load_code_cell(const struct load *load, uint32_t function);
+
 /* Fills in the cell of a function, where its kind has cells; before its site is switched on. */
 void load_code_fill_cell(struct load *load, uint32_t function);
 

@@ -7,6 +7,7 @@
 #include "audit/live/ctl_index.h"
 #include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
+#include "audit/live/values.h"
 #include "runtime/base/identity.h"
 #include "runtime/process/process.h"
 #include "runtime/record/recorder.h"
@@ -249,6 +250,18 @@ static int change(struct control_request *request)
 	return r;
 }
 
+static int change_values(struct control_request *request)
+{
+	uint32_t *functions = &request->result.functions;
+	int r;
+
+	request->text[CONTROL_TEXT - 1] = '\0';
+	if (request->op == CONTROL_DEL_CONTEXT)
+		return values_drop_all(request->text, request->text + CONTROL_TEXT, functions);
+	r = ctl_index_take_plans(request->argument, functions);
+	return r ? r : values_remember(request->text);
+}
+
 int switch_obey(struct control_request *request)
 {
 	switch (request->op) {
@@ -259,6 +272,10 @@ int switch_obey(struct control_request *request)
 		return change(request);
 	case CONTROL_ROOM:
 		return ctl_index_make(request->argument, &request->room);
+	case CONTROL_ADD_CONTEXT:
+	case CONTROL_DEL_CONTEXT:
+		sys_fill(&request->result, 0, sizeof(request->result));
+		return change_values(request);
 	case CONTROL_WRITTEN:
 		arena_free(&outside);
 		calm = request->argument & CONTROL_ALL_WRITTEN ? will_be_calm : 0;

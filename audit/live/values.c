@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/values.h"
 
-#include <link.h> /* PT_LOAD */
+#include <errno.h> /* ENOMEM */
+#include <link.h>  /* PT_LOAD */
 
 #include "audit/index/find.h"
+#include "audit/live/announce.h"
+#include "audit/live/load_code.h"
+#include "audit/live/requests.h"
 #include "runtime/base/text.h"
 #include "runtime/process/process.h"
 #include "runtime/values/plans.h"
@@ -37,35 +41,68 @@ static void say_damaged(const struct object *object)
 	process_unlock(&held);
 }
 
-/* The word that asks the command for a plan; NULL: no memory. ld.so's lock. */
-static const char *plan_argument(const struct rules *rules)
-{
-	static const char option[] = "--values=";
-	static struct arena memory;
-	static char *argument;
-	size_t size = sys_length(rules->values);
+/* Before the rules, in the word that asks the command for a plan. */
+#define OPTION	    "--values="
+#define RULES_BEGIN (sizeof(OPTION) - 1)
 
-	if (!argument && (argument = arena_alloc(&memory, sizeof(option) + size))) {
-		sys_copy(argument, option, sizeof(option) - 1);
-		sys_copy(argument + sizeof(option) - 1, rules->values, size + 1);
+static struct arena memory;  /* of that word. Lock */
+static char *word;	     /* NULL: there are no rules. Lock; ld.so's, to read it */
+static const char *rules_now; /* the part of it behind the option. Lock */
+
+/* Makes the word anew: of these rules, without lines of a pattern (NULL: with all), and more behind them. */
+static int make_word(const char *rules, const char *without, const char *more)
+{
+	size_t size = RULES_BEGIN + sys_length(rules) + sys_length(more) + 1;
+	char *made = arena_alloc(&memory, size), *to = made;
+
+	if (!made)
+		return -ENOMEM;
+	sys_copy(to, OPTION, RULES_BEGIN);
+	to += RULES_BEGIN;
+	for (const char *line = rules, *next; *line; line = next) {
+		const char *pattern = line;
+		for (next = line; *next && *next++ != '\n';)
+			;
+		while (pattern < next && *pattern++ != '\t')
+			;
+		size_t length = without ? sys_length(without) : 0;
+		if (without && (size_t)(next - pattern) > length && sys_same(pattern, without, length) &&
+			pattern[length] == '\t')
+			continue;
+		sys_copy(to, line, (size_t)(next - line));
+		to += next - line;
 	}
-	return argument;
+	sys_copy(to, more, sys_length(more));
+	word = made[RULES_BEGIN] ? made : NULL;
+	rules_now = word ? word + RULES_BEGIN : NULL;
+	return 0;
+}
+
+const char *const *values_rules_place(const struct rules *rules)
+{
+	if (rules->values)
+		make_word(rules->values, NULL, "");
+	return &rules_now;
 }
 
 void values_prepare(struct load *load, const struct rules *rules)
 {
 	struct object *object = load->object;
+	struct process_held held;
 	size_t size;
 
 	/* ld.so's lock keeps other threads from preparing this object. */
-	if (!rules->values || object->values_asked || !is_traced(object, rules))
+	if (!word || object->values_asked || !is_traced(object, rules))
 		return;
 	object->values_asked = true;
-	const char *argument = plan_argument(rules);
-	const void *bytes = argument ? index_plan(argument, object_file(object), &size) : NULL;
+	const void *bytes = index_plan(word, object_file(object), &size);
 	if (!bytes)
 		return;
-	if (values_take(&object->values, bytes, size)) {
+	uint32_t functions = 0;
+	process_lock(&held);
+	int r = values_add(object, bytes, size, &functions);
+	process_unlock(&held);
+	if (r) {
 		say_damaged(object);
 		sys_munmap((void *)(uintptr_t)bytes, size);
 	}
@@ -73,18 +110,22 @@ void values_prepare(struct load *load, const struct rules *rules)
 
 uint32_t values_word(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted)
 {
-	bool has = object->values.plan && values_bind(&object->values, offset, name, id, intercepted);
+	bool has = object->values && values_bind(object->values, offset, name, id, intercepted);
 
 	return TRACE_WORD(TRACE_ENTRY, id) | (has ? (uint32_t)TRAMP_WORD_VALUES : 0);
 }
 
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id)
 {
-	if (!object->values.plan || !values_bind(&object->values, offset, name, id, true))
+	if (!object->values || id >= TRAMP_TABLE_IDS)
 		return;
-	/* Relaxed, both: a thread that sees one late records a call without values. */
-	__atomic_fetch_or(&tramp_table[id], TRAMP_HAS_VALUES, __ATOMIC_RELAXED);
-	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_VALUES, __ATOMIC_RELAXED);
+	/* Relaxed, all: a thread that sees one late records a call without values. */
+	if (!values_bind(object->values, offset, name, id, true)) {
+		__atomic_fetch_and(&tramp_table[id], (uint8_t)~TRAMP_HAS_VALUES, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_fetch_or(&tramp_table[id], TRAMP_HAS_VALUES, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_VALUES, __ATOMIC_RELAXED); /* relaxed, as above */
 }
 
 /* ---- loads ---- */
@@ -108,7 +149,7 @@ void values_loads_changed(struct object *object)
 	struct load *only = NULL;
 	unsigned n = 0;
 
-	if (!object->values.plan)
+	if (!object->values)
 		return;
 	for (struct load *load = loads; load; load = load->next)
 		if (load->object == object && load->state != LOAD_FREE && load->state != LOAD_RETIRED) {
@@ -117,7 +158,7 @@ void values_loads_changed(struct object *object)
 		}
 	if (n == 1)
 		set_place(only);
-	values_set_place(&object->values, n == 1 ? &only->place : NULL);
+	values_set_place(object->values, n == 1 ? &only->place : NULL);
 }
 
 /* ---- errno ---- */
@@ -131,4 +172,102 @@ void values_find_errno(uintptr_t location)
 	int64_t distance = (int64_t)((uint64_t)(uintptr_t)call() - cpu_thread());
 	/* Relaxed: as values_calls.h says. */
 	__atomic_store_n(&values_errno, distance, __ATOMIC_RELAXED);
+}
+
+/* ---- while the process runs ---- */
+
+/* The words of the object's functions, as its plans say now. */
+static void refresh_load(struct load *load)
+{
+	struct object *object = load->object;
+
+	for (uint32_t i = 0; load->bindings && i < OBJECT_BUCKETS; i++)
+		for (struct binding *b = load->bindings[i]; b; b = b->next) {
+			const struct bound_function *f = b->function;
+			if (f && f->id)
+				b->cell->word = values_word(object, f->offset, f->name, f->id,
+					b->cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept);
+		}
+	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
+		const struct site_function *f = &object->sites.function[i];
+		uint32_t id = object->marks[i] & FUNCTION_NAMED ? announce_id(object, i) : 0;
+		struct stub_cell *cell = id ? load_code_cell(load, i) : NULL;
+		if (id && f->kind == TRACE_KIND_XRAY)
+			values_mark_xray(object, f->address, f->name, id);
+		if (cell && cell->gate)
+			cell->word = values_word(object, f->address, f->name, id,
+				cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept);
+	}
+}
+
+static void refresh(struct object *object)
+{
+	for (struct load *load = loads; load; load = load->next)
+		if (load->object == object && load->state == LOAD_OPEN)
+			refresh_load(load);
+}
+
+/* Is the function traced, and has it values? */
+static bool is_in_use(const struct values_function *f)
+{
+	uint32_t events = f->entry.event | f->end.event;
+
+	return events && values_function(events & TRACE_ID_MASK) == f;
+}
+
+int values_add(struct object *object, const void *bytes, uint64_t size, uint32_t *functions)
+{
+	int r = values_take(&object->values, bytes, size);
+
+	if (r)
+		return r;
+	values_loads_changed(object);
+	refresh(object);
+	for (uint32_t i = 0; i < object->values->plan->count; i++)
+		*functions += is_in_use(&object->values->function[i]);
+	return 0;
+}
+
+int values_remember(const char *rules)
+{
+	return make_word(rules_now ? rules_now : "", NULL, rules);
+}
+
+/* Drops what the pattern names of the object. Returns how many of them were in use. */
+static uint32_t drop(struct object *object, const struct requests_rule *rule)
+{
+	uint32_t functions = 0;
+
+	for (struct values_set *set = object->values; set; set = set->next)
+		for (uint32_t i = 0; i < set->plan->count; i++) {
+			struct values_function *f = &set->function[i];
+			if (f->is_off || !requests_matches(rule, object, TRACE_KIND_PLT, values_name(f)))
+				continue;
+			functions += is_in_use(f);
+			values_drop(f);
+		}
+	refresh(object);
+	return functions;
+}
+
+int values_drop_all(const char *patterns, const char *end, uint32_t *functions)
+{
+	char text[512];
+	int r = 0;
+
+	*functions = 0;
+	for (const char *p = patterns, *next; p < end && *p && !r; p = next) {
+		struct requests_rule rule;
+		size_t length = sys_length(p);
+		next = p + length + 1;
+		if (length >= sizeof(text))
+			return -EINVAL;
+		sys_copy(text, p, length + 1);
+		if (requests_parse(&rule, text))
+			return -EINVAL;
+		for (struct object *object = objects; object; object = object->next)
+			*functions += object->values ? drop(object, &rule) : 0;
+		r = rules_now ? make_word(rules_now, p, "") : 0;
+	}
+	return r;
 }

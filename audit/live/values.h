@@ -29,6 +29,22 @@ uint32_t values_word(struct object *object, uint64_t offset, const char *name, u
 /* Has values recorded of an XRay function that is on, if it has some. Lock held. */
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id);
 
+/*
+ * Takes one more plan of an object that is there. Adds to *functions how many functions that are traced have values by
+ * it. Returns 0, or -errno. Lock held.
+ */
+int values_add(struct object *object, const void *bytes, uint64_t size, uint32_t *functions);
+
+/* RULES by which values are recorded, as xaudit_control shows them: those of the start, until others were added. */
+const char *const *values_rules_place(const struct rules *rules);
+
+/*
+ * What xaudit ctl asks for (runtime/control.h): plans were taken, by these RULES; functions of these patterns are to
+ * have no values any more. *functions: how many functions that are traced had them. Returns 0 or -errno. Lock held.
+ */
+int values_remember(const char *rules);
+int values_drop_all(const char *patterns, const char *end, uint32_t *functions);
+
 /* Where errno is: location is __errno_location() of the program's libc, which is relocated; 0: there is none. */
 void values_find_errno(uintptr_t location);
 

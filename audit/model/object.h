@@ -102,7 +102,7 @@ struct object {
 	/* The index by which calls without a PLT are found (audit/prepare/got_calls.h). ld.so's lock. */
 	struct index words;
 	bool words_asked;
-	struct values_set values; /* of its functions' calls (audit/live/values.h) */
+	struct values_set *values; /* of its functions' calls (audit/live/values.h) */
 	bool values_asked;	  /* the plan of these was. ld.so's lock */
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */

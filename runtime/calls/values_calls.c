@@ -136,7 +136,7 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	}
 	if (has_end && values_needs_entry(f)) {
 		side.slot = slot;
-		side.id = plain & TRACE_ID_MASK;
+		side.function = f;
 		side.lost = call.lost;
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
 			side.kept[i] = f->entry.facts.keeps ? call.kept[i] : 0;
@@ -207,7 +207,8 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	struct recorder_place place;
 	struct bytes bytes;
 	uint32_t word = plain;
-	bool known = values_needs_entry(f) && side_pop(stack, slot, &side), out;
+	/* Other values may be asked for since then. */
+	bool known = values_needs_entry(f) && side_pop(stack, slot, &side) && side.function == f, out;
 
 	if (known && is_short(thread, &side, clock))
 		return;

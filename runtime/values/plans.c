@@ -71,8 +71,9 @@ static bool check_head(const struct plan_head *plan, size_t size)
 	       plan->count <= (size - sizeof(*plan)) / sizeof(plan->function[0]);
 }
 
-int values_take(struct values_set *set, const void *bytes, size_t size)
+int values_take(struct values_set **sets, const void *bytes, size_t size)
 {
+	static struct arena memory; /* for as long as the process lives */
 	const struct plan_head *plan = bytes;
 
 	if (!check_head(plan, size))
@@ -81,22 +82,25 @@ int values_take(struct values_set *set, const void *bytes, size_t size)
 		if (!is_text(bytes, plan->function[i].name, size) ||
 			(i && plan->function[i].offset < plan->function[i - 1].offset))
 			return -EBADMSG;
-	set->function = arena_alloc(&set->arena, plan->count * sizeof(*set->function));
-	if (plan->count && !set->function)
+	struct values_set *set = arena_alloc(&memory, sizeof(*set) + plan->count * sizeof(set->function[0]));
+	if (!set)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->count; i++) {
 		struct values_function *f = &set->function[i];
 		f->set = set;
 		f->plan = &plan->function[i];
-		f->is_bad = !take_part(&f->entry, plan, &f->plan->entry) || !take_part(&f->end, plan, &f->plan->end);
+		f->is_off = !take_part(&f->entry, plan, &f->plan->entry) || !take_part(&f->end, plan, &f->plan->end);
 	}
 	set->plan = plan;
+	set->place = *sets ? (*sets)->place : NULL;
+	set->next = *sets;
+	*sets = set;
 	return 0;
 }
 
 /* ---- functions get their ids ---- */
 
-static struct values_function *find(const struct values_set *set, uint64_t offset, const char *name)
+static struct values_function *find(struct values_set *set, uint64_t offset, const char *name)
 {
 	const struct plan_head *plan = set->plan;
 	uint32_t low = 0, high = plan->count;
@@ -129,10 +133,10 @@ static void tell(const struct values_part *part)
 
 static void number_part(struct values_part *part, uint32_t event)
 {
+	part->event = event;
 	if (!part->layout || layouts == TRACE_LAYOUT_MAX)
 		return;
 	part->number = ++layouts;
-	part->event = event;
 	tell(part);
 }
 
@@ -183,17 +187,13 @@ static void set_quick(struct values_function *f, bool has_end)
 	end->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, end->words));
 }
 
-bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint32_t id, bool has_end)
+/* Numbers its layouts, of which each tells one id, and tells them. Returns false: it has another id already. */
+static bool begin(struct values_function *f, uint32_t id, bool has_end)
 {
-	struct values_function *f = set->plan ? find(set, offset, name) : NULL;
+	uint32_t events = f->entry.event | f->end.event;
 
-	if (!f || f->is_bad || id >= TRAMP_TABLE_IDS || !id)
-		return false;
-	if (values_function(id) == f)
-		return true;
-	/* Its layouts tell one id. */
-	if (f->entry.number || f->end.number || (!f->entry.code && !(f->end.code && has_end)))
-		return false;
+	if (events)
+		return (events & TRACE_ID_MASK) == id;
 	f->longer = f->plan->longer ? clock_ticks(f->plan->longer) : 0;
 	f->every = f->plan->every;
 	f->every_number = f->every ? with_every++ : 0;
@@ -203,9 +203,30 @@ bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint
 	set_quick(f, has_end);
 	f->told = told;
 	told = f;
-	/* Release: pairs with the acquire in values_function(). */
-	__atomic_store_n(&tramp_values[id], &f->quick, __ATOMIC_RELEASE);
 	return true;
+}
+
+bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end)
+{
+	struct values_function *f = NULL;
+
+	for (; sets && !f; sets = sets->next) {
+		f = find(sets, offset, name);
+		f = f && !f->is_off && (f->entry.code || (f->end.code && has_end)) ? f : NULL;
+	}
+	if (!id || id >= TRAMP_TABLE_IDS)
+		return false;
+	if (f && !begin(f, id, has_end))
+		f = NULL;
+	/* Release: pairs with the acquire in values_function(). */
+	if (f || values_function(id))
+		__atomic_store_n(&tramp_values[id], f ? &f->quick : NULL, __ATOMIC_RELEASE);
+	return f != NULL;
+}
+
+void values_drop(struct values_function *f)
+{
+	f->is_off = true;
 }
 
 void values_describe(void)
@@ -218,8 +239,9 @@ void values_describe(void)
 	}
 }
 
-void values_set_place(struct values_set *set, const struct values_place *place)
+void values_set_place(struct values_set *sets, const struct values_place *place)
 {
 	/* Release: pairs with the acquire in values_place(). */
-	__atomic_store_n(&set->place, place, __ATOMIC_RELEASE);
+	for (; sets; sets = sets->next)
+		__atomic_store_n(&sets->place, place, __ATOMIC_RELEASE);
 }

@@ -51,26 +51,37 @@ struct values_function {
 	uint64_t longer; /* ticks */
 	uint32_t every, every_number; /* number: of those that have `every`, from 0 on */
 	struct values_part entry, end;
-	bool is_bad; /* its code was refused */
+	bool is_off; /* its code was refused, or its values are asked for no more */
 };
 
 struct values_set {
-	const struct plan_head *plan; /* NULL: there is none */
-	struct values_function *function;
+	struct values_set *next; /* the object's next older one */
+	const struct plan_head *plan;
 	const struct values_place *place; /* NULL: none, or several loads */
-	struct arena arena;
+	struct values_function function[]; /* of the plan, in its order */
 };
 
 /*
- * Takes a plan, whose bytes nobody can change, and which stays mapped. Returns 0; -EBADMSG: it is damaged; -ENOMEM.
+ * Takes a plan, whose bytes nobody can change, and which stays mapped, before those that were taken before: *sets.
+ * Returns 0; -EBADMSG: it is damaged; -ENOMEM.
  */
-int values_take(struct values_set *set, const void *bytes, size_t size);
+int values_take(struct values_set **sets, const void *bytes, size_t size);
 
 /*
- * Values of the function of the plan's object at this link-time address, or of this name, go with the id from now on,
- * and the trace is told its layouts. has_end: its return is seen. Returns whether there are any.
+ * Values of the function of the plans' object at this link-time address, or of this name, go with the id from now on,
+ * and the trace is told its layouts. The newest plan that has the function counts. has_end: its return is seen. Returns
+ * whether there are any.
  */
-bool values_bind(struct values_set *set, uint64_t offset, const char *name, uint32_t id, bool has_end);
+bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end);
+
+/* Its values are recorded no more: only those of older plans can be bound. */
+void values_drop(struct values_function *f);
+
+/* The name that the plan has for the function. */
+static inline const char *values_name(const struct values_function *f)
+{
+	return (const char *)f->set->plan + f->plan->name;
+}
 
 /* What the end of a function's calls needs from their entries: they are kept (side.h). */
 static inline bool values_needs_entry(const struct values_function *f)
@@ -82,7 +93,7 @@ static inline bool values_needs_entry(const struct values_function *f)
 void values_describe(void);
 
 /* The load that is there; NULL: none, or several. Before a thread runs in it, and before another one's are mapped. */
-void values_set_place(struct values_set *set, const struct values_place *place);
+void values_set_place(struct values_set *sets, const struct values_place *place);
 
 /* NULL: it has no values. */
 static inline struct values_function *values_function(uint32_t id)

@@ -21,11 +21,13 @@
 #include "runtime/record/recorder_words.h"
 #include "x86_64/mirror.h"
 
+struct values_function;
+
 struct side_entry {
 	uint64_t slot;
 	uint64_t clock; /* whole, when it began */
 	struct recorder_place place;
-	uint32_t id;
+	const struct values_function *function; /* by which values were kept */
 	uint32_t lost; /* as struct values_call */
 	uint64_t kept[VALUES_KEPT];
 };

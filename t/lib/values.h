@@ -23,12 +23,12 @@ struct made_plan {
 };
 
 static struct made_plan made;
-static struct values_set set;
+static struct values_set *sets;
 
 __attribute__((unused)) static void begin_plan(uint32_t functions)
 {
 	memset(&made, 0, sizeof(made));
-	memset(&set, 0, sizeof(set));
+	sets = NULL;
 	memcpy(made.head.magic, PLAN_MAGIC, 8);
 	made.head.version = PLAN_VERSION;
 	made.head.count = functions;
@@ -70,7 +70,7 @@ __attribute__((unused)) static void end_plan(void)
 
 	made.head.size = made.used;
 	process_lock(&held);
-	if (values_take(&set, made.bytes, made.used))
+	if (values_take(&sets, made.bytes, made.used))
 		_exit(90);
 	process_unlock(&held);
 }
@@ -81,7 +81,7 @@ __attribute__((unused)) static void bind_values(uint32_t number, bool has_end)
 	struct process_held held;
 
 	process_lock(&held);
-	bool has = values_bind(&set, 16 * number + 16, "", number + 1, has_end);
+	bool has = values_bind(sets, 16 * number + 16, "", number + 1, has_end);
 	process_unlock(&held);
 	if (!has)
 		_exit(91);

@@ -23,6 +23,7 @@
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/change.h"
+#include "tool/ctl/contexts.h"
 #include "tool/ctl/find_module.h"
 #include "tool/ctl/folder.h"
 #include "tool/ctl/process.h"
@@ -49,6 +50,10 @@ static const struct command {
 	{ "status", "", "what is traced, and its costs; PID may be a folder", .look = ctl_status },
 	{ "enable", " RULE...", "switch sites on: [KIND:]FUNCTION[@LIBRARY], patterns", .change = ctl_rules },
 	{ "disable", " RULE...", "switch sites off", .change = ctl_rules },
+	{ "add-context", " FUNCTION CONTEXT...", "record values of its calls: args, retval, arg1 ...",
+		.change = ctl_contexts },
+	{ "del-context", " FUNCTION...", "record no values of its calls", .change = ctl_contexts },
+	{ "contexts", "", "which values are recorded", .change = ctl_contexts },
 	{ "start", "", "record again", .change = ctl_record },
 	{ "stop", "", "record nothing", .change = ctl_record },
 	{ "mode", " stream|ring|count", "record in another way", .change = ctl_record },

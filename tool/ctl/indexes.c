@@ -120,28 +120,59 @@ static const struct kept *find(
 
 /* ---- those of a process ---- */
 
-/* start: where it is mapped. */
-static void add(struct ctl_indexes *indexes, const struct ctl_process *process, const struct object *object,
-	uint64_t start, char *const *rule, size_t rules)
+void ctl_each_object(const struct ctl_process *process, ctl_object_function *function, void *context)
 {
-	char *path = ctl_text(process, at(object->path));
-	char *soname = object->soname ? ctl_text(process, at(object->soname)) : NULL;
+	uint64_t next = 0;
+
+	if (!ctl_read(process, at(process->block.loads), &next, sizeof(next)))
+		return;
+	for (unsigned n = 0; next && n < MOST_LISTED; n++) {
+		struct load load;
+		struct object object;
+		if (!ctl_read(process, next, &load, sizeof(load)) || load.magic != LOAD_MAGIC)
+			break;
+		/* The vDSO is no file, and nothing of ld.so is traced. */
+		if (load.state == LOAD_OPEN && ctl_read(process, at(load.object), &object, sizeof(object)) &&
+			!(object.flags & (TRACE_OBJECT_VDSO | TRACE_OBJECT_LOADER)))
+			function(context, process, &object, load.start);
+		next = at(load.next);
+	}
+}
+
+bool ctl_indexes_have(const struct ctl_indexes *indexes, uint32_t object)
+{
+	for (size_t i = 0; i < indexes->count; i++)
+		if (indexes->index[i].object == object)
+			return true;
+	return false;
+}
+
+void ctl_indexes_add(struct ctl_indexes *indexes, uint32_t object, const void *bytes, size_t size)
+{
+	indexes->index = memory_resize(indexes->index, indexes->count + 1, sizeof(*indexes->index));
+	indexes->index[indexes->count++] = (struct ctl_index){ .object = object, .bytes = bytes, .size = size };
+}
+
+struct wanted_indexes {
+	struct ctl_indexes *indexes;
+	char *const *rule;
+	size_t rules;
+};
+
+static void add(void *context, const struct ctl_process *process, const struct object *object, uint64_t start)
+{
+	const struct wanted_indexes *wanted = context;
+	char *path, *soname;
 	const struct kept *kept;
 
 	/* Of several loads, one is enough. */
-	for (size_t i = 0; path && i < indexes->count; i++) {
-		if (indexes->index[i].object == object->number) {
-			free(path);
-			path = NULL;
-		}
-	}
-	/* The vDSO is no file, and nothing of ld.so may be written to. */
-	if (path && !object->index.head && !(object->flags & (TRACE_OBJECT_VDSO | TRACE_OBJECT_LOADER)) &&
-		is_named(rule, rules, path, soname) && (kept = find(process, object, start, path))) {
-		indexes->index = memory_resize(indexes->index, indexes->count + 1, sizeof(*indexes->index));
-		indexes->index[indexes->count++] = (struct ctl_index){ .object = object->number,
-			.bytes = kept->made.bytes, .size = kept->made.size };
-	}
+	if (object->index.head || ctl_indexes_have(wanted->indexes, object->number))
+		return;
+	path = ctl_text(process, at(object->path));
+	soname = object->soname ? ctl_text(process, at(object->soname)) : NULL;
+	if (path && is_named(wanted->rule, wanted->rules, path, soname) &&
+		(kept = find(process, object, start, path)))
+		ctl_indexes_add(wanted->indexes, object->number, kept->made.bytes, kept->made.size);
 	free(path);
 	free(soname);
 }
@@ -149,25 +180,15 @@ static void add(struct ctl_indexes *indexes, const struct ctl_process *process, 
 void ctl_indexes_find(
 	struct ctl_indexes *indexes, const struct ctl_process *process, char *const *rule, size_t rules)
 {
+	struct wanted_indexes wanted = { indexes, rule, rules };
 	const char *library;
 	unsigned kinds = 0;
-	uint64_t next = 0;
 
 	*indexes = (struct ctl_indexes){ 0 };
 	for (size_t i = 0; i < rules; i++)
 		kinds |= ctl_rule_kinds(rule[i], &library);
-	if (!(kinds & kinds_with(KIND_BY_INDEX)) ||
-		!ctl_read(process, at(process->block.loads), &next, sizeof(next)))
-		return;
-	for (unsigned n = 0; next && n < MOST_LISTED; n++) {
-		struct load load;
-		struct object object;
-		if (!ctl_read(process, next, &load, sizeof(load)) || load.magic != LOAD_MAGIC)
-			break;
-		if (load.state == LOAD_OPEN && ctl_read(process, at(load.object), &object, sizeof(object)))
-			add(indexes, process, &object, load.start, rule, rules);
-		next = at(load.next);
-	}
+	if (kinds & kinds_with(KIND_BY_INDEX))
+		ctl_each_object(process, add, &wanted);
 }
 
 void ctl_indexes_free(struct ctl_indexes *indexes)

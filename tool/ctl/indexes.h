@@ -15,6 +15,7 @@
 #ifndef XAUDIT_TOOL_CTL_INDEXES_H
 #define XAUDIT_TOOL_CTL_INDEXES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,17 @@ struct ctl_indexes {
 	struct ctl_index *index;
 	size_t count;
 };
+
+struct object;
+
+/* Calls the function for each object that is loaded and may be traced, at `start`; of several loads, for each. */
+typedef void ctl_object_function(
+	void *context, const struct ctl_process *process, const struct object *object, uint64_t start);
+void ctl_each_object(const struct ctl_process *process, ctl_object_function *function, void *context);
+
+/* Is there one for the object of that number? */
+bool ctl_indexes_have(const struct ctl_indexes *indexes, uint32_t object);
+void ctl_indexes_add(struct ctl_indexes *indexes, uint32_t object, const void *bytes, size_t size);
 
 /*
  * Finds those that the rules need in this process. Says in one line each for which library there is none, and why; the

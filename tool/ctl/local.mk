@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit ctl.
-xaudit_SOURCES += tool/ctl/change.c tool/ctl/change.h tool/ctl/ctl.c tool/ctl/find_module.c tool/ctl/find_module.h \
+xaudit_SOURCES += tool/ctl/change.c tool/ctl/change.h tool/ctl/contexts.c tool/ctl/contexts.h tool/ctl/ctl.c \
+	tool/ctl/find_module.c tool/ctl/find_module.h \
 	tool/ctl/folder.h tool/ctl/index_file.c tool/ctl/index_file.h tool/ctl/indexes.c tool/ctl/indexes.h \
 	tool/ctl/patch.c tool/ctl/patch.h tool/ctl/position.c tool/ctl/position.h tool/ctl/process.c \
 	tool/ctl/process.h tool/ctl/remote_call.c tool/ctl/remote_call.h tool/ctl/request.c tool/ctl/request.h \

@@ -232,23 +232,29 @@ bool ctl_write(const struct ctl_process *process, uint64_t address, const void *
 	return !whole_write(process->memory, from, size, address);
 }
 
-char *ctl_text(const struct ctl_process *process, uint64_t address)
+char *ctl_text_up_to(const struct ctl_process *process, uint64_t address, size_t most)
 {
-	char text[4096];
+	char *text = memory_zeroed(most, 1);
 	size_t have = 0;
 
 	/* Up to the end of a page at a time: what follows may not be there. */
-	while (have < sizeof(text)) {
+	while (have < most) {
 		size_t step = 4096 - ((address + have) & 4095);
-		if (step > sizeof(text) - have)
-			step = sizeof(text) - have;
+		if (step > most - have)
+			step = most - have;
 		if (!ctl_read(process, address + have, text + have, step))
-			return NULL;
+			break;
 		if (memchr(text + have, '\0', step))
-			return memory_text(text, strlen(text));
+			return text;
 		have += step;
 	}
+	free(text);
 	return NULL;
+}
+
+char *ctl_text(const struct ctl_process *process, uint64_t address)
+{
+	return ctl_text_up_to(process, address, 4096);
 }
 
 char *ctl_why(const struct ctl_process *process)

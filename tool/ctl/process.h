@@ -53,6 +53,9 @@ bool ctl_write(const struct ctl_process *process, uint64_t address, const void *
 /* A string of the process, which the caller frees; NULL if there is none, or it is longer than 4095 bytes. Silent. */
 char *ctl_text(const struct ctl_process *process, uint64_t address);
 
+/* One of up to so many bytes, with its NUL. */
+char *ctl_text_up_to(const struct ctl_process *process, uint64_t address, size_t most);
+
 /*
  * Path of the folder that the process's trace is in (p<pid>), as this process finds it; the caller frees it. *place: of
  * its head there. NULL: it has none (yet). Silent.

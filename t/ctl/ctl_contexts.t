@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit ctl add-context, del-context, contexts: values of calls, while the program runs, of each kind of functions.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/ctl.sh"
+
+XAUDIT_INDEX=$tmp/cache
+export XAUDIT_INDEX
+mkdir plain patchable xray
+library "$CC" plain/libweighed.so weighed_library.c
+library "$CC" patchable/libweighed.so weighed_library.c -fpatchable-function-entry=5
+for folder in plain patchable; do
+	program "$CC" $folder/weighed weighed.c -L$folder -lweighed
+done
+index_of plain/libweighed.so
+
+# rules KINDS [LINE]...
+weighed_rules() {
+	kinds=$1
+	shift
+	printf '[trace]\noutput = %s\n[library libweighed.so]\nkinds = %s\n' "$tmp/d" "$kinds" >conf
+	[ $# = 0 ] || printf '%s\n' "$@" >>conf
+	rm -rf d
+}
+# events TEXT FUNCTION: how it is written in the events of that type, without times and addresses, each once, with its
+# count.
+events() {
+	bounded 60 "$XAUDIT" dump d | sed -n "s/^[0-9.]*  *[0-9]*  *$1 *0x[0-9a-f]* *\\($2\\(\$\\|[ (].*\\)\\)/\\1/p" |
+		sed 's/  .*//; s/0x[0-9a-f][0-9a-f]*/PTR/g' | uniq -c | sed 's/^ *//'
+}
+
+# kind NAME KIND PROGRAM
+kind() {
+	name=$1
+	weighed_rules "$2"
+	begin "$3"
+	tell 'call 10'
+	ctl "$pid" contexts
+	is "$status $out $err" '0 no values of calls are asked for ' "$name: at first there are none"
+	ctl "$pid" add-context 'weigh' args retval
+	is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" \
+		'0 1 traced function has values by that, paused T ms ' "$name: values of a function are asked for"
+	tell 'call 2'
+	ctl "$pid" add-context 'weigh_*@libweigh*' args 'fret' 'if=farg1 < 1'
+	tell 'call 3'
+	ctl "$pid" contexts
+	is "$out" "weigh: context = args  (ctl add-context)
+weigh: context = retval  (ctl add-context)
+weigh_*@libweigh*: context = args  (ctl add-context)
+weigh_*@libweigh*: context = fret  (ctl add-context)
+weigh_*@libweigh*: if = farg1 < 1  (ctl add-context)" "$name: they are listed"
+	ctl "$pid" del-context weigh
+	is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" \
+		'0 1 traced function had values, paused T ms ' "$name: they are asked for no more"
+	tell 'call 5'
+	ctl "$pid" del-context '*'
+	tell 'call 1'
+	finish
+	is "$status $(cat err)" '0 ' "$name: the program notices nothing"
+	is "$(events entry weigh)" '10 weigh
+1 weigh(10, 30)
+1 weigh(11, 33)
+1 weigh(12, 36)
+1 weigh(13, 39)
+1 weigh(14, 42)
+6 weigh' "$name: five calls have arguments"
+	is "$(events exit weigh)" '10 weigh
+1 weigh = 40
+1 weigh = 44
+1 weigh = 48
+1 weigh = -1
+1 weigh = 56
+6 weigh' "$name: and results"
+	is "$(events entry weigh_text)" '12 weigh_text
+1 weigh_text("12", 0.5)
+1 weigh_text("13", 0.5)
+1 weigh_text("14", 0.5)
+1 weigh_text("15", 0.5)
+1 weigh_text("16", 0.5)
+1 weigh_text("17", 0.5)
+1 weigh_text("18", 0.5)
+1 weigh_text("19", 0.5)
+1 weigh_text' "$name: texts and doubles"
+	report d
+	is "$(calls weigh) $(calls weigh_text), $(sums)" '21 21, 0 lost 0 unfinished' "$name: no call is lost"
+}
+kind plt plt plain/weighed
+kind patchable patchable patchable/weighed
+kind entry entry plain/weighed
+if xray_library xray/libweighed.so weighed_library.c; then
+	program "$CC" xray/weighed weighed.c -Lxray -lweighed
+	kind xray xray xray/weighed
+else
+	skip 9 'no clang here'
+fi
+
+# ---- what is left out, and what is wrong ----
+
+weighed_rules plt
+begin plain/weighed
+ctl "$pid" add-context weigh args retval 'if=ret < 0'
+tell 'call 20'
+ctl "$pid" add-context nowhere args
+is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/')" \
+	'1 0 traced functions have values by that, paused T ms' 'a function that is not there has no values'
+is "$err" "xaudit ctl: 'nowhere' names no function that is traced and can have these values (it holds for what is \
+loaded later)" 'that is said'
+ctl "$pid" add-context weigh argz
+like "$status $out $err" "^2  xaudit.*: no context is called 'argz'" 'nor is a context that does not exist asked for'
+ctl "$pid" add-context weigh
+like "$status $out $err" '^2  xaudit ctl: add-context what[?] ' 'nor none at all'
+ctl "$pid" del-context
+like "$status $out $err" '^2  xaudit ctl: del-context what[?] ' 'nor is none deleted'
+ctl "$pid" contexts weigh
+is "$status $out $err" '2  xaudit ctl: contexts takes no argument' 'contexts takes no argument'
+finish
+is "$(events entry weigh)|$(events exit weigh)" '1 weigh(13, 39)|1 weigh = -1' \
+	'of all calls, the one is there that the condition wants'
+report d
+is "$(calls weigh_text), $(sums)" '20, 0 lost 0 unfinished' 'and all those of the other function'
+done_testing

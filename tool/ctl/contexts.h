@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit ctl add-context, del-context, contexts: which values of calls a running process records. */
+#ifndef XAUDIT_TOOL_CTL_CONTEXTS_H
+#define XAUDIT_TOOL_CTL_CONTEXTS_H
+
+struct ctl_targets;
+
+/*
+ * add-context FUNCTION CONTEXT..., del-context FUNCTION..., and contexts: prints what is asked for. argv[0]: which.
+ * Returns the status of the command.
+ */
+int ctl_contexts(struct ctl_targets *targets, int argc, char **argv);
+
+#endif
