@@ -117,7 +117,7 @@ usage "xaudit: $here/none.conf: the configuration can't be read: no such file" \
 printf '[trace]\nsize = 4M\n' >bad.conf
 usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow, mode, ring, \
 size-limit, overflow, enabled, prepare, throttle, depth, time, below, stack-copying, snapshot, control, merge, sched, \
-perf" 'a bad configuration' -c "$here/bad.conf" true
+perf, values" 'a bad configuration' -c "$here/bad.conf" true
 usage "xaudit: command line: no function in pattern '@libc*'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" 'a bad pattern' \
 	-F '@libc*' true
 usage "xaudit record: library 'x ;y' holds a blank before ';', which begins a remark; the configuration can't express \
@@ -363,7 +363,7 @@ kinds = xray patchable plt guard' 'with sections of the command line before it'
 printf '[oops]\n' >xaudit.conf
 record true
 is "$end/$said" "exit 125/xaudit: ./xaudit.conf:1: unknown section 'oops'; allowed: [trace], [library GLOB], \
-[program]" \
+[program], [context PATTERN], [prototypes]" \
 	'an error in a configuration that was found is said before anything runs'
 rm xaudit.conf
 
