@@ -182,6 +182,26 @@ for compiler in "$CC" "$CLANG"; do
 walk(n=ADDRESS,n->value=11,n->next=ADDRESS,n->name="first",depth=3' "$compiler -O$level: two levels of structures"
 	done
 done
+# Members, by what debug information knows of types.
+$CC -g -O2 -fPIC -w -shared -o c.so lib.c && $CC -O1 -fPIC -w -shared -o calls.so calls.c || bail 'no library'
+members() {
+	"$XAUDIT" index --values="$(printf 'r:1\twalk\t%s\t%s' "${2-context}" "$1")" ./c.so >plan 2>said &&
+		"$plan_u" plan ./calls.so | sed -n '/^walk(/p'
+	cat said
+}
+is "$(members 'arg1->value,n->next->value,arg1->name n->next->name,arg1->at.y,n[0].next[0].at.x')" \
+	"walk(arg1->value=11,n->next->value=22,arg1->name=\"first\",n->next->name=\"second\",arg1->at.y=4,\
+n[0].next[0].at.x=5" \
+	'members are values'
+is "$(members 'string:s:arg1->name,int8:v:arg1->value,string:t:&1(n->name)')" 'walk(s="first",v=11,t="irst"' \
+	'and parts of expressions'
+is "$(members 'n->next->next->value')" 'walk(n->next->next->value=!2' 'where there is nothing is no value'
+is "$(members 'n->name[2]')" 'walk(n->name[2]=114' 'an element'
+is "$(members 'n->next->value < 22' if)$(members 'n->next->value == 22 && n->at.y > 3' if)" 'walk(out' 'and conditions'
+is "$(members 'n->next->nothing')" "xaudit: r:1: no member is called 'nothing'" 'a wrong member'
+is "$(members 'n->value->value')" "xaudit: r:1: there is no pointer in front of '->value'" 'no pointer'
+is "$(members 'depth->value')" "xaudit: r:1: no type is known for 'depth->value'" 'no structure'
+
 # What a compiler takes out of a function of its own has no place, and nobody makes one up.
 $CC -g -O2 -fPIC -w -shared -o c.so lib.c && values ./c.so /none args >/dev/null
 like "$("$plan_u" plan | grep '^shrunk')" '^shrunk\.[a-z]+\.0 entry: used=signed4,a1$' \

@@ -35,14 +35,15 @@ static bool look(void *context, const char *name, uint64_t *address)
 }
 /* What is known: that the first argument is an int called count, and so on. */
 static const struct values_word words[] = {
-	{ "count", VALUES_REGISTER, VALUES_RDI, VALUES_TYPE_SIGNED, 4 },
-	{ "size", VALUES_REGISTER, VALUES_R9, VALUES_TYPE_UNSIGNED, 4 },
-	{ "x", VALUES_FLOAT, 0, VALUES_TYPE_DOUBLE, 8 },
-	{ "y", VALUES_FLOAT, 1, VALUES_TYPE_FLOAT, 4 },
-	{ "text", VALUES_REGISTER, VALUES_RCX, VALUES_TYPE_TEXT, 0 },
-	{ "ret", VALUES_REGISTER, VALUES_RAX | 0x80, VALUES_TYPE_SIGNED, 4 },
+	{ "count", VALUES_REGISTER, VALUES_RDI, VALUES_TYPE_SIGNED, 4, 0 },
+	{ "size", VALUES_REGISTER, VALUES_R9, VALUES_TYPE_UNSIGNED, 4, 0 },
+	{ "x", VALUES_FLOAT, 0, VALUES_TYPE_DOUBLE, 8, 0 },
+	{ "y", VALUES_FLOAT, 1, VALUES_TYPE_FLOAT, 4, 0 },
+	{ "text", VALUES_REGISTER, VALUES_RCX, VALUES_TYPE_TEXT, 0, 0 },
+	{ "ret", VALUES_REGISTER, VALUES_RAX | 0x80, VALUES_TYPE_SIGNED, 4, 0 },
 };
-static const struct values_known nothing = { .look = look }, types = { look, NULL, words, 6 }, *known = &nothing;
+static const struct values_known nothing = { .look = look }, types = { .look = look, .word = words, .words = 6 },
+				 *known = &nothing;
 
 static bool compile(const char *contexts, const char *condition)
 {

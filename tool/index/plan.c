@@ -333,7 +333,8 @@ static void make_function(struct making *m, size_t function)
 
 	wish_of(m, &wish);
 	describe(m, function, &wish, &list);
-	const struct values_known known = { variables_look, &m->variables, list.word, list.words };
+	const struct values_known known = { variables_look, &m->variables, debug_info_follow, m->debug, list.word,
+		list.words };
 	if (!ask_all(m, &asked, &list, &known) && !m->left_outs++) {
 		m->left_out = m->image.function[function].name;
 		m->left_out = m->left_out ? m->left_out : "a function without a name";

@@ -76,9 +76,10 @@ void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t 
 	list->item[list->items++] = (struct contexts_item){ text, role, place, marks, names };
 }
 
-void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size)
+void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size,
+	uint64_t about)
 {
-	struct values_word word = { .name = name, .type = type, .size = size };
+	struct values_word word = { .name = name, .type = type, .size = size, .about = about };
 
 	if (!parser_push(at, &word.op, &word.operand))
 		return;
@@ -153,13 +154,13 @@ void contexts_of(struct contexts_list *list, const struct prototype *of, const s
 	for (uint32_t i = 0; i < of->parameters; i++) {
 		char at[16];
 		place(of, i, at);
-		contexts_know(list, of->parameter[i].name, at, of->parameter[i].type, of->parameter[i].size);
+		contexts_know(list, of->parameter[i].name, at, of->parameter[i].type, of->parameter[i].size, 0);
 		if (wish->arguments)
 			add_argument(list, of, i, at, wish);
 	}
 	if (!result->type)
 		return;
-	contexts_know(list, NULL, at_end, result->type, result->size);
+	contexts_know(list, NULL, at_end, result->type, result->size, 0);
 	if (!wish->result)
 		return;
 	contexts_add(list, memory_format("%s:ret:%s", contexts_type(result->type, result->size), at_end),

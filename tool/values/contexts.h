@@ -42,7 +42,8 @@ struct contexts_list {
 void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t place, uint8_t marks,
 	const struct prototype_names *names);
 /* Adds a word. at: "arg2"; what is no word of the call is left out. name: lives as long as the list; NULL. */
-void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size);
+void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size,
+	uint64_t about);
 
 /* Is this the name of a parameter that is never recorded? */
 bool contexts_secret(const struct contexts_wish *wish, const char *name);

@@ -10,6 +10,7 @@
 #include "tool/values/contexts.h"
 #include "tool/values/debug_functions.h"
 #include "tool/values/debug_members.h"
+#include "tool/values/debug_path.h"
 #include "tool/values/debug_type.h"
 
 #define REGISTERS  6 /* of arguments */
@@ -215,9 +216,9 @@ static void add_parameter(struct describing *d, Dwarf_Die *parameter, Dwarf_Die 
 	else
 		snprintf(at, sizeof(at), "%s", place.word[0]);
 	if (type.kind == DEBUG_NUMBER)
-		contexts_know(d->list, name, at, type.type, (uint8_t)type.bytes);
+		contexts_know(d->list, name, at, type.type, (uint8_t)type.bytes, 0);
 	else if (type.kind == DEBUG_POINTER || type.kind == DEBUG_REFERENCE)
-		contexts_know(d->list, name, at, VALUES_TYPE_POINTER, 8);
+		contexts_know(d->list, name, at, VALUES_TYPE_POINTER, 8, dwarf_dieoffset(&type.die));
 	if (!d->wish->arguments)
 		return;
 	if (contexts_secret(d->wish, value.name)) {
@@ -322,9 +323,10 @@ static void add_result(struct describing *d)
 			*(by.is_float[i] ? &floats : &words) += 1;
 		}
 		if (type.kind == DEBUG_NUMBER)
-			contexts_know(d->list, NULL, place.word[0], type.type, (uint8_t)type.bytes);
+			contexts_know(d->list, NULL, place.word[0], type.type, (uint8_t)type.bytes, 0);
 		else if (type.kind == DEBUG_POINTER || type.kind == DEBUG_REFERENCE)
-			contexts_know(d->list, NULL, place.word[0], VALUES_TYPE_POINTER, 8);
+			contexts_know(d->list, NULL, place.word[0], VALUES_TYPE_POINTER, 8,
+				dwarf_dieoffset(&type.die));
 	}
 	if (d->wish->result)
 		debug_members_add(d->list, &d->info->names, d->wish, &value, &type, &place,
@@ -342,4 +344,14 @@ bool debug_info_contexts(struct debug_info *info, uint64_t address, const char *
 	add_result(&d);
 	add_parameters(&d);
 	return true;
+}
+
+bool debug_info_follow(void *context, const struct values_word *word, const char *text, size_t length,
+	struct values_path *path, struct values_wrong *wrong)
+{
+	struct debug_info *info = context;
+	Dwarf_Die die;
+
+	return info->functions.dwarf && word && word->about &&
+	       dwarf_offdie(info->functions.dwarf, word->about, &die) && debug_path(&die, text, length, path, wrong);
 }

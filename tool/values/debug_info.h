@@ -17,6 +17,9 @@
 struct contexts_list;
 struct contexts_wish;
 struct debug_info;
+struct values_path;
+struct values_word;
+struct values_wrong;
 
 /* module: NULL: nothing is known. Parts are read when they are asked for. */
 struct debug_info *debug_info_new(Dwfl_Module *module);
@@ -28,5 +31,9 @@ void debug_info_free(struct debug_info *info);
  */
 bool debug_info_contexts(struct debug_info *info, uint64_t address, const char *name, const struct contexts_wish *wish,
 	struct contexts_list *list);
+
+/* As values_follow() of expression.h; its context is a struct debug_info. */
+bool debug_info_follow(void *context, const struct values_word *word, const char *text, size_t length,
+	struct values_path *path, struct values_wrong *wrong);
 
 #endif

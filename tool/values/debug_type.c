@@ -161,10 +161,18 @@ static void known(struct debug_type *type)
 void debug_type_of(Dwarf_Die *of, struct debug_type *type)
 {
 	Dwarf_Attribute attribute;
+	Dwarf_Die die;
 
 	*type = (struct debug_type){ .kind = DEBUG_NOTHING };
-	if (!dwarf_attr_integrate(of, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type->die))
-		return;
+	if (dwarf_attr_integrate(of, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, &die))
+		debug_type_is(&die, type);
+}
+
+void debug_type_is(Dwarf_Die *die, struct debug_type *type)
+{
+	Dwarf_Attribute attribute;
+
+	*type = (struct debug_type){ .kind = DEBUG_NOTHING, .die = *die };
 	for (int i = 0; i < CHAIN; i++) {
 		switch (dwarf_tag(&type->die)) {
 		case DW_TAG_typedef:

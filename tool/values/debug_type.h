@@ -37,6 +37,9 @@ struct debug_type {
 /* The type of an entry that has one (a parameter, a member, a pointer). */
 void debug_type_of(Dwarf_Die *of, struct debug_type *type);
 
+/* The same of an entry that is itself a type. */
+void debug_type_is(Dwarf_Die *die, struct debug_type *type);
+
 /* How a value is passed, or comes back. */
 struct debug_passing {
 	bool in_memory;	   /* on the stack; as a result: where the caller says */

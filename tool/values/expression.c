@@ -239,6 +239,22 @@ static void type_of(const struct parser *p, const char *name, size_t length, enu
 		*size = 4;
 }
 
+/* argN->MEMBER: by that name, and as it is. */
+static bool member(struct values_asked *asked, struct parser *p)
+{
+	const char *name = p->at;
+
+	if (!parser_expression(p, 8, false))
+		return false;
+	size_t length = (size_t)(p->at - name);
+	if (p->at < p->end || !p->word)
+		return parser_fail(p, "what is", p->at, (size_t)(p->end - p->at), "behind a value");
+	struct values_word is = *p->word;
+	bool text = is.type == VALUES_TYPE_TEXT;
+	parser_emit(p, text ? VALUES_PUT_TEXT : VALUES_PUT, text ? VALUES_TEXT : is.size, text ? 2 : 1);
+	return add_value(asked, p, name, length, is.type, is.size, text ? 2 + VALUES_TEXT : is.size);
+}
+
 /* One that is a word alone. */
 static bool plain(struct values_asked *asked, struct parser *p)
 {
@@ -253,6 +269,8 @@ static bool plain(struct values_asked *asked, struct parser *p)
 		parser_emit(p, VALUES_PUT_NAME, 0, 0);
 		return add_value(asked, p, name, length, VALUES_TYPE_TEXT, 0, 2 + 16);
 	}
+	if (length && p->at + length < p->end && strchr("-[", p->at[length]))
+		return member(asked, p);
 	if (!length || p->at + length != p->end || !parser_name(p, name, length))
 		return parser_fail(p, "no context is called", name, (size_t)(p->end - name),
 			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, regs, "

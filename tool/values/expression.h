@@ -18,6 +18,7 @@
  *			address itself
  *			NUMBER, SYMBOL: the variable that lies at that address; within brackets the address itself
  *			expression>>BITS: shifted right
+ *			argN->MEMBER.MEMBER[N]: of a structure whose type is known; that is a context, too
  *	condition	(condition.h) expression OP NUMBER, or TYPE:expression OP NUMBER, joined by &&; OP is
  *			== != < <= > >=
  *
@@ -90,12 +91,29 @@ struct values_word {
 	uint8_t op, operand; /* that push it, as parser_push() has them */
 	enum values_type type;
 	uint8_t size; /* 0: it is an address of text or bytes */
+	uint64_t about; /* whoever says so knows more by that; 0: no */
 };
+
+/* What a path of members leads to, as ->next->name: code that pushes it, where its beginning is pushed already. */
+struct values_path {
+	uint8_t code[96];
+	size_t size;
+	struct values_word is; /* its type */
+};
+
+/*
+ * Makes that of the first `length` bytes of a text, behind a word; NULL: behind something else. Returns false: it leads
+ * to nothing, and *wrong tells why, or stays as it is: no type is known.
+ */
+typedef bool values_follow(void *context, const struct values_word *word, const char *text, size_t length,
+	struct values_path *path, struct values_wrong *wrong);
 
 /* What is known of the function. Zeros: nothing. */
 struct values_known {
 	values_symbol *look; /* NULL: no symbol is known */
 	void *context;
+	values_follow *follow; /* NULL: no members are known */
+	void *follow_context;
 	const struct values_word *word;
 	size_t words;
 };

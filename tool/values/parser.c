@@ -221,6 +221,45 @@ bool parser_register(struct parser *p)
 
 static bool expression(struct parser *p, uint8_t size, bool inner, int depth);
 
+/* Bytes of what leads to members: ->next[2].name; 0: nothing does. */
+static size_t path_length(const struct parser *p)
+{
+	size_t n = 0;
+
+	for (const char *at = p->at; at + n < p->end;) {
+		if (!strncmp(at + n, "->", 2) && at + n + 2 < p->end)
+			n += 2;
+		else if (at[n] == '[' || (n && (at[n] == '.' || at[n] == ']' || at[n] == '_' ||
+						      isalnum((unsigned char)at[n]))))
+			n++;
+		else
+			break;
+	}
+	return n;
+}
+
+/* The members behind a word, whose beginning is `from`. */
+static bool members(struct parser *p, const char *from)
+{
+	size_t length = path_length(p);
+	struct values_path path = { .size = 0 };
+
+	if (!length)
+		return true;
+	*p->wrong = (struct values_wrong){ .unknown = true };
+	if (!p->known || !p->known->follow ||
+		!p->known->follow(p->known->follow_context, p->word, p->at, length, &path, p->wrong)) {
+		if (!p->wrong->before)
+			parser_fail(p, "no type is known for", from, (size_t)(p->at + length - from), "");
+		return false;
+	}
+	p->at += length;
+	parser_append(p, path.code, path.size);
+	p->member = path.is;
+	p->word = &p->member;
+	return true;
+}
+
 /* +OFFSET(expression); &OFFSET(expression) reads nothing there. */
 static bool memory(struct parser *p, uint8_t size, int depth)
 {
@@ -267,9 +306,11 @@ static bool term(struct parser *p, uint8_t size, bool inner, int depth)
 			return parser_fail(p, "expected a value, not", p->at, (size_t)(p->end - p->at), "");
 		p->at += length;
 		if (parser_name(p, from, length))
-			return true;
+			return members(p, from);
 		if (!push_symbol(p, from, length))
 			return false;
+		if (path_length(p))
+			return members(p, from);
 	}
 	if (!inner)
 		parser_emit(p, VALUES_READ, size, 1);

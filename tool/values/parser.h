@@ -15,6 +15,7 @@ struct parser {
 	uint8_t code[VALUES_CODE];
 	size_t size;
 	const struct values_word *word; /* what the expression is, and nothing else; NULL */
+	struct values_word member;	/* that, if it is one */
 	bool at_end; /* it is found when the call ends */
 	bool full;
 };

@@ -90,7 +90,21 @@ static bool any_symbol(void *context, const char *name, uint64_t *address)
 	*address = 0;
 	return true;
 }
-static const struct values_known anything = { .look = any_symbol };
+
+/* And members, of any type. */
+static bool any_members(void *context, const struct values_word *word, const char *text, size_t length,
+	struct values_path *path, struct values_wrong *wrong)
+{
+	(void)context;
+	(void)word;
+	(void)text;
+	(void)length;
+	(void)wrong;
+	path->is = (struct values_word){ .type = VALUES_TYPE_SIGNED, .size = 8 };
+	return true;
+}
+
+static const struct values_known anything = { .look = any_symbol, .follow = any_members };
 
 /* args, args:contents, args:depth=2. Returns false: it is not that. */
 static bool take_args(struct wanted_rule *rule, const char *word, size_t length)
