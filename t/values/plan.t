@@ -113,6 +113,17 @@ is "$status$(cat said)" \
 	'more than there may be is left out'
 is "$(shown other | tr ' ' '\n' | grep -c =)" 32 'but no more than that'
 
+# What ltrace knows: of functions that nothing else tells of.
+mkdir home
+printf 'long many(int,char,string,double,float,hex(long),short,int,+int*);\nint open(int);\n' >home/.ltrace.conf
+HOME=$tmp/home
+export HOME
+make_plan ./lib.so 'r:1|many|context|args retval'
+is "$(shown many)" "many entry: arg1=signed4,a0 arg2=signed1,a1 arg3=text0,a2 arg4=double8,a3 arg5=float4,a4 \
+arg6=hex8,a5 arg7=signed2,a6 arg8=signed4,a7 end: arg9=signed4,a8,out ret=signed8,r0" "files of ltrace are read"
+make_plan ./lib.so "$many" 'r:1|many|context|retval'
+is "$(shown many)" 'many end: ret=signed4,r0 errno=errno4,e0 fails=-2' 'prototypes of the rules win'
+
 # What comes with xaudit: of the C library, by whatever name.
 libc=$(ldd "$XAUDIT" | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
 make_plan "$libc" 'r:1|open|context|args retval' 'r:1|__libc_malloc|context|args'

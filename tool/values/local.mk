@@ -6,7 +6,8 @@ xaudit_SOURCES += tool/values/condition.c tool/values/condition.h tool/values/co
 	tool/values/debug_info.h tool/values/debug_members.c tool/values/debug_members.h tool/values/debug_path.c \
 	tool/values/debug_path.h tool/values/debug_type.c tool/values/debug_type.h tool/values/expression.c \
 	tool/values/expression.h tool/values/layout.c tool/values/layout.h tool/values/library.c \
-	tool/values/library.h tool/values/parser.c tool/values/parser.h tool/values/prototype.c \
+	tool/values/library.h tool/values/ltrace.c tool/values/ltrace.h \
+	tool/values/parser.c tool/values/parser.h tool/values/prototype.c \
 	tool/values/prototype.h tool/values/token.c tool/values/token.h tool/values/variables.c \
 	tool/values/variables.h tool/values/wanted.c tool/values/wanted.h
 

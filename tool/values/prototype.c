@@ -570,3 +570,8 @@ const struct prototype *prototypes_at(const struct prototypes *of, size_t number
 {
 	return number < of->functions ? &of->function[number] : NULL;
 }
+
+unsigned prototypes_texts(const struct prototypes *of)
+{
+	return of->texts;
+}

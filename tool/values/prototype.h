@@ -102,6 +102,8 @@ bool prototypes_read(struct prototypes *of, const char *text, struct prototypes_
 
 /* NULL: it has none. Valid until more is read. */
 const struct prototype *prototypes_find(const struct prototypes *of, const char *function);
+/* How many texts were read. */
+unsigned prototypes_texts(const struct prototypes *of);
 /* All: NULL behind the last one. */
 const struct prototype *prototypes_at(const struct prototypes *of, size_t number);
 

@@ -12,6 +12,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/values/condition.h"
+#include "tool/values/ltrace.h"
 #include "tool/values/prototype.h"
 
 #ifndef XAUDIT_DATA_DIR
@@ -321,7 +322,10 @@ static char *read_table(char **path)
 	return text;
 }
 
-/* Reads it, and after a line that is wrong what comes behind it. place: of line n, or NULL: of the file `name`. */
+/*
+ * Reads it, and after a line that is wrong what comes behind it. place: of line n, or NULL: of the file `name`; both
+ * NULL: nothing is said.
+ */
 static bool read_all(struct prototypes *all, const char *text, const char *name, const char *const *place)
 {
 	struct prototypes_wrong wrong;
@@ -332,8 +336,9 @@ static bool read_all(struct prototypes *all, const char *text, const char *name,
 		right = false;
 		line += wrong.line;
 		char *where = place ? memory_format("%s", place[line - 1]) : memory_format("%s:%u", name, line);
-		tool_error(NULL, "%s: %s '%s'%s%s", where, wrong.before, wrong.part,
-			*wrong.after && *wrong.after != ';' ? " " : "", wrong.after);
+		if (place || name)
+			tool_error(NULL, "%s: %s '%s'%s%s", where, wrong.before, wrong.part,
+				*wrong.after && *wrong.after != ';' ? " " : "", wrong.after);
 		free(where);
 		for (uint32_t i = 0; i < wrong.line && text; i++) {
 			text = strchr(text, '\n');
@@ -348,14 +353,17 @@ static bool read_all(struct prototypes *all, const char *text, const char *name,
 struct prototypes *wanted_prototypes(const struct wanted *wanted, unsigned *own, bool *wrong)
 {
 	struct prototypes *all = prototypes_new();
-	char *path = NULL, *text = read_table(&path), *lines;
+	char *path = NULL, *text = read_table(&path), *lines, *files = ltrace_files(),
+	     *others = ltrace_prototypes(files);
 	size_t size;
 
-	*own = 0;
-	if (text) {
-		*own = 1;
+	/* The table says more of the functions that both have. */
+	read_all(all, others, NULL, NULL);
+	if (text)
 		*wrong |= !read_all(all, text, path, NULL);
-	}
+	*own = prototypes_texts(all);
+	free(others);
+	free(files);
 	free(path);
 	free(text);
 	FILE *to = memory_need(open_memstream(&lines, &size));

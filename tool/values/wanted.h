@@ -63,8 +63,8 @@ void wanted_free(struct wanted *wanted);
 void wanted_wrong(struct wanted_rule *rule, const struct values_wrong *wrong);
 
 /*
- * The prototypes that come with xaudit, then those of the rules. *own: how many texts came with it (struct
- * prototype.text). Returns NULL only if there are none. *wrong becomes true after a line about one of the rules'.
+ * The prototypes of ltrace's files, of the table that comes with xaudit, and of the rules: later ones count. *own: how
+ * many texts are not of the rules (struct prototype.text). *wrong becomes true after a line about one that is wrong.
  */
 struct prototypes *wanted_prototypes(const struct wanted *wanted, unsigned *own, bool *wrong);
 
