@@ -91,7 +91,7 @@ is "$status$(shown many)" '0many entry: counter=signed4,o0' 'a symbol is the var
 make_plan ./lib.so 'r:1|hidden|context|arg1' 'p:1|||int hidden(int x);'
 is "$(shown hidden)" 'hidden entry: arg1=signed4,o0' 'functions that are not exported have plans, too'
 
-make_plan ./lib.so 'x:1|other|context|arg1 arg0' 'x:2|*|context|int:v:nowhere' 'x:3|put|if|size > 3' \
+make_plan ./lib.so 'x:1|other|context|arg1 arg0' 'x:2|*|context|int:v:nowhere' 'x:3|many|if|size > 3' \
 	'x:4|put|evry|1' 'x:5|put|longer|5' 'x:6|||int f(nothing x);' 'x:7|@a|context|arg1' 'x:8|put|every|0' \
 	'x:9|||int put(int first);' 'x:10|put|context|args'
 is "$status" 1 'wrong rules are a failure'
@@ -112,6 +112,13 @@ is "$status$(cat said)" \
 	'0xaudit index: ./lib.so: more values than 32, or 1504 bytes, are asked of other; the last ones are left out' \
 	'more than there may be is left out'
 is "$(shown other | tr ' ' '\n' | grep -c =)" 32 'but no more than that'
+
+# What a rule names need not be known of each function that it is about.
+make_plan ./lib.so "$many" "$put" 'r:1|*|if|size > 3' 'r:2|*|context|ret'
+is "$status$(cat said)$("$plan_u" plan)" '0put entry: end: ret=signed8,r0 fails=-1' \
+	'a condition does not hold of functions without what it names'
+make_plan ./lib.so "$many" "$put" 'r:1|*|context|int:n:size'
+is "$status$(cat said)$("$plan_u" plan)" '0put entry: n=signed4,o0' 'and they have no such value'
 
 # What ltrace knows: of functions that nothing else tells of.
 mkdir home

@@ -243,34 +243,56 @@ static bool is_asked(const struct making *m, size_t rule)
 	return false;
 }
 
-/* The rules that match ask for contexts, and for conditions. Returns false: some of it is too much. */
+/*
+ * A rule is wrong of a function. What it names may be known of others: whether it is of none is seen at the end.
+ */
+static void refuse(struct making *m, struct wanted_rule *rule, const struct values_wrong *wrong)
+{
+	if (wrong->unknown) {
+		rule->unknown = true;
+		rule->wrong = *wrong;
+		return;
+	}
+	m->wrong = true;
+	wanted_wrong(rule, wrong);
+}
+
+/* The conditions of the rules that match. Returns false: one can't be told, so it does not hold. */
+static bool ask_conditions(struct making *m, struct values_asked *asked, const struct values_known *known)
+{
+	struct values_wrong wrong = { 0 };
+
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		struct wanted_rule *rule = &m->wanted.rule[i];
+		if (!m->matches[i] || rule->key != WANTED_IF || is_asked(m, i))
+			continue;
+		if (!values_ask_if(asked, rule->value, known, &wrong) || !fits(asked, &wrong)) {
+			refuse(m, rule, &wrong);
+			return false;
+		}
+		rule->right = true;
+	}
+	return true;
+}
+
+/* The rules that match ask for contexts. Returns false: some of it is too much. */
 static bool ask_all(struct making *m, struct values_asked *asked, const struct contexts_list *list,
 	const struct values_known *known)
 {
 	struct values_wrong wrong = { 0 };
 	bool whole = true, done[2] = { false, false };
 
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		struct wanted_rule *rule = &m->wanted.rule[i];
-		struct values_asked before = *asked;
-		if (!m->matches[i] || rule->key != WANTED_IF || is_asked(m, i))
-			continue;
-		if (values_ask_if(asked, rule->value, known, &wrong) && fits(asked, &wrong))
-			continue;
-		*asked = before;
-		m->wrong = true;
-		wanted_wrong(rule, &wrong);
-	}
 	for (size_t i = 0; i < m->wanted.rules && whole; i++) {
 		struct wanted_rule *rule = &m->wanted.rule[i];
 		bool result = rule->key == WANTED_RESULT;
 		if (!m->matches[i] || is_asked(m, i))
 			continue;
-		if (rule->key == WANTED_CONTEXT && !ask(asked, rule->value, NULL, known, &wrong)) {
-			whole = !wrong.too_much;
-			m->wrong |= whole;
-			if (whole)
-				wanted_wrong(rule, &wrong);
+		if (rule->key == WANTED_CONTEXT) {
+			bool right = ask(asked, rule->value, NULL, known, &wrong);
+			whole = right || !wrong.too_much;
+			rule->right |= right || !whole;
+			if (!right && whole)
+				refuse(m, rule, &wrong);
 		}
 		if ((rule->key != WANTED_ARGUMENTS && !result) || done[result])
 			continue;
@@ -335,12 +357,14 @@ static void make_function(struct making *m, size_t function)
 	describe(m, function, &wish, &list);
 	const struct values_known known = { variables_look, &m->variables, debug_info_follow, m->debug, list.word,
 		list.words };
-	if (!ask_all(m, &asked, &list, &known) && !m->left_outs++) {
-		m->left_out = m->image.function[function].name;
-		m->left_out = m->left_out ? m->left_out : "a function without a name";
+	if (ask_conditions(m, &asked, &known)) {
+		if (!ask_all(m, &asked, &list, &known) && !m->left_outs++) {
+			m->left_out = m->image.function[function].name;
+			m->left_out = m->left_out ? m->left_out : "a function without a name";
+		}
+		if (values_complete(&asked, &wrong))
+			add_function(m, function, &asked, &list);
 	}
-	if (values_complete(&asked, &wrong))
-		add_function(m, function, &asked, &list);
 	contexts_free(&list);
 	free(wish.secret);
 }
@@ -388,6 +412,11 @@ static void make(struct making *m)
 	for (size_t i = 0; i < m->image.functions; i++)
 		if (!m->image.function[i].piece && match(m, i))
 			make_function(m, i);
+	for (size_t i = 0; i < m->wanted.rules; i++)
+		if (m->wanted.rule[i].unknown && !m->wanted.rule[i].right) {
+			wanted_wrong(&m->wanted.rule[i], &m->wanted.rule[i].wrong);
+			m->wrong = true;
+		}
 	if (m->left_outs)
 		tool_error("index", "%s: more values than 32, or 1504 bytes, are asked of %s%s; the last ones are left "
 				    "out", m->path, m->left_out, m->left_outs > 1 ? ", and of others" : "");

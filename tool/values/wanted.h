@@ -22,9 +22,9 @@
 #include <stdint.h>
 
 #include "audit/match/match.h"
+#include "tool/values/expression.h"
 
 struct prototypes;
-struct values_wrong;
 
 enum wanted_key {
 	WANTED_CONTEXT,
@@ -44,6 +44,9 @@ struct wanted_rule {
 	uint64_t number; /* of EVERY, LONGER; of ARGUMENTS the depth */
 	bool contents;	 /* of ARGUMENTS */
 	bool told;	 /* something was wrong with it already */
+	/* For whoever makes plans: it was right of a function; of others what it names is not known. */
+	bool right, unknown;
+	struct values_wrong wrong;
 };
 
 struct wanted {
