@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need "${CC%% *}" "${CXX%% *}"
-plan_u=$top_builddir/t/values/plan.u
+plan_u=$top_builddir/t/values/plan_calls.u
 cd "$tmp" || bail 'no scratch folder'
 
 # values LIBRARY CALLS CONTEXTS: what the calls have.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/ltrace.u t/values/plan.u t/values/prototype.u \
+check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/ltrace.u t/values/plan_calls.u t/values/prototype.u \
 	t/values/rules.u
 dist_check_SCRIPTS += t/values/debug.t t/values/plan.t t/values/prototypes.t t/values/record.t
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
@@ -21,8 +21,8 @@ t_values_ltrace_u_SOURCES = t/values/ltrace.c tool/values/ltrace.c tool/values/l
 	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
 t_values_ltrace_u_LDADD = tool/read/libread.la audit/match/libmatch.la
 
-t_values_plan_u_SOURCES = t/values/plan.c
-t_values_plan_u_LDADD = runtime/libruntime.la runtime/libbase.la
+t_values_plan_calls_u_SOURCES = t/values/plan_calls.c
+t_values_plan_calls_u_LDADD = runtime/libruntime.la runtime/libbase.la
 
 t_values_prototype_u_SOURCES = t/values/prototype.c $(values_expressions) \
 	tool/values/contexts.c tool/values/contexts.h tool/values/library.c tool/values/library.h \

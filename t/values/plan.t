@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need "${CC%% *}"
-plan_u=$top_builddir/t/values/plan.u
+plan_u=$top_builddir/t/values/plan_calls.u
 cd "$tmp" || bail 'no scratch folder'
 
 # make LIBRARY RULE...: its plan in ./plan; what is said in ./said. A rule is WHERE|PATTERN|KEY|VALUE.
