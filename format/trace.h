@@ -69,7 +69,8 @@
  * more away. A word of type TRACE_HOLE is no event, whatever its other bits: skip it. Times may step back a little
  * where a signal handler interrupted the recorder: take the maximum. After a word of TRACE_CONTROL come its payload
  * words. A first payload word that is 0, or a hole whose low half is TRACE_TOKEN, was not written: its writer was
- * killed, or interrupted and never resumed.
+ * killed, or interrupted and never resumed. A word of TRACE_VALUED has a payload, too, which is whole: until it is,
+ * TRACE_RESERVED stands there.
  *
  * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end belongs to a
  * call on the stack where the event is. Stacks have numbers from 1 on. A number stands for one stack in one process: a
