@@ -292,6 +292,8 @@ static void put_text(struct machine *m, uint32_t most)
 	uint64_t address = pop(m, &state);
 	size_t done = 0;
 
+	if (state == VALUES_WHOLE && !address)
+		state = VALUES_NULL;
 	while (state == VALUES_WHOLE && end && done < most) {
 		size_t n = 4096 - (address + done) % 4096;
 		n = n < most - done ? n : most - done;
@@ -316,7 +318,7 @@ static void put_bytes(struct machine *m, uint32_t most)
 	size_t size = count < most ? (size_t)count : most;
 
 	if (state == VALUES_WHOLE)
-		state = count_state;
+		state = !address ? VALUES_NULL : count_state;
 	if (state == VALUES_WHOLE && size)
 		state = read_memory(m->call, to, address, size);
 	if (state == VALUES_WHOLE && size < count)

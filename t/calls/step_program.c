@@ -127,7 +127,8 @@ static void make_values(enum call call)
 	for (int i = 0; i < 4; i++) {
 		struct plan_function *f = &made.head.function[with[i]];
 		if (call == VALUES_FOUND) {
-			f->entry = PART(2, ARGUMENT1, VALUES_KEEP, 2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_UNSIGNED, 4,
+			f->entry = PART(2, ARGUMENT1, VALUES_KEEP, 2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2,
+				VALUES_UNSIGNED, 4,
 				VALUES_PUT, 4);
 			f->end = PART(2, RESULT, VALUES_PUT, 8, VALUES_KEPT_WORD, 2, VALUES_PUT, 8);
 		} else {
