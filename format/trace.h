@@ -377,6 +377,7 @@ struct trace_head {
 	/* Of place 0, by all processes: programs that they executed, and which won't be traced; the others' number */
 	struct trace_executed executed[TRACE_EXECUTED];
 	uint64_t executed_others;
+	uint64_t places_likely; /* of place 0: that the file might have by the limits when it was made; 0: unknown */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

@@ -27,9 +27,7 @@
  *		tramp_filter_tail_xray, tramp_filter_tail, tramp_filter_gone
  *	runtime/calls/libc_calls.c:
  *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
- *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_rights
- *	runtime/calls/values_calls.c:
- *		tramp_values_enter, tramp_values_leave, tramp_values_xray_enter, tramp_values_xray_exit
+ *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_reach, tramp_slow_descriptors, tramp_slow_rights
  *	runtime/control.c:
  *		control_run, control_block
  *	runtime/custom.c:
@@ -188,6 +186,15 @@ CONTRACT enum tramp_answer tramp_slow_strict(uint64_t unused);
  * counted: gives back unused memory, unless that limit is none.
  */
 CONTRACT enum tramp_answer tramp_slow_shrink(uint64_t limit);
+
+/*
+ * The size of files is about to be limited by the struct rlimit at `limit`: makes the file of the trace as large as it
+ * may ever have to be, unless that limit is none.
+ */
+CONTRACT enum tramp_answer tramp_slow_reach(uint64_t limit);
+
+/* The same for the number of descriptors: does so if none can be opened from then on, by whichever process. */
+CONTRACT enum tramp_answer tramp_slow_descriptors(uint64_t limit);
 
 /*
  * The thread is about to make a system call by which the process may give up rights, or fork: its number, and its first

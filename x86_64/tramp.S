@@ -210,12 +210,22 @@ tramp_limit:
 	mov	%rsi, %rax
 	cmp	$LIMIT_ADDRESSES, %edi
 	je	.Lshrink
-	cmp	$LIMIT_ADDRESSES, %esi
-	jne	.Lgo_on
+	cmp	$LIMIT_FILES, %edi
+	je	.Lreach
+	cmp	$LIMIT_DESCRIPTORS, %edi
+	je	.Ldescriptors
 	mov	%rdx, %rax
 	test	%rax, %rax
 	jz	.Lgo_on
-	jmp	.Lshrink
+	cmp	$LIMIT_ADDRESSES, %esi
+	je	.Lshrink
+	cmp	$LIMIT_FILES, %esi
+	je	.Lreach
+	cmp	$LIMIT_DESCRIPTORS, %esi
+	jne	.Lgo_on
+.Ldescriptors:
+	SLOW	tramp_slow_descriptors
+	jmp	.Lgo_on
 	.globl	tramp_lock
 	.hidden	tramp_lock
 tramp_lock:
@@ -224,6 +234,9 @@ tramp_lock:
 	xor	%eax, %eax
 .Lshrink:
 	SLOW	tramp_slow_shrink
+	jmp	.Lgo_on
+.Lreach:
+	SLOW	tramp_slow_reach
 	jmp	.Lgo_on
 	.cfi_endproc
 	.size	tramp_landed, . - tramp_landed

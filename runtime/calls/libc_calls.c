@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What stubs of libc's functions say that are watched without events (x86_64/contract.h, audit/bind/nointercept.h). */
 #include <stdbool.h>
+#include <stddef.h>	  /* offsetof */
+#include <sys/resource.h> /* struct rlimit */
 
 #include "runtime/calls/calls.h"
 #include "runtime/calls/calls_ends.h"
 #include "runtime/calls/calls_owner.h"
 #include "runtime/calls/calls_stack.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_grow.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/leave.h"
 #include "runtime/process/process.h"
@@ -156,6 +159,33 @@ enum tramp_answer tramp_slow_shrink(uint64_t limit)
 	if (!confined() && !is_no_limit(limit))
 		pool_shrink();
 	process_unlock(&held);
+	return TRAMP_AGAIN;
+}
+
+static void reach_far(void)
+{
+	struct process_held held;
+
+	process_lock(&held);
+	if (pool_is_open())
+		pool_reach_far();
+	process_unlock(&held);
+}
+
+enum tramp_answer tramp_slow_reach(uint64_t limit)
+{
+	if (!is_no_limit(limit))
+		reach_far();
+	return TRAMP_AGAIN;
+}
+
+enum tramp_answer tramp_slow_descriptors(uint64_t limit)
+{
+	uint64_t hard = limit + offsetof(struct rlimit, rlim_max);
+
+	/* One has to be opened within another's folder. With less of a limit than the hard one it can be had back. */
+	if (limit && mirror_holds(hard + 4, 0) && (mirror_holds(hard, 0) || mirror_holds(hard, 1)))
+		reach_far();
 	return TRAMP_AGAIN;
 }
 

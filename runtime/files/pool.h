@@ -6,10 +6,12 @@
  * process, and the mapping is inherited. So threads and children that have no rights, no descriptors, or another root,
  * still find room. Descriptors are used if they can be opened, since they are cheaper.
  *
- * The file is sparse and much larger than its content; more address space than the file has is mapped, so that it can
- * grow. Only places that are taken are accessible, in steps: a program that locks all its memory (mlockall) locks no
- * more than these. Place n begins n sizes after the first, whose address is a multiple of the size: so in the address
- * of a chunk, which is the place's upper half, the bit that chunk.h tells of is set.
+ * The file is sparse. It grows as places are taken, by a share of what it has (pool_grow.h): so it is little larger
+ * than what is in it, whenever and however its processes end. That takes a descriptor for a moment, so it is made large
+ * right before a process may lose the way to it (pool_reach_far()). More address space than the file has is mapped.
+ * Only places that are taken are accessible, in steps: a program that locks all its memory (mlockall) locks no more
+ * than these. Place n begins n sizes after the first, whose address is a multiple of the size: so in the address of a
+ * chunk, which is the place's upper half, the bit that chunk.h tells of is set.
  *
  * No store into a hole of the file is safe: if the disk is full it raises SIGBUS. So code that will store to a place
  * calls pool_reserve() before, once.
@@ -65,7 +67,7 @@ bool pool_is_scarce(uint32_t share);
 
 /*
  * The process will soon be under a filter of system calls (x86_64/confined.h): prepares all that taking places will
- * need, as far as the file reaches now. Once there is a family.
+ * need, with a file as pool_reach_far() makes it. Once there is a family.
  */
 void pool_prepare(void);
 
@@ -107,19 +109,5 @@ void pool_shrink(void);
 
 /* No thread will store to these pages again: takes them out of the process's memory; the file keeps them. */
 void pool_forget(void *at, uint64_t size);
-
-/* May this process make a file so large? Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
-bool pool_may_reach(uint64_t size);
-
-/* ---- for pool_make.c ---- */
-
-/* Makes so many bytes accessible, with some of what will be next. Returns 0 or -errno. */
-long pool_make_accessible(uint64_t end);
-
-/* Maps pages, and gives them blocks, without a descriptor. Returns 0 or -errno. */
-long pool_populate(uint64_t at, uint64_t end);
-
-/* What RLIMIT_FSIZE or RLIMIT_AS is, or RLIM_INFINITY. */
-uint64_t pool_limit_of(int resource);
 
 #endif

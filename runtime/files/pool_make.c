@@ -10,10 +10,10 @@
 #include "runtime/base/identity.h"
 #include "runtime/files/output.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_grow.h"
 #include "runtime/files/pool_private.h"
 #include "x86_64/sys.h"
 
-#define FILE_SIZE    (4ull << 30) /* at first, if it may be */
 #define ADDRESSES \
 	(1ull << 38) /* mapped, if they may be: what ThreadSanitizer leaves between its own ranges, and ASLR */
 #define FAR	     (1ull << 36) /* below the module: what is mapped later comes in between, stubs too (stub.h) */
@@ -22,7 +22,7 @@
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
 #define PLACES_FEW   32		  /* that there should be where files may not become large */
-#define FILE_SHARE   8		  /* of the file at first: its directory is no larger */
+#define FILE_SHARE   8		  /* of POOL_FAR, or what the file may have: its directory is no larger */
 #define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 
 static uint64_t at_most(uint64_t a, uint64_t b)
@@ -101,18 +101,13 @@ static long map_most(int fd, uint64_t place_size, uint64_t least)
 	return r;
 }
 
-/* As large as the file may be, down to `least`. */
-static long size_most(int fd, uint64_t size, uint64_t least, uint64_t *got)
+/* As large as the file may be without asking again, down to `least`. Returns 0 or -errno. */
+static long size_most(uint64_t size, uint64_t least, uint64_t *got)
 {
-	long r = -EFBIG;
-
-	for (; size >= least; size /= 2) {
-		r = pool_may_reach(size) ? sys_call(__NR_ftruncate, fd, (long)size, 0, 0, 0, 0) : -EFBIG;
-		if (!r)
-			break;
-	}
+	while (size >= least && !pool_may_reach(size))
+		size /= 2;
 	*got = size;
-	return r;
+	return size >= least ? 0 : -EFBIG;
 }
 
 void pool_inherited(void)
@@ -178,7 +173,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	pool.maker = identity_generation();
 	__atomic_store_n(&pool.inherited, 0, __ATOMIC_RELAXED); /* relaxed, as base */
 	pool.place = output_of(&st);
-	r = size_most(fd, at_most(FILE_SIZE > least ? FILE_SIZE : least, pool.addresses), least, &size);
+	r = size_most(at_most(POOL_FAR > least ? POOL_FAR : least, pool.addresses), least, &size);
 	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */
 	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);
 	sys_madvise(pool.mapped, pool.addresses, MADV_DONTDUMP);
@@ -186,6 +181,9 @@ long pool_map(int fd, uint64_t chunk_size)
 	uint64_t directory = (at_most(places * EACH_PLACE, size / FILE_SHARE) + place_size - 1) / place_size;
 	places = at_most(at_most(places, directory * place_size / EACH_PLACE), TRACE_PLACE_MAX) & ~1ull;
 	uint64_t handover = place_size + places * 8; /* no entry lies in two pages */
+	uint64_t end = at_most(at_most(1 + directory + POOL_SPARE, size / place_size), places);
+	if (!r)
+		r = sys_call(__NR_ftruncate, fd, (long)(end * place_size), 0, 0, 0, 0);
 	if (!r)
 		r = pool_make_accessible((1 + directory) * place_size);
 	uint64_t start = (uint64_t)(uintptr_t)pool.mapped;
@@ -203,7 +201,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	pool.handover = handover;
 	pool.places_max = (uint32_t)places;
 	pool.first = (uint32_t)(1 + directory);
-	pool.end = (uint32_t)at_most(size / place_size, places);
+	pool.end = (uint32_t)end;
 	pool.worded = 0;
 	pool.is_short = pool.addresses < ADDRESSES;
 	struct trace_head *head = pool_head();
@@ -212,6 +210,7 @@ long pool_map(int fd, uint64_t chunk_size)
 	head->handover = pool.handover;
 	head->places_max = pool.places_max;
 	head->places_end = pool.end;
+	head->places_likely = at_most(size / place_size, places);
 	head->size = TRACE_SIZE_PLACES;
 	head->places = pool.first;
 	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mapping as this process knows it (pool.h). For pool.c and pool_make.c alone. */
+/* The mapping as this process knows it (pool.h). For pool.c, pool_grow.c and pool_make.c alone. */
 #ifndef XAUDIT_RUNTIME_FILES_POOL_PRIVATE_H
 #define XAUDIT_RUNTIME_FILES_POOL_PRIVATE_H
 

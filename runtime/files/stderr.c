@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "runtime/files/output.h"
-#include "runtime/files/pool.h" /* pool_may_reach() */
+#include "runtime/files/pool_grow.h" /* pool_may_reach() */
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 

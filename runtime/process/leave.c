@@ -3,6 +3,7 @@
 
 #include "runtime/base/identity.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_grow.h"
 #include "runtime/files/pool_make.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rights.h"
@@ -43,7 +44,12 @@ void leave_before(const uint32_t call[4])
 		return;
 	process_lock(&held);
 	/* Signals are blocked now. */
-	if (pool_is_open() && pool_is_shared() && rights_are_given_up(call))
-		leave();
+	if (pool_is_open() && rights_are_given_up(call)) {
+		if (pool_is_shared())
+			leave();
+		/* Perhaps it can't open its file any more. */
+		if (pool_is_open())
+			pool_reach_far();
+	}
 	process_unlock(&held);
 }

@@ -10,6 +10,7 @@
 #include "runtime/files/family.h"
 #include "runtime/files/output.h"
 #include "runtime/files/pool.h"
+#include "runtime/files/pool_grow.h"
 #include "runtime/files/pool_make.h"
 #include "runtime/files/stderr.h"
 #include "runtime/files/surroundings.h"

@@ -6,7 +6,7 @@
 #include "runtime/base/text.h"
 #include "runtime/files/family.h"
 #include "runtime/files/output.h"
-#include "runtime/files/pool.h"
+#include "runtime/files/pool_grow.h" /* pool_may_reach() */
 #include "runtime/process/process.h"
 #include "runtime/record/dispatch.h"
 #include "runtime/record/recorder.h"

@@ -232,7 +232,7 @@ long snapshot_meta(struct copy *c)
 	head->handover = head->handed = head->drain_beat = 0;
 	/* The copy is mapped by nobody, and no place of it is given back. */
 	head->flags &= ~(uint32_t)TRACE_MARKED;
-	head->given = head->taken_again = head->short_of = 0;
+	head->given = head->taken_again = head->short_of = head->places_likely = 0;
 	sys_fill_words((void *)head->free, 0, sizeof(head->free) / 8);
 	r = snapshot_name(c, c->next, places, TRACE_PLACE_RECORDS, 0);
 	if (!r)

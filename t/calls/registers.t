@@ -36,6 +36,7 @@ thread_get|thread_caller|begin_record / <hooks|%r / recorder_describe record_tak
 thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
 calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind values_end / given
 control_run|obey / <change>|%r / switch_obey / given
+grow_without_descriptors / %r / grow_apart / given
 process_confine / %r / - / check_confine: callers of prctl() and syscall() have saved theirs, as for any function
 process_start / options|%r / control_permit announce_all own_labels_start / given
 epoch_reclaim / \(%r / recycle retired_free / given

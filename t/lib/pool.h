@@ -13,6 +13,7 @@
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f);
 #define sys_call hooked_call
 #include "runtime/files/pool.c"
+#include "runtime/files/pool_grow.c"
 #include "runtime/files/pool_make.c"
 #undef sys_call
 
@@ -32,7 +33,7 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 
 static char folder[] = "/tmp/xaudit-pool-XXXXXX";
 static char path[64];
-static int old_kernel, may_open = 1;
+static int old_kernel, no_fallocate, may_open = 1;
 static unsigned opened, populated, touched;
 
 int family_open(const char *name, int make, struct output_place *place)
@@ -53,6 +54,8 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 			return -EINVAL;
 		__atomic_fetch_add(&populated, 1, __ATOMIC_RELAXED); /* relaxed, as above */
 	}
+	if (nr == __NR_fallocate && no_fallocate)
+		return -EOPNOTSUPP;
 	if (nr == __NR_futex)
 		__atomic_fetch_add(&touched, 1, __ATOMIC_RELAXED); /* relaxed, as above */
 	return sys_call(nr, a, b, c, d, e, f);

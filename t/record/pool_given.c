@@ -148,7 +148,7 @@ static int named(void)
 		return 2;
 	uint64_t size = file_size();
 	uint32_t far = (uint32_t)(size / PLACE) + 5;
-	if (far >= most_places())
+	if (far >= pool_most_places())
 		return 77;
 	for (uint32_t i = 0; i < TRACE_FREE; i++)
 		pool_head()->free[i] = pool.first + 1000 + i;

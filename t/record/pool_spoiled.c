@@ -51,7 +51,7 @@ static int spoiled_places(void)
 
 	if (make(folder))
 		return 2;
-	uint32_t first = pool.first, max = (uint32_t)most_places();
+	uint32_t first = pool.first, max = (uint32_t)pool_most_places();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		pool_head()->places = bad[i];
 		if (pool_take(1) != -EBADMSG)
@@ -119,7 +119,7 @@ static int spoiled_ends(void)
 		/* Without a descriptor it ends where the file does. */
 		may_open = 0;
 		r = spoiled_end(says[i], &got);
-		if (r || got != 64 - pool.first)
+		if (r || got != POOL_SPARE)
 			return 30 + (int)i;
 		may_open = 1;
 	}
@@ -137,15 +137,16 @@ static int grown_by_another(void)
 		return 2;
 	setrlimit(RLIMIT_FSIZE, &large);
 	may_open = 0;
+	uint32_t end = pool.end;
 	take_all(&error);
-	if (error != -EACCES || pool_head()->places != 64)
+	if (error != -EACCES || pool_head()->places != end || end != 17)
 		return 3;
 	if (truncate(path, 80 * PLACE))
 		return 4;
 	pool_head()->places_end = 80;
-	if (pool_take(16) != 64 || pool_take(1) != -EACCES)
+	if (pool_take(80 - end) != end || pool_take(1) != -EACCES)
 		return 5;
-	memset(pool_address(64), 0x55, 16 * PLACE);
+	memset(pool_address(end), 0x55, (80 - end) * PLACE);
 	return 0;
 }
 
@@ -174,8 +175,9 @@ static int never_still(void)
 		if (pthread_create(&thread[i], NULL, disturb, NULL))
 			return 3;
 	for (int i = 0; i < 2000; i++) {
-		long place = pool_take(1 + (uint32_t)i % 2);
-		if (place >= 0 && (place < pool.first || place + 2 > pool.end))
+		uint32_t n = 1 + (uint32_t)i % 2;
+		long place = pool_take(n);
+		if (place >= 0 && (place < pool.first || place + n > pool.end))
 			return 4;
 		if (place < 0 && place != -EAGAIN)
 			return 5;

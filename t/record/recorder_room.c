@@ -122,6 +122,11 @@ static int no_files(void *argument)
 	outcome->pid = getpid();
 	caller_prepare(caller);
 	caller_run(caller, 1, 0);
+	/* As the stub of setrlimit() does before. */
+	if (argument)
+		tramp_slow_descriptors((uint64_t)(uintptr_t)&none);
+	else
+		tramp_slow_reach((uint64_t)(uintptr_t)&none);
 	setrlimit(argument ? RLIMIT_NOFILE : RLIMIT_FSIZE, &none);
 	calls_with_signals(caller, 100000);
 	return 0;

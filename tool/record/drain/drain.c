@@ -285,6 +285,7 @@ static bool learn(struct family *fam)
 	fam->place_size = head.place_size;
 	fam->directory = head.directory;
 	fam->handover = head.handover;
+	fam->reclaim.likely = head.places_likely;
 	fam->known = true;
 	return true;
 }

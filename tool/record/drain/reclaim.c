@@ -373,7 +373,8 @@ static void give_ring(const struct drain_reclaim_way *way)
 
 bool drain_reclaim_is_due(struct drain_reclaim *state, const struct trace_head *head, uint64_t now)
 {
-	uint64_t taken = head->places + head->taken_again, step = head->places_end / 8, pause = state->pause;
+	uint64_t taken = head->places + head->taken_again, pause = state->pause;
+	uint64_t step = (state->likely ? state->likely : head->places_end) / 8;
 	bool few = head->short_of != state->short_of;
 
 	/* Those of the directory, and what was taken before anybody looked. */

@@ -43,6 +43,7 @@
 
 /* Of a family; zeros at first. */
 struct drain_reclaim {
+	uint64_t likely;   /* places that the file may have, as the head tells (trace_head.places_likely) */
 	uint64_t taken;	   /* places, new and used ones, when it was looked at last */
 	uint64_t short_of; /* as the head had it then */
 	uint64_t looked, took, pause; /* when that look ended, how long it took, and the pause after it */
