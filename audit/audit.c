@@ -63,6 +63,7 @@
 #include "runtime/record/filter.h"
 #include "runtime/record/own_labels.h"
 #include "runtime/record/recorder.h"
+#include "runtime/snapshot/compact.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
 #include "x86_64/confined.h"
@@ -501,8 +502,12 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned activity)
 	struct process_held held;
 
 	(void)cookie; /* may be that of a load already closed, or no cookie of ours */
-	if (exiting)
+	if (exiting) {
+		/* All objects are closed. */
+		if (activity == LA_ACT_CONSISTENT && !check_mode())
+			compact_at_exit();
 		return;
+	}
 	if (activity != LA_ACT_CONSISTENT && started)
 		loader_time_begin(activity == LA_ACT_DELETE);
 	if (activity == LA_ACT_DELETE && started) {

@@ -2,7 +2,7 @@
 /*
  * A file of a trace without its holes. meta and t<n> are sparse, so copies by tools that don't know holes are many
  * times larger than they are. When all processes of a family have ended, `xaudit record` may leave such a file, of the
- * same name, in its place:
+ * same name, in its place; so may, for meta, the last process at its exit:
  *
  *	struct compact_head
  *	head.extents times struct compact_extent

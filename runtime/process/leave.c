@@ -18,7 +18,7 @@ static void leave(void)
 	static int said; /* in a family that others have, once */
 
 	if (thread_forget_all()) {
-		if (!process_leave()) {
+		if (!process_leave(false)) {
 			labels_leave();
 			process_start();
 		}

@@ -525,18 +525,19 @@ static long found(void)
 	return 0;
 }
 
-long process_leave(void)
+long process_leave(bool ends)
 {
+	const uint32_t flag = ends ? 0 : TRACE_LEFT;
 	struct trace_head *head = process->head;
 	long r;
 
 	if (head) {
 		process_clock();
-		head->flags |= TRACE_LEFT;
+		head->flags |= flag;
 	}
 	if ((r = pool_leave())) {
 		if (head)
-			head->flags &= ~(uint32_t)TRACE_LEFT;
+			head->flags &= ~flag;
 		return r;
 	}
 	if (process->mark > 0)
@@ -550,7 +551,7 @@ long process_leave(void)
 	process->torn = 0;
 	if (process->state == PROCESS_ON)
 		/* Relaxed: as in process_start(). */
-		__atomic_store_n(&process->state, PROCESS_NONE, __ATOMIC_RELAXED);
+		__atomic_store_n(&process->state, ends ? PROCESS_OFF : PROCESS_NONE, __ATOMIC_RELAXED);
 	return 0;
 }
 

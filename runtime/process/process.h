@@ -108,9 +108,9 @@ enum process_state process_start(void);
 /*
  * Leaves the family, or the one that the process was forked in: process_start() makes another one. Returns 0 or -errno:
  * then nothing has changed. All records of threads are wiped (runtime/process/thread.h). Lock held; there is a family
- * (runtime/files/pool.h).
+ * (runtime/files/pool.h). ends: the process does, nothing more is recorded of it.
  */
-long process_leave(void);
+long process_leave(bool ends);
 
 /* Switches recording off for good and says why, once: "xaudit: WHAT: Permission denied". Lock held. */
 void process_off(const char *what, const char *where, long error);

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # Recording: what threads write and where it goes, and xaudit record.
-dist_check_SCRIPTS += t/record/asked_snapshots.t t/record/clock.t t/record/coarse.t t/record/compact.t \
-	t/record/crashes.t t/record/drain.t t/record/early.t t/record/env.t t/record/file_size.t \
+dist_check_SCRIPTS += t/record/alone.t t/record/asked_snapshots.t t/record/clock.t t/record/coarse.t \
+	t/record/compact.t t/record/crashes.t t/record/drain.t t/record/early.t t/record/env.t t/record/file_size.t \
 	t/record/full_disk.t t/record/kill.t t/record/lines.t t/record/lost_why.t t/record/named.t \
 	t/record/no_memory.t t/record/overflow.t t/record/places.t t/record/record-options.t \
 	t/record/record-signals.t t/record/record_index.t t/record/ring.t t/record/sched.t t/record/slow_disk.t \
 	t/record/taken.t
-EXTRA_DIST += t/record/asked_snapshots.c t/record/busy.c t/record/busy_library.c t/record/crash_handler.c \
+EXTRA_DIST += t/record/alone.c t/record/asked_snapshots.c t/record/busy.c t/record/busy_library.c \
+	t/record/crash_handler.c \
 	t/record/crowd.c t/record/drain.c t/record/early.c t/record/full_disk.c t/record/killed.c \
 	t/record/leaving_tsc.c t/record/leaving_tsc_library.c t/record/lines.c t/record/lines_library.c \
 	t/record/many_forks.c t/record/named.c t/record/named_library.c t/record/no_memory.c t/record/record_fake.c \
