@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/ltrace.u t/values/plan_calls.u t/values/prototype.u \
-	t/values/rules.u
+check_PROGRAMS += t/values/evaluate.u t/values/expression.u t/values/ltrace.u t/values/plan_calls.u \
+	t/values/prototype.u t/values/rules.u
 dist_check_SCRIPTS += t/values/debug.t t/values/plan.t t/values/prototypes.t t/values/record.t
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
 	tool/values/expression.h tool/values/parser.c tool/values/parser.h

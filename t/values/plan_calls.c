@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans, as the module takes them: `plan_calls.u PLAN` checks all of one, and prints what it has; `plan_calls.u PLAN CALLS.so` has
- * that library make calls, and prints the values that the code finds in them. The library has
+ * Plans, as the module takes them: `plan_calls.u PLAN` checks all of one, and prints what it has; `plan_calls.u PLAN
+ * CALLS.so` has that library make calls, and prints the values that the code finds in them. The library has
  *
  *	void calls(void (*callee)(void), void (*expect)(const char *name, uint64_t word, double real))
  *
