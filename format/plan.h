@@ -23,6 +23,7 @@
 
 #define PLAN_MAGIC   "xauplan\1"
 #define PLAN_VERSION 1
+#define PLAN_SUFFIX  ".plan" /* of those that are kept */
 #define PLAN_MAX     (256u << 20) /* bytes, most */
 
 /* What is done at one end of a function's calls. */

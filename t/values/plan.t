@@ -140,8 +140,47 @@ like "$("$plan_u" plan)" ' entry: path=text0,a0 flags=signed4,a1,flags,more,\(1=
 make_plan ./lib.so 'r:1|other|context|args' 'p:1|||int strlen(int x);'
 is "$status" 0 'prototypes of others are no harm'
 
+# ---- plans that are kept ----
+XAUDIT_INDEX=$tmp/kept
+plans() {
+	find "$XAUDIT_INDEX" -name '*.plan' 2>/dev/null | wc -l
+}
+make_plan ./lib.so 'r:1|other|context|arg1'
+first=$(shown other)
+is "$(plans)" 1 'a plan is kept'
+kept=$(find "$XAUDIT_INDEX" -name '*.plan')
+is "$(stat -c %a "$kept")" 600 'for the user'
+make_plan ./lib.so 'r:1|many|context|arg1'
+is "$(plans)" 2 'one for other rules is another'
+find "$XAUDIT_INDEX" -name '*.plan' ! -path "$kept" -exec cp -f {} "$kept" ';'
+make_plan ./lib.so 'r:1|other|context|arg1'
+is "$status$(shown many)" '0many entry: arg1=signed4,o0' 'what is kept is taken'
+chmod 666 "$kept"
+make_plan ./lib.so 'r:1|other|context|arg1'
+is "$(shown other)" "$first" 'but not what others may have written'
+is "$(stat -c %a "$kept")" 600 'it is made anew'
+printf 'xauplan' >"$kept"
+make_plan ./lib.so 'r:1|other|context|arg1'
+is "$(shown other)" "$first" 'nor what is damaged'
+touch lib.so
+make_plan ./lib.so 'r:1|other|context|arg1'
+is "$(plans)" 3 'a file that was changed has another'
+printf 'int other(int);\n' >"$HOME/.ltrace.conf"
+make_plan ./lib.so 'r:1|other|context|arg1'
+is "$(plans)" 4 'so have other prototypes'
+is "$(shown other)" 'other entry: arg1=signed4,o0' 'which count'
+make_plan ./lib.so 'r:1|other|context|arg1 int:v:nowhere'
+make_plan ./lib.so 'r:1|other|context|arg1 int:v:nowhere'
+like "$(cat said)" 'nowhere' 'what is said is said again'
+is "$(plans)" 4 'nothing is kept then'
+"$XAUDIT" index -n --values='r:1	o*	context	arg1' ./lib.so >plan
+is "$(plans)" 4 '--dry-run keeps nothing'
+find "$XAUDIT_INDEX" -name '*.plan' -exec touch -d '40 days ago' {} ';'
+make_plan ./lib.so 'r:1|oth*|context|arg1'
+is "$(plans)" 1 'what nobody used goes'
+
 "$XAUDIT" index --values='r:1	other	context	arg1' --quiet --fd=3 ./lib.so 3>at_3 >out 2>&1
-is "$?$(cat out)$("$plan_u" at_3)" '0other entry: arg1=signed8,o0' '--fd takes it'
+is "$?$(cat out)$("$plan_u" at_3)" '0other entry: arg1=signed4,o0' '--fd takes it'
 "$XAUDIT" index --values='' ./lib.so >plan && "$plan_u" plan >out
 is "$?$(cat out)" 0 'no rules make an empty plan'
 "$XAUDIT" index --values='' ./lib.so ./calls.so >out 2>&1

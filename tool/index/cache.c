@@ -215,8 +215,7 @@ static void next_name(const char *name, char *to, size_t room)
 	snprintf(to, room, ".%s.%ld", name, (long)getpid());
 }
 
-/* An index, or, of none, the stamp of that text. */
-static int put_entry(int at, const char *name, const struct index_made *made, const char *text, mode_t mode)
+int cache_put_file(int at, const char *name, const void *bytes, size_t size, mode_t mode)
 {
 	char next[INDEX_NAME_MAX + 32];
 
@@ -226,7 +225,7 @@ static int put_entry(int at, const char *name, const struct index_made *made, co
 	int fd = openat(at, next, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	int r = made ? index_write(fd, made) : -whole_write(fd, text, strlen(text), 0);
+	int r = -whole_write(fd, bytes, size, 0);
 	/* Whatever the umask is: what others can't read is no use to them. */
 	if (!r && fchmod(fd, mode))
 		r = -errno;
@@ -245,7 +244,7 @@ static int put_stamp(int at, const struct index_identity *identity, const char *
 
 	index_stamp_name(identity, stamp);
 	snprintf(text, sizeof(text), "%s\n", name);
-	return put_entry(at, stamp, NULL, text, mode);
+	return cache_put_file(at, stamp, text, strlen(text), mode);
 }
 
 int cache_put(const struct index_made *made, const char *folder, int shared)
@@ -264,7 +263,7 @@ int cache_put(const struct index_made *made, const char *folder, int shared)
 	index_file_name(head, name);
 	/* Another one may go; a trace keeps its own. */
 	if (!made->kept || shared == INDEX_FOR_TRACE)
-		r = put_entry(at, name, made, NULL, mode);
+		r = cache_put_file(at, name, made->bytes, made->size, mode);
 	if (!r)
 		r = put_stamp(at, &head->identity, name, mode);
 	close(at);

@@ -19,6 +19,7 @@
 #define XAUDIT_TOOL_INDEX_CACHE_H
 
 #include <limits.h>
+#include <sys/types.h> /* mode_t */
 #include <time.h>
 
 #include "audit/index/index.h"
@@ -76,6 +77,11 @@ const char *cache_why_not(int r);
 
 /* Could cache_put() put anything there? Makes the folder. Returns as cache_put(). */
 int cache_may_put(const char *folder, int shared);
+
+/*
+ * Puts a file into an open folder, in one step: readers see all of it, or what was there before. Returns 0 or -errno.
+ */
+int cache_put_file(int at, const char *name, const void *bytes, size_t size, mode_t mode);
 
 /* Opens a folder that is there. Returns a descriptor, or as cache_put(). */
 int cache_open(const char *folder);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/plan.h"
 #include "tool/base/memory.h"
 #include "tool/base/whole.h"
 #include "tool/index/cache.h"
@@ -32,6 +33,12 @@ static bool ends(const char *name, const char *suffix)
 	return n > m && !strcmp(name + n - m, suffix);
 }
 
+/* Is it the name of an index or of a plan? */
+static bool is_content(const char *name)
+{
+	return ends(name, INDEX_SUFFIX) || ends(name, PLAN_SUFFIX);
+}
+
 static time_t last_use(const struct stat *st)
 {
 	return st->st_atime > st->st_mtime ? st->st_atime : st->st_mtime;
@@ -42,7 +49,7 @@ static bool look(int at, const char *name, struct stat *st)
 	return !fstatat(at, name, st, AT_SYMLINK_NOFOLLOW) && st->st_uid == geteuid();
 }
 
-/* Does it begin as an index does, of whatever version? To ask is no use of it. */
+/* Does it begin as an index or a plan does, of whatever version? To ask is no use of it. */
 static bool is_index(int at, const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_NOATIME | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -50,7 +57,8 @@ static bool is_index(int at, const char *name)
 
 	if (fd < 0)
 		return false;
-	bool is = whole_read(fd, &magic, sizeof(magic), 0) && magic == INDEX_MAGIC;
+	bool is = whole_read(fd, &magic, sizeof(magic), 0) &&
+		  (magic == INDEX_MAGIC || !memcmp(&magic, PLAN_MAGIC, sizeof(magic)));
 	close(fd);
 	return is;
 }
@@ -63,14 +71,14 @@ static bool is_next(const char *name)
 	if (*name != '.' || !last || last == name || !last[1] || last[1 + strspn(last + 1, "0123456789")])
 		return false;
 	char *front = memory_text(name, (size_t)(last - name));
-	bool is = ends(front, INDEX_SUFFIX) || ends(front, INDEX_STAMP);
+	bool is = is_content(front) || ends(front, INDEX_STAMP);
 	free(front);
 	return is;
 }
 
 bool cache_is_name(const char *name)
 {
-	return is_next(name) || (*name != '.' && (ends(name, INDEX_SUFFIX) || ends(name, INDEX_STAMP)));
+	return is_next(name) || (*name != '.' && (is_content(name) || ends(name, INDEX_STAMP)));
 }
 
 static void add(struct entries *entries, const char *name, const struct stat *st)
@@ -89,7 +97,7 @@ static void read_folder(DIR *dir, struct entries *indexes, struct entries *stamp
 	for (struct dirent *d; (d = readdir(dir));) {
 		struct stat st;
 		bool hidden = *d->d_name == '.';
-		if (!hidden && ends(d->d_name, INDEX_SUFFIX)) {
+		if (!hidden && is_content(d->d_name)) {
 			if (look(at, d->d_name, &st) && S_ISREG(st.st_mode) && is_index(at, d->d_name))
 				add(indexes, d->d_name, &st);
 		} else if (!hidden && ends(d->d_name, INDEX_STAMP)) {

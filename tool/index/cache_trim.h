@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trimming a folder of indexes (cache.h).
+ * Trimming a folder of indexes, and of plans, which count as these do (cache.h).
  *
  * Who has put an index into a folder trims it: what was not used for 30 days goes; and of the rest, where it is more
  * than 256 MiB, what was used longest ago. What is removed are files and links by name in the folder, which belongs to

@@ -18,6 +18,7 @@
 #include "tool/index/file_index.h"
 #include "tool/index/own_file.h"
 #include "tool/index/plan.h"
+#include "tool/index/plan_cache.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 
@@ -269,8 +270,13 @@ static int do_file(const struct options *options, const char *file)
 static int do_values(const struct options *options, const char *file)
 {
 	struct plan_made made;
-	int fd = own_open(file), r = fd < 0 ? fd : plan_make(&made, fd, file, options->values);
+	char folder[PATH_MAX];
+	int shared, fd = own_open(file), r = fd;
 
+	if (fd >= 0 && !options->dry && find_folder(options, folder, sizeof(folder), &shared))
+		r = plan_take(&made, fd, file, options->values, folder, shared);
+	else if (fd >= 0)
+		r = plan_make(&made, fd, file, options->values);
 	if (fd >= 0)
 		close(fd);
 	if (r) {

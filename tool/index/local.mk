@@ -10,7 +10,8 @@ xaudit_SOURCES += audit/bind/nointercept.c audit/bind/nointercept.h tool/index/b
 	tool/index/file_index.c tool/index/file_index.h tool/index/frames.c tool/index/frames.h tool/index/image.c \
 	tool/index/image.h tool/index/image_names.c tool/index/image_names.h tool/index/index.c tool/index/own_file.c \
 	tool/index/own_file.h tool/index/plan.c tool/index/plan.h \
-	tool/index/reach.c tool/index/reach.h tool/index/runtimes.c tool/index/runtimes.h \
+	tool/index/plan_cache.c tool/index/plan_cache.h tool/index/reach.c \
+	tool/index/reach.h tool/index/runtimes.c tool/index/runtimes.h \
 	tool/index/template.c tool/index/template.h tool/index/words.c tool/index/words.h tool/index/write.c \
 	tool/index/write.h
 xaudit_CFLAGS += $(ZYDIS_CFLAGS) $(LIBMD_CFLAGS)

@@ -399,7 +399,8 @@ static void join(struct making *m, struct plan_made *made)
 		memcpy(bytes + sizeof(head), m->function, list);
 	if (m->pieces.size)
 		memcpy(bytes + base, m->pieces.bytes, m->pieces.size);
-	*made = (struct plan_made){ .bytes = bytes, .size = head.size, .wrong = m->wrong };
+	*made = (struct plan_made){ .bytes = bytes, .size = head.size, .wrong = m->wrong,
+		.said = m->wrong || m->left_outs };
 }
 
 static void make(struct making *m)

@@ -13,6 +13,7 @@ struct plan_made {
 	void *bytes; /* struct plan_head */
 	size_t size;
 	bool wrong; /* something was wrong with the rules, which was said */
+	bool said;  /* that, or something else was said */
 };
 
 /* fd: of the file; path: of it. Returns 0 or -errno, as index_make() of tool/index/. */

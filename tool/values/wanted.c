@@ -376,6 +376,17 @@ struct prototypes *wanted_prototypes(const struct wanted *wanted, unsigned *own,
 	return all;
 }
 
+char *wanted_sources(void)
+{
+	char *path = NULL, *table = read_table(&path), *files = ltrace_files();
+	char *both = memory_format("%s\n%s", table ? table : "", files);
+
+	free(path);
+	free(table);
+	free(files);
+	return both;
+}
+
 bool wanted_check(const char *text)
 {
 	struct wanted wanted;

@@ -71,6 +71,9 @@ void wanted_wrong(struct wanted_rule *rule, const struct values_wrong *wrong);
  */
 struct prototypes *wanted_prototypes(const struct wanted *wanted, unsigned *own, bool *wrong);
 
+/* What wanted_prototypes() makes of no rules, as one text that differs if that does; to be freed. */
+char *wanted_sources(void);
+
 /* Is all of it as it should be? Else that was said. */
 bool wanted_check(const char *text);
 
