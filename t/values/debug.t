@@ -334,8 +334,11 @@ if "$plan_u" plan | grep -q qsort_r; then
 	like "$("$plan_u" plan)" '^qsort_r entry: [a-z_]+=pointer8,a0 [a-z_]+=unsigned8,a1 [a-z_]+=unsigned8,a2 ' \
 		'debug files are found'
 	like "$("$plan_u" plan)" ' flags=signed4,a1,flags,more,\(1=O_WRONLY' 'what the table says more counts'
+	"$XAUDIT" index --values="$(printf 'r:1\tmemcpy\tcontext\targs')" "$libc" >plan
+	like "$("$plan_u" plan)" ' entry: to=pointer8,a0 from=pointer8,a1 size=unsigned8,a2' \
+		'what a resolver chooses is not as the resolver'
 else
-	skip 2 'no debug information of the C library here'
+	skip 3 'no debug information of the C library here'
 fi
 
 # Damaged debug information has wrong types, or none, but no other harm.

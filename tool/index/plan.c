@@ -167,7 +167,8 @@ static void describe(struct making *m, size_t function, const struct contexts_wi
 		found = library_prototype(m->prototypes, name, library);
 	if (found)
 		contexts_of(&told, found, wish);
-	if ((!found || found->text <= m->own) &&
+	/* Of a resolver it tells what that is, not what it chooses. */
+	if ((!found || found->text <= m->own) && !m->image.function[function].resolver &&
 		debug_info_contexts(m->debug, m->image.function[function].address, m->image.function[function].name,
 			wish, list) &&
 		(!found || !are_alike(list, &told))) {
