@@ -131,6 +131,29 @@ static uint64_t last_word(const struct trim *trim, uint64_t from, uint64_t to, u
 	return from;
 }
 
+/*
+ * The end of the last event of a chunk whose last word that is not 0 ends at `end`: what follows may be zeros of its
+ * payload. 0 on error.
+ */
+static uint64_t last_event(const struct trim *trim, uint64_t from, uint64_t end, uint64_t limit, uint64_t token)
+{
+	static uint64_t block[BLOCK / 8];
+	uint64_t have = from, next = from;
+
+	while (next < end) {
+		uint64_t at = next, size = end - at < BLOCK ? end - at : BLOCK;
+
+		if (pread(trim->fd, block, size, (off_t)at) != (ssize_t)size)
+			return 0;
+		have = at + size;
+		while (next < have) {
+			uint64_t word = block[(next - at) / 8];
+			next += 8 + (word == token ? 0 : 8ull * TRACE_PAYLOAD_OF(word));
+		}
+	}
+	return next < limit ? next : limit;
+}
+
 /* Does the thread's own file have the same chunk? A chunk's head is written last. */
 static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 {
@@ -173,6 +196,8 @@ static bool keep_chunk(struct trim *trim, const struct read_family_place *place)
 	if (has_copy(trim, &head))
 		return true;
 	end = head.used ? at + head.used : last_word(trim, at + head.head_size, at + limit, head.token);
+	if (!head.used && end)
+		end = last_event(trim, at + head.head_size, end, at + limit, head.token);
 	keep(trim, at, end);
 	return end != 0;
 }
