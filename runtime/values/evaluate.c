@@ -106,15 +106,42 @@ bool values_check(const uint8_t *code, size_t size, struct values_facts *facts)
 
 /* ---- memory ---- */
 
-/* May these bytes be read as they are? */
-static bool is_own(const struct values_call *call, uint64_t address, uint64_t size)
+/* So many bytes from there on may be read as they are. */
+static uint64_t own_bytes(const struct values_call *call, uint64_t address)
 {
 	if (address >= call->stack_low && address < call->stack_high)
-		return size <= call->stack_high - address;
+		return call->stack_high - address;
 	for (uint32_t i = 0; i < call->segments; i++)
 		if (address >= call->segment[i].low && address < call->segment[i].high)
-			return size <= call->segment[i].high - address;
-	return false;
+			return call->segment[i].high - address;
+	return 0;
+}
+
+typedef uint64_t unaligned __attribute__((aligned(1), may_alias));
+
+/*
+ * Copies a text that may be read as it is, up to its NUL, which is copied, too, or so many bytes. Returns how many were
+ * copied. As read_memory().
+ */
+static __attribute__((no_sanitize("address", "thread"))) size_t copy_text(uint8_t *to, uint64_t address, size_t most)
+{
+	const uint64_t ones = 0x0101010101010101ull;
+	size_t done = 0;
+
+	for (; done + 8 <= most; done += 8) {
+		uint64_t word = *(const volatile unaligned *)(uintptr_t)(address + done);
+		uint64_t zeros = (word - ones) & ~word & (ones << 7); /* the lowest bit is of the first byte that is 0 */
+		*(unaligned *)(to + done) = word;
+		if (zeros)
+			return done + (size_t)__builtin_ctzll(zeros) / 8 + 1;
+	}
+	while (done < most) {
+		uint8_t byte = *(const volatile uint8_t *)(uintptr_t)(address + done);
+		to[done++] = byte;
+		if (!byte)
+			break;
+	}
+	return done;
 }
 
 /*
@@ -124,7 +151,7 @@ static bool is_own(const struct values_call *call, uint64_t address, uint64_t si
 static __attribute__((no_sanitize("address", "thread"))) enum values_state read_memory(
 	const struct values_call *call, void *to, uint64_t address, size_t size)
 {
-	if (is_own(call, address, size)) {
+	if (size <= own_bytes(call, address)) {
 		/* Volatile: or the compiler calls memcpy. */
 		const volatile uint8_t *from = (const uint8_t *)(uintptr_t)address;
 		uint8_t *out = to;
@@ -294,6 +321,12 @@ static void put_text(struct machine *m, uint32_t most)
 
 	if (state == VALUES_WHOLE && !address)
 		state = VALUES_NULL;
+	uint64_t own = state == VALUES_WHOLE ? own_bytes(m->call, address) : 0;
+	if (own) {
+		done = copy_text(to, address, own < most ? (size_t)own : most);
+		/* Its NUL was copied, too, if it has one there. */
+		end = done ? to[done - 1] : 1;
+	}
 	while (state == VALUES_WHOLE && end && done < most) {
 		size_t n = 4096 - (address + done) % 4096;
 		n = n < most - done ? n : most - done;

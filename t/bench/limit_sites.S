@@ -99,11 +99,82 @@ bench_limit_\shape:
 	.data
 	.p2align 4
 .Ltable:
-	.quad	.Lintercept, .Lread, .Lintercept_threads
+	.quad	.Lintercept, .Lread, .Lintercept_threads, .Lintercept_values
 	.p2align 6
 .Lkept:
 	.quad	0				/* return address of the call that is open; alone in its line */
 	.p2align 6
+	.text
+
+/*
+ * bench_limitvalues: the same, but at each end two words are stored, as of an event with values: the clock, and the
+ * lower halves of rdi and rsi, or rax. They go round in a buffer of 64 KiB.
+ */
+	.globl	bench_limitvalues
+	.type	bench_limitvalues, @function
+	.set	bench_limitvalues, .Lstub_values
+	STUB	values stored
+
+	.p2align 4
+.Lfunction_values:
+	lea	1(%rdi), %rax
+	ret
+
+	.p2align 4
+.Lgate_stored:
+	jmp	*.Ltable + 24(%rip)
+
+/* Stores the clock in edx:eax and \value. Clobbers rdx, rcx. */
+.macro	STORE_TWO value
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	.Lbuffer_at(%rip), %rcx
+	lea	.Lbuffer(%rip), %rax
+	mov	%rdx, (%rax,%rcx)
+	mov	\value, 8(%rax,%rcx)
+	add	$16, %ecx
+	and	$0xffff, %ecx
+	mov	%rcx, .Lbuffer_at(%rip)
+.endm
+
+/* stack as .Lintercept's, with rcx pushed last */
+	.p2align 6
+.Lintercept_values:
+	push	%rax
+	push	%rdx
+	push	%rcx
+	rdtsc
+	mov	%esi, %ecx
+	shl	$32, %rcx
+	mov	%edi, %r10d
+	or	%rcx, %r10
+	STORE_TWO %r10
+	mov	40(%rsp), %rax
+	mov	%rax, .Lkept(%rip)
+	pop	%rcx
+	pop	%rdx
+	pop	%rax
+	lea	24(%rsp), %rsp
+	call	*-24(%rsp)
+	lea	-8(%rsp), %rsp
+	push	%rax
+	push	%rdx
+	push	%rcx
+	mov	%eax, %r10d
+	rdtsc
+	STORE_TWO %r10
+	mov	.Lkept(%rip), %rax
+	mov	%rax, 24(%rsp)
+	pop	%rcx
+	pop	%rdx
+	pop	%rax
+	ret
+	.bss
+	.p2align 12
+.Lbuffer:
+	.zero	65536
+.Lbuffer_at:
+	.quad	0
 	.text
 
 	.section .tbss, "awT", @nobits

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+#
+# Part of run.sh: what values of calls cost: two integers and the result, a text of 16 bytes. The limit is a site of the
+# same kind whose hook reads the clock and stores the words that such events have, and does nothing else
+# (limit_sites.S).
+
+build gcc libbench_vnone.so -shared -fPIC -DNAME values_function.c
+build gcc libbench_values.so -shared -fPIC values_function.c
+build gcc libbench_limit.so -shared -nostdlib limit_sites.S
+build gcc values_cost values_cost.c "$tmp/libbench_vnone.so" "$tmp/libbench_values.so" "$tmp/libbench_limit.so" \
+	"-Wl,-rpath,$tmp"
+{
+	printf '[library libbench_values.so]\nkinds = plt\n'
+	printf '[context bench_ints]\ncontext = int:a:arg1, int:b:arg2, int:r:ret\n'
+	for where in stack load heap; do printf '[context bench_%s]\ncontext = string:s:arg1\n' "$where"; done
+} >"$tmp/values.conf"
+
+: >"$tmp/values"
+values_ways='none plain ints limitvalues stack load heap'
+round=0
+values_lost=0
+while [ "$round" -lt "$ROUNDS" ]; do
+	round=$((round + 1))
+	rm -rf "$tmp/values.trace"
+	# shellcheck disable=SC2086
+	run "$XAUDIT" record -c "$tmp/values.conf" -o "$tmp/values.trace" "$tmp/values_cost" -c "$cpu" \
+		-n "$((CALLS / 5))" $values_ways
+	grep '^[a-z]* [0-9.]* [0-9.]*$' "$tmp/output" >>"$tmp/values"
+	values_ways="${values_ways#* } ${values_ways%% *}"
+	run "$XAUDIT" info --format=json "$tmp/values.trace"
+	values_lost=$((values_lost + $(json_number lost <"$tmp/output")))
+done
+rm -rf "$tmp/values.trace"
+
+heading "values of calls: ns added per call, and as a multiple of the limit ($round rounds; lost events: $values_lost)
+                                            within a chunk, best      sustained, median"
+awk '
+	$1 in within && within[$1] <= $2 { all[$1] = all[$1] " " $3; next }
+	{ within[$1] = $2; all[$1] = all[$1] " " $3 }
+	function middle(name, list, n, i, j, t) {
+		n = split(all[name], list, " ")
+		for (i = 2; i <= n; i++)
+			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) {
+				t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
+			}
+		return list[int((n + 1) / 2)]
+	}
+	function show(name, label, in_chunk, long_run) {
+		in_chunk = within[name] - within["none"]
+		long_run = middle(name) - middle("none")
+		printf "  %-40s %8.2f %8.2f x    %8.2f %8.2f x\n", label, in_chunk,
+			in_chunk / (within["limitvalues"] - within["none"]), long_run,
+			long_run / (middle("limitvalues") - middle("none"))
+	}
+	END {
+		show("limitvalues", "limit: clock and words of two integers")
+		show("plain", "no values")
+		show("ints", "two integers and the result")
+		show("stack", "a text of 16 bytes on the stack")
+		show("load", "in the library that is called")
+		show("heap", "elsewhere (the kernel copies it)")
+	}' "$tmp/values"
+if command -v ltrace >/dev/null; then
+	run ltrace -o "$tmp/ltrace" -e bench_ints "$tmp/values_cost" -c "$cpu" -n 2000 -r 0 ints
+	awk '{ printf "  %-40s %8.0f ns\n", "ltrace, two integers and the result", $3 }' "$tmp/output"
+fi
