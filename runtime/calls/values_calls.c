@@ -49,7 +49,7 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	}
 	call->arguments = caller + 8;
 	call->stack_low = registers->rsp;
-	call->stack_high = mirror_top(stack);
+	call->stack_high = part->facts.memory ? mirror_top(stack) : 0;
 	call->segment = place ? place->segment : NULL;
 	call->segments = place ? place->segments : 0;
 	call->base = place ? place->base : 0;

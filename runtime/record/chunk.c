@@ -124,6 +124,15 @@ static struct thread_place *known(const struct thread *thread, uint32_t place)
 	return (thread->many ? thread->many : thread_kept(thread)->few) + place;
 }
 
+/* Is an event of several words being written in the chunk? */
+static bool has_unfinished(const struct thread *thread, uint64_t chunk)
+{
+	for (uint32_t i = 0; i < thread->customs; i++)
+		if (thread->custom[i].address - chunk < size)
+			return true;
+	return false;
+}
+
 void chunk_finish(struct thread *thread)
 {
 	struct trace_chunk *chunk = thread->chunk;
@@ -141,7 +150,7 @@ void chunk_finish(struct thread *thread)
 	}
 	end = end < limit ? end : limit;
 	close_taking(thread, first, end);
-	if (thread->passed || thread->customs)
+	if (thread->passed || has_unfinished(thread, (uint64_t)(uintptr_t)chunk))
 		close_holes(hot->token, first, end);
 	thread->passed = 0;
 	known(thread, thread->place)->used = (uint32_t)(end - (uint64_t)(uintptr_t)chunk);

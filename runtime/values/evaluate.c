@@ -60,7 +60,11 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 	case VALUES_SIGNED:
 	case VALUES_UNSIGNED:
 		return is_size(*p) && *p < 8;
+	case VALUES_STACK:
+		facts->memory = true;
+		return true;
 	case VALUES_READ:
+		facts->memory = true;
 		return is_size(*p);
 	case VALUES_PUT:
 		facts->values++;
@@ -68,6 +72,7 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 		return is_size(*p);
 	case VALUES_PUT_TEXT:
 	case VALUES_PUT_BYTES:
+		facts->memory = true;
 		facts->values++;
 		facts->most += 2 + half_at(p);
 		return true;

@@ -31,6 +31,7 @@ struct values_facts {
 	uint32_t most;	 /* bytes that values_evaluate() writes */
 	uint32_t kept;	 /* bits: places that it keeps words in, or takes them from */
 	bool floats;	 /* it needs vector registers */
+	bool memory;	 /* it reads memory */
 	bool calls;	 /* it needs the number of open calls */
 	bool keeps, takes;
 	bool conditions; /* it may leave the call out */
