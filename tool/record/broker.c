@@ -52,6 +52,7 @@
 #include "tool/base/tool.h"
 #include "tool/record/folder.h"
 #include "tool/record/peer.h"
+#include "tool/record/run.h"
 
 #define CONNECTIONS   64
 #define FOLDERS_MAX   100000 /* of all processes */
@@ -441,7 +442,7 @@ void record_broker_start(const struct record_folder *folder)
 
 	const char *outer = getenv(BROKER_VARIABLE);
 	if (outer && *outer)
-		tool_error("record", "this runs under another `xaudit record`, which does not see what is traced here");
+		tool_error(record_speaker, "this runs under another `xaudit record`, which does not see what is traced here");
 	unsetenv(BROKER_VARIABLE);
 	broker.folder = folder->fd;
 	broker.end = eventfd(0, EFD_CLOEXEC);
@@ -455,7 +456,7 @@ void record_broker_start(const struct record_folder *folder)
 	broker.running = !error;
 	if (!error)
 		return;
-	tool_error("record", "programs that drop their rights may lose events, since they can't ask for files: %s",
+	tool_error(record_speaker, "programs that drop their rights may lose events, since they can't ask for files: %s",
 		strerror(error));
 	unsetenv(BROKER_VARIABLE);
 	record_broker_stop();
@@ -482,7 +483,7 @@ void record_broker_say(const struct record_folder *folder)
 	/* If the folder was removed, the user was told, and that is the reason of all refusals. */
 	if (!broker.refusals || folder->robbed)
 		return;
-	tool_error("record", "%s%u process%s asked for files of the trace in vain, %s%s (%d): %s",
+	tool_error(record_speaker, "%s%u process%s asked for files of the trace in vain, %s%s (%d): %s",
 		broker.refusals == REFUSED_NAMES ? "at least " : "", broker.refusals, broker.refusals == 1 ? "" : "es",
 		broker.refusals == 1 ? "" : "first ", *broker.first_comm ? broker.first_comm : "a program",
 		(int)broker.refused[0].pid, strerror(broker.first_error));

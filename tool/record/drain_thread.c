@@ -29,6 +29,7 @@
 #include "tool/record/drain/heartbeat.h"
 #include "tool/record/folder.h"
 #include "tool/record/reaper.h"
+#include "tool/record/run.h"
 #include "tool/record/trim.h"
 
 #define BEAT_EACH 100 /* ms */
@@ -154,7 +155,7 @@ void record_drain_start(const struct record_folder *folder, uint64_t chunk)
 	drainer.running = !error;
 	if (!error)
 		return;
-	tool_error("record", "the program has to write its files itself: %s", strerror(error));
+	tool_error(record_speaker, "the program has to write its files itself: %s", strerror(error));
 	record_drain_stop();
 }
 

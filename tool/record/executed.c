@@ -8,6 +8,7 @@
 #include "format/trace.h"
 #include "tool/base/tool.h"
 #include "tool/read/api/xaudit-read.h"
+#include "tool/record/run.h"
 
 #define NAMES 12 /* that the line has; the others are counted */
 
@@ -67,5 +68,5 @@ void record_executed_say(void)
 	}
 	if (others && n < sizeof(line))
 		snprintf(line + n, sizeof(line) - n, "%s%" PRIu64 " others", n ? "; " : "", others);
-	tool_error("record", "%" PRIu64 " executed program%s ran untraced: %s", all, all == 1 ? "" : "s", line);
+	tool_error(record_speaker, "%" PRIu64 " executed program%s ran untraced: %s", all, all == 1 ? "" : "s", line);
 }

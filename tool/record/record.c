@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tool/record/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static bool take_snapshot(const struct options_given *given)
 
 #define AT(member) .at = offsetof(struct record_options, member)
 
-static const struct options_row rows[] = {
+const struct options_row record_rows[] = {
 	{ 'o', "output", "DIR", "the trace folder (" TOOL_FOLDER "); an older trace is kept as DIR.old",
 		.take = options_text, AT(output) },
 	{ 'l', "library", "GLOB", "trace this library; repeatable", .take = take_more, AT(libraries) },
@@ -156,7 +157,7 @@ static const struct options_wording wording = {
 
 static const struct options_syntax syntax = {
 	.command = "record",
-	.rows = rows,
+	.rows = record_rows,
 	.column = 27,
 	.aligned = true,
 	.in_front = true,
@@ -206,6 +207,16 @@ static bool may_be_made(void)
 	return false;
 }
 
+/* Of a follower's: what stays there is nobody's. */
+static void remove_folder(struct record_folder *folder)
+{
+	int error = record_folder_remove(folder);
+
+	if (error && error != ENOENT && error != ESTALE)
+		tool_error(record_speaker, "the folder %s can't be removed: %s; remove it yourself", folder->path,
+			strerror(error));
+}
+
 /* What is to be done when the command has ended. What goes wrong is said, but its status is what counts. */
 static void finish(struct record_folder *folder, const struct record_options *options, const char *path,
 	const struct rules *rules, const char *searched, int wait_status)
@@ -223,10 +234,19 @@ static void finish(struct record_folder *folder, const struct record_options *op
 		perf_trace("record", folder->fd, folder->path);
 	if (options->pack)
 		record_pack(folder);
+	if (options->follower && options->follower->removes)
+		remove_folder(folder);
 	record_folder_close(folder);
 }
 
-static int run(const struct record_options *options)
+static bool begin_following(const struct record_options *options, const char *folder)
+{
+	const struct record_follower *follower = options->follower;
+
+	return !follower || follower->begin(follower->context, folder);
+}
+
+int record_command(const struct record_options *options)
 {
 	struct record_folder folder;
 	struct record_watcher watcher = {
@@ -260,7 +280,7 @@ static int run(const struct record_options *options)
 		goto out;
 	record_indexes_aside(&left, &folder);
 	record_sched_make(&folder, &rules);
-	if (record_file_begin(&folder, options->command) < 0) {
+	if (record_file_begin(&folder, options->command) < 0 || !begin_following(options, folder.path)) {
 		record_folder_undo(&folder);
 		goto out;
 	}
@@ -269,9 +289,13 @@ static int run(const struct record_options *options)
 		watcher.child = perf_anonymous_maps;
 	record_broker_start(&folder);
 	record_unmatched_begin(options);
-	record_reaper_start(&folder);
+	/* What is followed keeps its files as they are. */
+	if (!options->follower)
+		record_reaper_start(&folder);
 	record_drain_start(&folder, rules.buffer);
-	int wait_status, failure = record_run(options->command, &watcher, &wait_status);
+	int wait_status = 0, failure = record_run(options->command, &watcher, &wait_status);
+	if (options->follower)
+		options->follower->end(options->follower->context, failure ? 0 : command_pid, wait_status);
 	record_sched_stop();
 	record_drain_stop();
 	record_reaper_stop();
@@ -295,6 +319,16 @@ out:
 	return status;
 }
 
+void record_options_free(struct record_options *options)
+{
+	free(options->libraries.word);
+	free(options->functions.word);
+	free(options->exclude.word);
+	free(options->below.word);
+	free(options->snapshots.word);
+	free(options->also.word);
+}
+
 int record_main(int argc, char **argv)
 {
 	struct record_options options = { 0 };
@@ -305,15 +339,8 @@ int record_main(int argc, char **argv)
 	} else if (first > 0) {
 		options.command = argv + first;
 		record_signals_begin();
-		status = run(&options);
+		status = record_command(&options);
 	}
-	free(options.libraries.word);
-	free(options.functions.word);
-	free(options.exclude.word);
-	free(options.below.word);
-	free(options.snapshots.word);
-	free(options.contexts.word);
-	free(options.args.word);
-	free(options.results.word);
+	record_options_free(&options);
 	return status;
 }

@@ -13,10 +13,21 @@
 #include <stddef.h>
 
 #include "audit/rules/keys.h"
+#include "tool/base/options.h"
 
 struct record_words {
 	const char **word;
 	size_t count;
+};
+
+/* Who follows what is recorded while the command runs: `xaudit trace`. All is called by the main thread. */
+struct record_follower {
+	/* The trace folder is there, and empty. False: the command is not to run; a line has said why. */
+	bool (*begin)(void *context, const char *folder);
+	/* The command has ended (status as of waitpid). Returns when all that is wanted was read. */
+	void (*end)(void *context, int pid, int status);
+	void *context;
+	bool removes; /* the folder is for it alone: it is removed afterwards */
 };
 
 struct record_options {
@@ -27,6 +38,15 @@ struct record_options {
 	bool start_disabled, merge, sched, perf, pack, args_of_all, no_values;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;
+	const struct record_follower *follower; /* NULL: none */
+	struct record_words also; /* other names of `functions`, which need not be names of anything */
 };
+
+/* The rows of its options, which write to a struct record_options; and what they have allocated. */
+extern const struct options_row record_rows[];
+void record_options_free(struct record_options *options);
+
+/* Runs the command as `xaudit record` does. Returns the exit status; or this process ends by the command's signal. */
+int record_command(const struct record_options *options);
 
 #endif

@@ -205,6 +205,8 @@ static void put_section(FILE *to, const struct record_options *options, const ch
 	for (size_t i = 0; i < options->functions.count; i++)
 		if (!named || is_for_program(options->functions.word[i], program))
 			fprintf(to, "functions = %s\n", options->functions.word[i]);
+	if (!named)
+		put_words(to, "functions", &options->also);
 	put_words(to, "exclude", &options->exclude);
 }
 
@@ -563,8 +565,8 @@ char *record_prepare(const struct record_options *options, const struct record_o
 	to = memory_need(open_memstream(&text, &size));
 	put_trace(to, output, &found);
 	fputs(sections, to);
-	/* A configuration that is not named is found by each process itself, or not. */
-	bool put = record_values_put(to, options, !config && *sections ? &found : NULL);
+	if (options->follower)
+		fputs("[context *]\ncontext = args, retval\n", to);
 	fclose(to);
 	if (!put)
 		goto bad;

@@ -14,6 +14,7 @@
 #include "tool/read/names.h"
 #include "tool/read/process.h"
 #include "tool/record/record.h"
+#include "tool/record/run.h"
 
 #define LOOKED_MOST 64 /* processes: all names of each are read */
 
@@ -126,7 +127,7 @@ static void say(const char *letters, const char *what, const char *help)
 			fprintf(to, "%s-%c '%s'", told++ ? ", " : "", pattern->letter, pattern->word);
 	}
 	if (fclose(to) == 0 && text && *text)
-		tool_error("record", "%s is named by %s; %s", what, text, help);
+		tool_error(record_speaker, "%s is named by %s; %s", what, text, help);
 	free(text);
 }
 

@@ -349,22 +349,8 @@ static bool read_block(struct xaudit_read_follow *f, struct read_follow_thread *
 		have--;
 	if (t->chunk.head.used || newer)
 		good = have;
-	while (good < have) {
-		size_t payload = TRACE_PAYLOAD_OF(words[good]);
-		bool first = payload && good + 1 < whole && TRACE_TYPE_OF(words[good]) == TRACE_CONTROL &&
-			     read_chunk_is_unwritten(&t->chunk, words[good + 1]);
-		/*
-		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
-		 * first word tells; where values are not written, their event's word does.
-		 */
-		if ((first || read_decode_is_hole(words[good]) || read_decode_is_reserved(words[good])) &&
-			t->hole != t->pos + good * 8) {
-			t->hole = t->pos + good * 8;
-			wait = true;
-			break;
-		}
-		good += 1 + payload;
-	}
+	if (good < have)
+		good = read_chunk_settled(&t->chunk, words, have, whole, t->pos, &t->hole, &wait);
 	/* Zeros at the end may be data of a custom event; if it is not here as a whole, take_words() leaves it. */
 	good = good < whole ? good : whole;
 	size_t taken = take_words(f, t, words, good);

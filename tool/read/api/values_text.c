@@ -14,6 +14,7 @@
 struct out {
 	char *to;
 	size_t room, length;
+	const struct read_api_view *view; /* NULL: none */
 };
 
 static void add_bytes(struct out *out, const char *from, size_t size)
@@ -91,9 +92,12 @@ static void add_quoted(struct out *out, const char *text, size_t size)
 
 static void add_text(struct out *out, const struct xaudit_read_value *value)
 {
+	size_t most = out->view ? out->view->text : SIZE_MAX;
+	bool cut = value->size > most;
+
 	add(out, "\"");
-	add_quoted(out, value->text, value->size);
-	add(out, value->state == XAUDIT_READ_VALUE_CUT ? "\"..." : "\"");
+	add_quoted(out, value->text, cut ? most : value->size);
+	add(out, cut || value->state == XAUDIT_READ_VALUE_CUT ? "\"..." : "\"");
 }
 
 /* ---- numbers ---- */
@@ -224,6 +228,19 @@ static void add_integer(struct out *out, const struct xaudit_read_value *value)
 		add(out, value->type == XAUDIT_READ_VALUE_POINTER ? "NULL" : "0");
 }
 
+/* What a descriptor is, in brackets behind its number. */
+static void add_descriptor(struct out *out, const struct xaudit_read_value *value)
+{
+	const struct read_api_view *view = out->view;
+	const char *name = view && view->descriptor ? view->descriptor(view->user, value->integer) : NULL;
+
+	if (!name)
+		return;
+	add(out, "<");
+	add_quoted(out, name, strlen(name));
+	add(out, ">");
+}
+
 static void add_value(struct out *out, const struct xaudit_read_value *value)
 {
 	static const char *const states[] = {
@@ -254,12 +271,14 @@ static void add_value(struct out *out, const struct xaudit_read_value *value)
 			add_flags(out, value);
 		else if (!value->words || !add_enum(out, value))
 			add_integer(out, value);
+		if (value->marks & XAUDIT_READ_VALUE_FD)
+			add_descriptor(out, value);
 	}
 }
 
 size_t xaudit_read_value_text(const struct xaudit_read_value *value, char *to, size_t room)
 {
-	struct out out = { to, room, 0 };
+	struct out out = { .to = to, .room = room };
 
 	add_value(&out, value);
 	return finish(&out);
@@ -352,7 +371,7 @@ static void add_arguments(struct out *out, const struct xaudit_read_values *ente
 size_t xaudit_read_arguments_text(const struct xaudit_read_values *entered, const struct xaudit_read_values *ended,
 	char *to, size_t room)
 {
-	struct out out = { to, room, 0 };
+	struct out out = { .to = to, .room = room };
 
 	add_arguments(&out, entered, ended);
 	return finish(&out);
@@ -382,7 +401,7 @@ static void add_result(struct out *out, const struct xaudit_read_values *ended, 
 
 size_t xaudit_read_result_text(const struct xaudit_read_values *ended, int how, char *to, size_t room)
 {
-	struct out out = { to, room, 0 };
+	struct out out = { .to = to, .room = room };
 
 	add_result(&out, ended, how);
 	return finish(&out);
@@ -390,10 +409,26 @@ size_t xaudit_read_result_text(const struct xaudit_read_values *ended, int how, 
 
 size_t xaudit_read_call_text(const struct xaudit_read_call *call, char *to, size_t room)
 {
-	struct out out = { to, room, 0 };
+	struct out out = { .to = to, .room = room };
 
 	add_name(&out, call->function->name);
 	add_arguments(&out, call->entered, call->ended);
+	add_result(&out, call->ended, (int)call->how);
+	return finish(&out);
+}
+
+size_t read_api_arguments(const struct xaudit_read_call *call, const struct read_api_view *view, char *to, size_t room)
+{
+	struct out out = { .to = to, .room = room, .view = view };
+
+	add_arguments(&out, call->entered, call->ended);
+	return finish(&out);
+}
+
+size_t read_api_outcome(const struct xaudit_read_call *call, const struct read_api_view *view, char *to, size_t room)
+{
+	struct out out = { .to = to, .room = room, .view = view };
+
 	add_result(&out, call->ended, (int)call->how);
 	return finish(&out);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/read/events/chunks.h"
+#include "tool/read/events/decode.h"
 #include "tool/read/events/dense.h"
 #include "tool/read/family.h"
 
@@ -42,4 +43,29 @@ bool read_chunk_again(struct read_chunk *chunk)
 		return false;
 	chunk->head = head;
 	return true;
+}
+
+size_t read_chunk_settled(const struct read_chunk *chunk, const uint64_t *words, size_t have, size_t whole,
+	uint64_t pos, uint64_t *hole, bool *wait)
+{
+	size_t good = 0;
+
+	while (good < have) {
+		uint64_t word = words[good];
+		size_t payload = TRACE_PAYLOAD_OF(word);
+		bool first = payload && good + 1 < whole && TRACE_TYPE_OF(word) == TRACE_CONTROL &&
+			     read_chunk_is_unwritten(chunk, words[good + 1]);
+		/*
+		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
+		 * first word tells; where values are not written, their event's word does.
+		 */
+		if ((first || read_decode_is_hole(word) || read_decode_is_reserved(word)) &&
+			*hole != pos + good * 8) {
+			*hole = pos + good * 8;
+			*wait = true;
+			break;
+		}
+		good += 1 + payload;
+	}
+	return good;
 }

@@ -21,4 +21,12 @@ size_t read_chunks_read(
 size_t read_chunks_look_at(struct read_chunks *chunks, const struct read_chunk *chunk, void *to, size_t size,
 	uint64_t offset, int *error);
 
+/*
+ * Of a chunk that grows, `have` words from position pos on, and behind them unwritten ones, `whole` in all: how many of
+ * them, from the first on, are events, or will never be. A word that was not written yet, with words after it, is a
+ * hole if it is still unwritten at the next look: *hole keeps its position till then, 0: none; *wait is set.
+ */
+size_t read_chunk_settled(const struct read_chunk *chunk, const uint64_t *words, size_t have, size_t whole,
+	uint64_t pos, uint64_t *hole, bool *wait);
+
 #endif

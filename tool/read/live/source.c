@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/read/live/source.h"
+
+#include <stdlib.h>
+
+#include "tool/read/damage/memory.h"
+#include "tool/read/events/chunk_words.h"
+#include "tool/read/process_load.h"
+#include "tool/read/values/layout.h"
+
+#define ROOM   (READ_SOURCE_BLOCK / sizeof(uint64_t))
+#define GLANCE 64 /* words */
+#define GLANCES 8 /* looks at a chunk that does not grow, before there is one at what is behind it */
+
+static uint32_t event_of(void *process, uint32_t number)
+{
+	const struct read_layout *layout = read_process_layout_now(process, number);
+
+	return layout ? layout->event : READ_DECODE_UNKNOWN;
+}
+
+bool read_source_open(struct read_source *s, struct read_process *process, unsigned number, bool from_end)
+{
+	*s = (struct read_source){ .number = number, .first = from_end ? READ_CHUNKS_NEWEST : 0 };
+	read_chunks_follow(&s->chunks, process, number);
+	read_chunks_look(&s->chunks);
+	s->decoder.event_of = event_of;
+	s->decoder.source = process;
+	return read_memory_resize(process->family->damage, &s->words, ROOM, sizeof(*s->words));
+}
+
+void read_source_close(struct read_source *s)
+{
+	read_chunks_close(&s->chunks);
+	free(s->words);
+	s->words = NULL;
+}
+
+/* ---- chunks ---- */
+
+static void be_due(struct read_source *s, enum read_source_what what)
+{
+	s->due |= 1u << what;
+}
+
+static void begin(struct read_source *s, const struct read_chunk *chunk)
+{
+	const struct trace_chunk *head = &chunk->head;
+	uint32_t stack = head->stack & TRACE_ID_MASK;
+
+	if (s->begun && head->seq > s->chunk.head.seq + 1) {
+		s->gone += head->seq - s->chunk.head.seq - 1;
+		be_due(s, READ_SOURCE_GONE);
+	}
+	s->lost += head->lost;
+	if (head->lost)
+		be_due(s, READ_SOURCE_LOST);
+	if (!s->begun || head->tid != s->tid) {
+		s->tid = s->decoder.tid = head->tid;
+		s->decoder.stack = 0;
+		be_due(s, READ_SOURCE_THREAD);
+	}
+	if (stack != s->decoder.stack)
+		be_due(s, READ_SOURCE_STACK);
+	s->decoder.stack = stack;
+	s->decoder.time = head->clock;
+	s->chunk = *chunk;
+	s->begun = true;
+	s->pos = head->head_size;
+	s->hole = 0;
+	s->done = false;
+}
+
+static bool go_to(struct read_source *s, uint64_t seq)
+{
+	struct read_chunk chunk;
+
+	if (!read_chunks_find(&s->chunks, seq, &chunk))
+		return false;
+	begin(s, &chunk);
+	return true;
+}
+
+/* Goes behind the present chunk. Returns false if there is nothing yet. */
+static bool go_on(struct read_source *s)
+{
+	struct read_chunk chunk;
+	uint64_t seq = s->chunk.head.seq;
+
+	if (go_to(s, seq + 1))
+		return true;
+	/* Of a ring, it may be overwritten. */
+	if (!read_chunks_find_above(&s->chunks, seq + 1, &chunk))
+		return false;
+	begin(s, &chunk);
+	return true;
+}
+
+/* Words of the present chunk from that position on; returns how many. */
+static size_t read_words(struct read_source *s, uint64_t *to, size_t room, uint64_t pos)
+{
+	uint64_t end = s->chunk.head.used ? s->chunk.head.used : s->chunk.head.size;
+	uint64_t want = end > pos ? end - pos : 0;
+
+	want = want < room * sizeof(*to) ? want : room * sizeof(*to);
+	return read_chunks_look_at(&s->chunks, &s->chunk, to, want, s->chunk.begin + pos, NULL) / sizeof(*to);
+}
+
+/* Goes behind all words that are there. */
+static void go_to_end(struct read_source *s)
+{
+	for (size_t n; (n = read_words(s, s->words, ROOM, s->pos));) {
+		size_t last = n;
+
+		while (last && read_chunk_is_unwritten(&s->chunk, s->words[last - 1]))
+			last--;
+		s->pos += last * sizeof(uint64_t);
+		if (last < n || n < ROOM)
+			return;
+	}
+}
+
+static bool go_to_first(struct read_source *s)
+{
+	bool to_end = s->first == READ_CHUNKS_NEWEST;
+	struct read_chunk chunk;
+
+	/* A ring may have lost its first chunks. */
+	if (!go_to(s, s->first)) {
+		if (!s->first && read_chunks_find_above(&s->chunks, 0, &chunk))
+			begin(s, &chunk);
+		else
+			return false;
+	}
+	if (to_end) {
+		go_to_end(s);
+		s->due &= ~(1u << READ_SOURCE_LOST);
+		s->lost = 0;
+	}
+	return true;
+}
+
+/* ---- blocks ---- */
+
+/* Is the chunk still where it was, or where it was copied to? */
+static bool is_there(struct read_source *s)
+{
+	return read_chunk_again(&s->chunk) ||
+	       (read_chunks_find_copy(&s->chunks, &s->chunk) && read_chunk_again(&s->chunk));
+}
+
+/* What of the words may be taken. over: nothing will come behind them. */
+static size_t look(struct read_source *s, bool over)
+{
+	size_t whole = read_words(s, s->words, ROOM, s->pos), have = whole, good;
+	bool wait = false;
+
+	while (have && read_chunk_is_unwritten(&s->chunk, s->words[have - 1]))
+		have--;
+	if (over)
+		return whole == ROOM ? whole : have;
+	good = read_chunk_settled(&s->chunk, s->words, have, whole, s->pos, &s->hole, &wait);
+	/* Zeros at the end may be data of a custom event; if it is not here as a whole, the decoder leaves it. */
+	return good < whole ? good : whole;
+}
+
+/* Nothing was stored since the last look, as it seems at a glance. */
+static bool is_idle(struct read_source *s)
+{
+	uint64_t words[GLANCE];
+	size_t n = 0, have;
+
+	if (s->done || s->chunk.head.used || !read_chunk_again(&s->chunk) || s->chunk.head.used)
+		return false;
+	have = read_words(s, words, GLANCE, s->pos);
+	while (n < have && read_chunk_is_unwritten(&s->chunk, words[n]))
+		n++;
+	return n == have && n;
+}
+
+/* Takes note of how far the decoder has come. Returns how many words it could not take, if it took none. */
+static size_t leave_block(struct read_source *s)
+{
+	struct read_decoder *d = &s->decoder;
+	size_t left = d->at || d->skip ? 0 : d->have;
+
+	s->pos += (d->at + d->skip) * sizeof(uint64_t);
+	d->at = d->have = d->skip = 0;
+	return left;
+}
+
+/* The chunk was overwritten, and has no copy: what is left of it is gone. */
+static bool lose_chunk(struct read_source *s)
+{
+	if (!go_on(s))
+		return false;
+	s->gone++;
+	be_due(s, READ_SOURCE_GONE);
+	return true;
+}
+
+/*
+ * Reads the next block, or begins the next chunk. Returns false if there is nothing now. A block that ends within an
+ * event is left there by the decoder, and the next one begins with it.
+ */
+static bool next_block(struct read_source *s)
+{
+	struct read_decoder *d = &s->decoder;
+	struct read_chunk other;
+	size_t left = leave_block(s), good;
+	bool over;
+
+	if (!s->begun)
+		return go_to_first(s);
+	if (s->done)
+		return go_on(s);
+	/* A thread that never finishes its chunk, though it has begun another one, is rare: so it is asked for rarely. */
+	if (!left && is_idle(s) && ++s->idle % GLANCES)
+		return false;
+	do {
+		/*
+		 * Is there a newer chunk already? Asked before the words are read: if so, words that are not there will
+		 * not come.
+		 */
+		over = !s->chunk.head.used && read_chunks_find(&s->chunks, s->chunk.head.seq + 1, &other);
+		if (!is_there(s))
+			return lose_chunk(s);
+		over |= s->chunk.head.used != 0;
+		good = look(s, over);
+	} while (s->chunk.reused && !read_chunk_again(&s->chunk));
+	d->words = s->words;
+	d->rest = UINT64_MAX; /* they may come */
+	d->values.last = SIZE_MAX;
+	d->have = good;
+	if (good > left)
+		return true;
+	s->done = over;
+	return over && go_on(s);
+}
+
+/* ---- events ---- */
+
+static void set_head(struct read_source *s, enum read_source_what what, uint64_t ticks)
+{
+	s->head = (struct read_source_event){ .what = what, .ticks = ticks };
+	s->has = true;
+}
+
+static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+{
+	struct read_source *s = user;
+	const struct read_decode_values *values = read_decode_values_at(&s->decoder, at);
+
+	(void)time;
+	set_head(s, READ_SOURCE_CALL, now);
+	s->head.type = type;
+	s->head.id = id;
+	if (values) {
+		s->head.layout = read_process_layout(s->chunks.process, values->layout);
+		s->head.bytes = (const uint8_t *)&s->words[values->first + 1];
+		s->head.size = values->words * 8;
+		s->head.flawed = values->flawed;
+	}
+	return true;
+}
+
+static bool take_other(void *user, enum read_decoded what)
+{
+	struct read_source *s = user;
+
+	switch (what) {
+	case READ_DECODED_THREAD:
+		s->tid = s->decoder.tid;
+		set_head(s, READ_SOURCE_THREAD, s->decoder.now);
+		return true;
+	case READ_DECODED_CRASH:
+		set_head(s, READ_SOURCE_CRASH, s->decoder.now);
+		s->head.count = (uint64_t)s->decoder.signal;
+		return true;
+	case READ_DECODED_STACK:
+		set_head(s, READ_SOURCE_STACK, s->decoder.now);
+		return true;
+	case READ_DECODED_PART:
+		set_head(s, READ_SOURCE_PART, s->decoder.now);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What a chunk's beginning tells. Returns false if there is nothing more of that. */
+static bool tell_due(struct read_source *s)
+{
+	uint64_t now = s->chunk.head.clock > s->decoder.now ? s->chunk.head.clock : s->decoder.now;
+
+	if (!s->due)
+		return false;
+	enum read_source_what what = (enum read_source_what)__builtin_ctz(s->due);
+	s->due &= s->due - 1;
+	set_head(s, what, now);
+	s->head.count = what == READ_SOURCE_LOST ? s->lost : what == READ_SOURCE_GONE ? s->gone : 0;
+	if (what == READ_SOURCE_LOST)
+		s->lost = 0;
+	if (what == READ_SOURCE_GONE)
+		s->gone = 0;
+	return true;
+}
+
+bool read_source_next(struct read_source *s)
+{
+	while (!s->has) {
+		if (tell_due(s))
+			return true;
+		if (s->decoder.at < s->decoder.have && !s->decoder.skip) {
+			read_decode_block(&s->decoder, take_event, take_other, s);
+			if (s->has)
+				return true;
+		}
+		if (!next_block(s))
+			return false;
+	}
+	return true;
+}
+
+uint64_t read_source_behind(struct read_source *s)
+{
+	struct read_chunk newest;
+
+	if (!s->begun || !read_chunks_find(&s->chunks, READ_CHUNKS_NEWEST, &newest))
+		return 0;
+	return newest.head.seq > s->chunk.head.seq
+		       ? (newest.head.seq - s->chunk.head.seq) * s->chunk.head.size : 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of one thread record while it grows, one by one, in the order in which they were stored: nothing is left
+ * out but what is not there any more. (tool/read/api/follow.h, which counts, leaves out what it has no time for.)
+ *
+ *	read_source_open(&s, process, number);
+ *	for (each look)
+ *		for (; read_source_next(&s); s.has = false)
+ *			s.head is the next event
+ *	read_source_close(&s);
+ *
+ * Looks are some ms apart: a word that was not written yet when the words after it were is one that nobody writes if it
+ * is so at the next look, too. What can't be read is no damage here, as it may be about to be written: it is not there.
+ *
+ * One thread (tool/read/folder.h).
+ */
+#ifndef XAUDIT_TOOL_READ_LIVE_SOURCE_H
+#define XAUDIT_TOOL_READ_LIVE_SOURCE_H
+
+#include "tool/read/events/chunks.h"
+#include "tool/read/events/decode.h"
+
+#define READ_SOURCE_BLOCK (64u << 10) /* bytes */
+
+/* What is to be told, in this order, where a chunk begins; and, beyond, what the decoder tells. */
+enum read_source_what {
+	READ_SOURCE_LOST,   /* count events were lost here */
+	READ_SOURCE_THREAD, /* what follows is of thread tid, which has no open calls on a stack without number */
+	READ_SOURCE_GONE,   /* chunks are missing here: count of them */
+	READ_SOURCE_STACK,  /* what follows is on decoder.stack */
+	READ_SOURCE_PART,   /* as read_decoder.calls and outer tell */
+	READ_SOURCE_CALL,   /* type, id, values */
+	READ_SOURCE_CRASH,  /* count: the signal */
+};
+
+struct read_source_event {
+	enum read_source_what what;
+	enum trace_type type;
+	uint32_t id;
+	uint64_t ticks;
+	uint64_t count;
+	const struct read_layout *layout; /* of the values, or NULL */
+	const uint8_t *bytes;		  /* until the next read_source_next() */
+	uint32_t size;
+	bool flawed;
+};
+
+struct read_source {
+	struct read_chunks chunks;
+	unsigned number;
+	bool begun;
+	struct read_chunk chunk; /* the present one */
+	uint64_t first;		 /* the chunk to begin with; READ_CHUNKS_NEWEST: behind what is there now */
+	uint64_t pos;		 /* in it, as of plain words: of the word after the block */
+	uint64_t hole;
+	bool done;		 /* all of it was taken */
+	unsigned idle;
+	uint64_t *words;	 /* the block: the decoder has it */
+	struct read_decoder decoder;
+	unsigned due; /* bits 1 << what: to be told before the block */
+	uint64_t lost, gone;
+	uint32_t tid;
+	struct read_source_event head;
+	bool has; /* head is there, and was not taken */
+};
+
+/* Reads it from its first chunk on, or from its end on. Returns false without memory, which is noted. */
+bool read_source_open(struct read_source *source, struct read_process *process, unsigned number, bool from_end);
+void read_source_close(struct read_source *source);
+
+/* Makes the next event the head, unless there is one. Returns false: there is none now. */
+bool read_source_next(struct read_source *source);
+
+/* How many bytes of it, about, were recorded but not taken yet. */
+uint64_t read_source_behind(struct read_source *source);
+
+#endif
