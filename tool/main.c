@@ -17,6 +17,7 @@ static const struct {
 	int (*main)(int argc, char **argv);
 } subcommand[] = {
 	{ "record", "run a command and record the calls of functions in its libraries", record_main },
+	{ "trace", "run a command and print its calls as they end", trace_main },
 	{ "report", "calls and times per function, library or thread", report_main },
 	{ "replay", "the calls as an indented tree, with durations", replay_main },
 	{ "dump", "every event, in time order over all threads", dump_main },
@@ -83,7 +84,6 @@ static const struct {
 	{ "status", "ctl PID status" },
 	{ "stop", "ctl PID stop" },
 	{ "top", "ctl PID top" },
-	{ "trace", "record" },
 };
 
 /* What was probably meant; NULL: that can't be told. The caller frees it. */

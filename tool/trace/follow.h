@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Follows a trace while it is recorded, and prints its calls as they end. A thread looks at the trace every LOOK_MS and
+ * makes lines (line.h); another one writes them (output.h). The program waits for neither: what it records is in files.
+ *
+ * Where the reader of the lines is slow, they wait in the files, up to FOLLOW_BEHIND bytes of events. Of what is beyond
+ * that, calls are read and counted, but no lines are made, until half of it is left; a line then tells how many were
+ * left out. So what is late is bounded, and so is the room on the disk: chunks that were read are given back, unless
+ * the trace is kept.
+ *
+ * The main thread begins it, tells when the command has ended, and waits; meanwhile all else here belongs to the
+ * thread.
+ */
+#ifndef XAUDIT_TOOL_TRACE_FOLLOW_H
+#define XAUDIT_TOOL_TRACE_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/trace/line.h"
+
+#define FOLLOW_BEHIND (64u << 20)
+
+struct follow_options {
+	struct line_options line;
+	int fd;		      /* where lines go */
+	bool lines, table;    /* which of the two is printed */
+	bool failed, good;    /* only calls that failed; only those that did not */
+	bool quiet;	      /* nothing about how processes end */
+	uint32_t pid;	      /* follow this process; 0: a folder */
+};
+
+/*
+ * Begins. folder: of a trace that begins; NULL: options->pid. Returns false after a line on stderr.
+ */
+bool follow_begin(const struct follow_options *options, const char *folder);
+
+/*
+ * The command, whose status is as of waitpid, has ended; pid 0: it did not run, or there is none. Waits until all that
+ * processes of the trace do was printed, or a signal tells to end: returns that, or 0.
+ */
+int follow_end(int pid, int status);
+
+#endif
