@@ -27,6 +27,7 @@
 #define LAST_MS	 5   /* when the command has ended */
 #define LOOKS	 3   /* then at least: what it forked last may be about to be seen */
 #define SLOW_MS	 100 /* a wait for the reader, before the trace is looked at again */
+#define OFTEN	 1024 /* calls, before the clock is read to know whether to look how much is behind */
 #define CAUGHT_MS 200 /* for the reader, after a signal */
 
 static struct {
@@ -45,6 +46,7 @@ static struct {
 	int state;	    /* how it ended */
 	uint64_t end, left_out; /* calls since the last line */
 	uint64_t all_left_out;
+	uint64_t calls;
 	uint64_t asked;	    /* when it was looked how much is behind */
 	bool behind;
 } follow = { .lock = PTHREAD_MUTEX_INITIALIZER, .news = -1 };
@@ -67,7 +69,10 @@ static bool is_behind(void)
 	if (now - follow.asked < SLOW_MS * 1000000ull)
 		return follow.behind;
 	follow.asked = now;
-	follow.behind = read_live_behind(follow.live) > (follow.behind ? FOLLOW_BEHIND / 2 : FOLLOW_BEHIND);
+	uint64_t most = follow.options.behind;
+	follow.behind = read_live_behind(follow.live) > (follow.behind ? most / 2 : most);
+	if (!follow.options.keep)
+		read_live_give_back(follow.live);
 	return follow.behind;
 }
 
@@ -121,11 +126,9 @@ static void see_thread(uint32_t tid)
 
 static void put_call(struct read_live_process *process, const struct xaudit_read_call *call, enum line_part part)
 {
-	if (follow.behind && is_behind()) {
-		leave_out();
-		return;
-	}
-	if (!put_left_out()) {
+	if (!(++follow.calls % OFTEN))
+		is_behind();
+	if (follow.behind || !put_left_out()) {
 		leave_out();
 		return;
 	}
@@ -151,12 +154,27 @@ static bool is_wanted(const struct xaudit_read_call *call, bool failed)
 	return !follow.options.good || (!failed && call->how == XAUDIT_READ_RETURNED);
 }
 
+/* Of a call that ends the process, with what status. */
+static void see_exit(struct read_live_process *process, const struct xaudit_read_call *call)
+{
+	struct xaudit_read_value value[XAUDIT_READ_VALUES];
+	const char *name = call->function->name;
+
+	if (strcmp(name, "exit") && strcmp(name, "_exit") && strcmp(name, "_Exit") && strcmp(name, "quick_exit"))
+		return;
+	if (xaudit_read_values(call->entered, value, XAUDIT_READ_VALUES) &&
+		value->role == XAUDIT_READ_VALUE_ARGUMENT && !value->place)
+		process->exits = 1 + (int)(value->number & 0xff);
+}
+
 static void take_call(void *user, struct read_live_process *process, struct xaudit_read_call *call)
 {
 	bool failed = call->ended && xaudit_read_values_failed(call->ended);
 
 	(void)user;
 	see_thread(call->tid);
+	if (call->how != XAUDIT_READ_RETURNED)
+		see_exit(process, call);
 	if (follow.options.line.descriptors)
 		descriptors_opened(process, call);
 	if (is_wanted(call, failed) || call->user[0]) {
@@ -238,6 +256,8 @@ static void take_end(void *user, struct read_live_process *process)
 		follow.over = true;
 	else if (process->signal)
 		say_killed(process->pid, process->signal, false);
+	else if (process->exits)
+		say_status(process->pid, (process->exits - 1) << 8);
 	else
 		say_end(process->pid, process->state == XAUDIT_READ_STATE_ENDED ? "exited" : "ended");
 }
@@ -278,6 +298,7 @@ static void *serve(void *unused)
 	for (int last = 0; !is_stopped();) {
 		unsigned running = read_live_look(follow.live, READ_LIVE_SLACK);
 
+		is_behind();
 		tell_end(false);
 		pthread_mutex_lock(&follow.lock);
 		bool ended = follow.ended;
@@ -304,6 +325,8 @@ bool follow_begin(const struct follow_options *options, const char *folder)
 	struct xaudit_read_error why = { .text = "" };
 
 	follow.options = *options;
+	if (!options->behind)
+		follow.options.behind = isatty(options->fd) ? FOLLOW_BEHIND_TERMINAL : FOLLOW_BEHIND;
 	follow.line.options = options->line;
 	follow.line.real = (int64_t)tool_now_on(CLOCK_REALTIME) - (int64_t)tool_now();
 	follow.live = folder ? read_live_open(folder, &hooks, NULL, &why)

@@ -49,6 +49,22 @@ static bool take_selection(const struct options_given *given)
 	return select_take(&options->select, given->value);
 }
 
+static bool take_size(const struct options_given *given)
+{
+	static const char units[] = "kMG";
+	struct trace_options *options = given->context;
+	char *end;
+	unsigned long long number = strtoull(given->value, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+
+	if (given->value[0] < '0' || given->value[0] > '9' || (*end && (!unit || end[1])) || number > 1ull << 30 ||
+		number << shift < 1u << 20)
+		return options_wrong(given, given->row->allowed);
+	options->follow.behind = number << shift;
+	return true;
+}
+
 static bool take_nothing(const struct options_given *given)
 {
 	(void)given;
@@ -80,6 +96,8 @@ static const struct options_row own_rows[] = {
 	{ 'q', "quiet", NULL, "no lines about how processes end", .take = options_flag, AT(follow.quiet) },
 	{ 'p', "attach", "PID", "trace a process that runs under xaudit, from now on",
 		.take = options_number, .most = INT32_MAX, AT(pid), .allowed = "the id of a process" },
+	{ 0, "behind", "SIZE", "how much recorded may wait to be printed, from 1M up (1G, to a terminal 64M)",
+		.take = take_size, AT(follow.behind), .allowed = "a size from 1M up, as in 64M or 2G" },
 	{ 0, "command", "TEXT", "run this command, whose words are separated as a shell does it",
 		.take = options_text, AT(command) },
 	{ 0, "keep", "DIR", "keep the trace in this folder, for xaudit report and the others",
@@ -291,6 +309,7 @@ static int trace(struct trace_options *options, char **command)
 
 	options->follow.line.text = options->text;
 	options->follow.table = options->table || options->both;
+	options->follow.keep = options->keep;
 	options->follow.lines = !options->table || options->both;
 	if (!check(options, *command) || (options->command && !split(options->command, &words)))
 		return status;

@@ -232,7 +232,7 @@ const struct xaudit_read_change *xaudit_read_process_change(struct xaudit_read_p
 
 /* ---- what became of it ---- */
 
-int xaudit_read_process_state(struct xaudit_read_process *process)
+int read_api_state(enum read_process_state state)
 {
 	static const int states[READ_PROCESS_STATES] = {
 		[READ_PROCESS_ENDED] = XAUDIT_READ_STATE_ENDED,
@@ -242,8 +242,13 @@ int xaudit_read_process_state(struct xaudit_read_process *process)
 		[READ_PROCESS_GONE] = XAUDIT_READ_STATE_GONE,
 	};
 
+	return states[state];
+}
+
+int xaudit_read_process_state(struct xaudit_read_process *process)
+{
 	read_api_take(process);
-	int state = states[read_process_state(process->read)];
+	int state = read_api_state(read_process_state(process->read));
 	read_api_leave(process);
 	return state;
 }

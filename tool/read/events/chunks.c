@@ -394,6 +394,12 @@ static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struc
 	struct trace_chunk head;
 	uint32_t places;
 
+	/* Most are where their number says: to one that lies far before the end that is the shortest way. */
+	if (seq != READ_CHUNKS_NEWEST && !best->file && seq < at / size &&
+		read_head(chunks, 't', seq * size, &head) && head.seq == seq) {
+		*best = chunk_at(chunks, 't', &head, seq * size);
+		return;
+	}
 	places_of(chunks, &places);
 	const uint64_t most = chunks->grows || seq != READ_CHUNKS_NEWEST ? places + 64 : UINT64_MAX;
 	while (at && older <= most && (!best->file || seq == READ_CHUNKS_NEWEST)) {

@@ -4,13 +4,16 @@
 
 #include <ctype.h> /* isdigit */
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h> /* NAME_MAX */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tool/base/now.h"
+#include "tool/read/api/facts.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/live/process.h"
@@ -19,6 +22,7 @@
 
 #define ASK_NS	  20000000u /* how often a process is asked whether it runs */
 #define LAST	  2	    /* looks at a process that has ended: a hole is one at the second */
+#define GIVEN	  (16u << 20) /* bytes of a file that are given back at a time */
 #define MOST	  50	    /* ... at most */
 #define SCAN_NS	  50000000  /* a folder's time may be that of changes so much later */
 
@@ -208,8 +212,8 @@ static void ask_state(struct read_live *live, struct live_process *process)
 		return;
 	process->asked = live->now.ns;
 	read_process_read_head(process->read);
-	process->public.state = (int)state_of(live, process);
-	if (process->public.state != READ_PROCESS_RUNNING)
+	process->public.state = read_api_state(state_of(live, process));
+	if (process->public.state != XAUDIT_READ_STATE_RUNNING)
 		process->last = 1;
 }
 
@@ -371,6 +375,36 @@ uint64_t read_live_behind(struct read_live *live)
 			if (live->process[i]->record[k])
 				bytes += read_source_behind(&live->process[i]->record[k]->source);
 	return bytes;
+}
+
+/* Events of a record that were told, as far as they are in t<n>. */
+static void give_back(const struct read_live *live, const struct live_process *process, struct read_source *source)
+{
+	uint64_t taken = read_source_taken(source);
+	char name[READ_FAMILY_NAME_SIZE], *path;
+
+	if (taken < source->given + GIVEN)
+		return;
+	source->given = taken;
+	read_family_file_name(name, 't', source->number, process->read->place);
+	if (asprintf(&path, "%s/%s/%s", live->path, process->read->family->name, name) < 0)
+		return;
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	free(path);
+	if (fd < 0)
+		return;
+	/* Where that can't be done, the file keeps them. */
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)taken))
+		source->given = UINT64_MAX - GIVEN;
+	close(fd);
+}
+
+void read_live_give_back(struct read_live *live)
+{
+	for (unsigned i = 0; live->path && i < live->processes; i++)
+		for (unsigned k = 0; k < live->process[i]->records && !live->process[i]->over; k++)
+			if (live->process[i]->record[k])
+				give_back(live, live->process[i], &live->process[i]->record[k]->source);
 }
 
 bool read_live_no_memory(const struct read_live *live)

@@ -33,7 +33,8 @@ struct read_live_process {
 	int state;	 /* of its end: enum xaudit_read_state */
 	int signal;	 /* of a crash that it was about to end by; 0: none */
 	uint64_t end;	 /* ns: when its end was seen */
-	void *user;	 /* the caller's, first NULL */
+	void *user;	 /* the caller's, first NULL and 0 */
+	int exits;
 };
 
 /*
@@ -68,6 +69,9 @@ void read_live_stop(struct read_live *live);
 
 /* How many bytes of events, about, are in the files that no look has come to. */
 uint64_t read_live_behind(struct read_live *live);
+
+/* Gives the room on the disk back that events take which were told: of a trace that nobody else is to read. */
+void read_live_give_back(struct read_live *live);
 
 /* Did memory run out? Then not all was told. */
 bool read_live_no_memory(const struct read_live *live);

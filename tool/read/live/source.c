@@ -9,6 +9,7 @@
 #include "tool/read/values/layout.h"
 
 #define ROOM   (READ_SOURCE_BLOCK / sizeof(uint64_t))
+#define KEPT   128 /* chunks: one lies at most so far before the place of its number */
 #define GLANCE 64 /* words */
 #define GLANCES 8 /* looks at a chunk that does not grow, before there is one at what is behind it */
 
@@ -330,4 +331,12 @@ uint64_t read_source_behind(struct read_source *s)
 		return 0;
 	return newest.head.seq > s->chunk.head.seq
 		       ? (newest.head.seq - s->chunk.head.seq) * s->chunk.head.size : 0;
+}
+
+uint64_t read_source_taken(const struct read_source *s)
+{
+	const struct read_process *process = s->chunks.process;
+	uint64_t seq = s->begun ? s->chunk.head.seq : 0;
+
+	return seq > KEPT ? (seq - KEPT) * process->head.ring_chunk : 0;
 }

@@ -62,6 +62,7 @@ struct read_source {
 	uint32_t tid;
 	struct read_source_event head;
 	bool has; /* head is there, and was not taken */
+	uint64_t given; /* of t<n>, what live.c has given back */
 };
 
 /* Reads it from its first chunk on, or from its end on. Returns false without memory, which is noted. */
@@ -73,5 +74,8 @@ bool read_source_next(struct read_source *source);
 
 /* How many bytes of it, about, were recorded but not taken yet. */
 uint64_t read_source_behind(struct read_source *source);
+
+/* All that t<n> has before this offset was taken. */
+uint64_t read_source_taken(const struct read_source *source);
 
 #endif
