@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record report replay dump info graph stacks slow outliers loads'
+	local commands='record trace report replay dump info graph stacks slow outliers loads'
 	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -41,7 +41,7 @@ _xaudit()
 	columns+=' self-p50'
 	local command=${words[1]} options= takes=
 	case $command in
-	record | check | env)
+	record | trace | check | env)
 		if [[ $command == env ]]; then
 			options='--config= --format= --help'
 			takes='-c|-f|--config|--format'
@@ -52,7 +52,16 @@ _xaudit()
 			options+=' --sched --context= --args-of-all --args= --results= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--config'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
+		elif [[ $command == trace ]]; then
+			options='--trace= --output= --nested --summary-only --summary --timestamps'
+			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --successful-only'
+			options+=' --failed-only --quiet --attach= --behind= --command= --keep= --filter= --library='
+			options+=' --notrace= --kinds= --buffer= --size-limit= --overflow= --follow= --depth= --time='
+			options+=' --below= --clock= --config= --help'
+			takes='-e|-o|-s|-p|-F|-l|--trace|--output|--string-limit|--attach|--behind|--command|--keep'
+			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
+			takes+='|--depth|--time|--below|--clock|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
 			options+=' --error-exitcode= --format= --output= --no-demangle --help'
@@ -76,8 +85,12 @@ _xaudit()
 			fi
 			return
 		fi
+		# Letters of trace that are strace's take no value.
+		[[ $command == trace && $prev == -[ctr] ]] && prev=
 		case $prev in
-		-o | --output) [[ $command == check ]] && compopt -o default || compopt -o dirnames; return ;;
+		-e | -s | -p | --trace | --string-limit | --attach | --behind | --command) return ;;
+		--keep) compopt -o dirnames; return ;;
+		-o | --output) [[ $command == @(check|trace) ]] && compopt -o default || compopt -o dirnames; return ;;
 		-f | --format)
 			[[ $command == env ]] && options='shell systemd plain' || options='text json'
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -5,7 +5,7 @@
 # import only xaudit_read_*, and its files include xaudit-read.h only. tool/record/trim.c writes, so it is none of them;
 # tool/pack/ does not read traces, but makes files that the library reads, with the same code for their format. Nobody
 # else has asked for the names of functions that were never called (tool/record/unmatched.c), or where each file was
-# mapped (tool/perf/loads.c): so that is not public.
+# mapped (tool/perf/loads.c), or for calls while they are recorded (tool/trace/): so that is not public.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need nm
@@ -58,5 +58,9 @@ a/needs.c" 'a file that needs what is inside is found, and one that includes it'
 ok 'the command has objects to look at' test "$(find "$top_builddir/tool" -name 'xaudit-*.o' | wc -l)" -gt 50
 is "$(inside "$top_srcdir/tool" "$top_builddir/tool")" 'perf/loads.c
 record/trim.c
-record/unmatched.c' 'those named above do, and no other file'
+record/unmatched.c
+trace/descriptors.h
+trace/follow.c
+trace/line.c
+trace/line.h' 'those named above do, and no other file'
 done_testing

@@ -32,7 +32,7 @@ tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool
 	tool/read/api/timeline.h tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \
 	tool/read/api/trace.h tool/read/api/xaudit-read-events.h tool/read/api/xaudit-read-facts.h \
 	tool/read/api/xaudit-read-values.h tool/read/api/xaudit-read.h tool/read/api/values.c tool/read/api/values.h \
-	tool/read/api/values_text.c
+	tool/read/api/values_text.c tool/read/api/values_text.h
 tool_read_libread_la_SOURCES += tool/read/live/live.c tool/read/live/live.h tool/read/live/process.c \
 	tool/read/live/process.h tool/read/live/source.c tool/read/live/source.h
 xaudit_LDADD += tool/read/libread.la

@@ -442,7 +442,7 @@ void record_broker_start(const struct record_folder *folder)
 
 	const char *outer = getenv(BROKER_VARIABLE);
 	if (outer && *outer)
-		tool_error(record_speaker, "this runs under another `xaudit record`, which does not see what is traced here");
+		record_error("this runs under another `xaudit record`, which does not see what is traced here");
 	unsetenv(BROKER_VARIABLE);
 	broker.folder = folder->fd;
 	broker.end = eventfd(0, EFD_CLOEXEC);
@@ -456,7 +456,7 @@ void record_broker_start(const struct record_folder *folder)
 	broker.running = !error;
 	if (!error)
 		return;
-	tool_error(record_speaker, "programs that drop their rights may lose events, since they can't ask for files: %s",
+	record_error("programs that drop their rights may lose events, since they can't ask for files: %s",
 		strerror(error));
 	unsetenv(BROKER_VARIABLE);
 	record_broker_stop();
@@ -483,7 +483,7 @@ void record_broker_say(const struct record_folder *folder)
 	/* If the folder was removed, the user was told, and that is the reason of all refusals. */
 	if (!broker.refusals || folder->robbed)
 		return;
-	tool_error(record_speaker, "%s%u process%s asked for files of the trace in vain, %s%s (%d): %s",
+	record_error("%s%u process%s asked for files of the trace in vain, %s%s (%d): %s",
 		broker.refusals == REFUSED_NAMES ? "at least " : "", broker.refusals, broker.refusals == 1 ? "" : "es",
 		broker.refusals == 1 ? "" : "first ", *broker.first_comm ? broker.first_comm : "a program",
 		(int)broker.refused[0].pid, strerror(broker.first_error));

@@ -155,7 +155,7 @@ void record_drain_start(const struct record_folder *folder, uint64_t chunk)
 	drainer.running = !error;
 	if (!error)
 		return;
-	tool_error(record_speaker, "the program has to write its files itself: %s", strerror(error));
+	record_error("the program has to write its files itself: %s", strerror(error));
 	record_drain_stop();
 }
 

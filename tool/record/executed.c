@@ -68,5 +68,5 @@ void record_executed_say(void)
 	}
 	if (others && n < sizeof(line))
 		snprintf(line + n, sizeof(line) - n, "%s%" PRIu64 " others", n ? "; " : "", others);
-	tool_error(record_speaker, "%" PRIu64 " executed program%s ran untraced: %s", all, all == 1 ? "" : "s", line);
+	record_error("%" PRIu64 " executed program%s ran untraced: %s", all, all == 1 ? "" : "s", line);
 }

@@ -178,7 +178,7 @@ static bool is_busy(int record)
 
 static int refuse_busy(const char *path)
 {
-	tool_error(record_speaker, "another xaudit record writes into %s; wait for its end, or name another folder with -o",
+	record_error("another xaudit record writes into %s; wait for its end, or name another folder with -o",
 		path);
 	return -1;
 }
@@ -194,10 +194,10 @@ static bool is_trusted(int fd)
 static int refuse(const char *path, bool old, const char *what)
 {
 	if (old)
-		tool_error(record_speaker, "%s is in the way of the trace that was there before: it %s; move it away", path,
+		record_error("%s is in the way of the trace that was there before: it %s; move it away", path,
 			what);
 	else
-		tool_error(record_speaker, "%s exists and %s; name another one with -o", path, what);
+		record_error("%s exists and %s; name another one with -o", path, what);
 	return -1;
 }
 
@@ -211,7 +211,7 @@ static int look_there(struct there *there, int parent, const char *name, const c
 	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT)
 			return 0;
-		tool_error(record_speaker, "%s can't be used: %s", path, strerror(errno));
+		record_error("%s can't be used: %s", path, strerror(errno));
 		return -1;
 	}
 	if (!S_ISDIR(st.st_mode))
@@ -228,7 +228,7 @@ static int look_there(struct there *there, int parent, const char *name, const c
 		return refuse(path, old, "belongs to another user");
 	there->content = look(there->fd);
 	if (there->content == CONTENT_UNREAD) {
-		tool_error(record_speaker, "%s can't be read: %s", path, strerror(errno));
+		record_error("%s can't be read: %s", path, strerror(errno));
 		return -1;
 	}
 	if (there->content == CONTENT_OTHER)
@@ -245,7 +245,7 @@ static int look_at_old(struct there *there, int parent, const char *name, const 
 	int error = there->fd < 0 ? 0 : clear_trace(there->fd, false);
 	if (!error)
 		return 0;
-	tool_error(record_speaker, "the older trace %s can't be removed: %s; remove it yourself", path,
+	record_error("the older trace %s can't be removed: %s; remove it yourself", path,
 		error == ENOTEMPTY ? "it holds files of other origin" : strerror(error));
 	return -1;
 }
@@ -283,9 +283,9 @@ static void restore_names(struct record_folder *folder)
 	int error = folder->kept ? change_name(folder->parent, old, folder->name) : 0;
 
 	if (error)
-		tool_error(record_speaker, "%s.old can't become %s again: %s", folder->path, folder->path, strerror(error));
+		record_error("%s.old can't become %s again: %s", folder->path, folder->path, strerror(error));
 	else if (folder->aside && (error = change_name(folder->parent, aside, old)))
-		tool_error(record_speaker, "%s.old.%d can't become %s.old again: %s", folder->path, (int)getpid(),
+		record_error("%s.old.%d can't become %s.old again: %s", folder->path, (int)getpid(),
 			folder->path, strerror(error));
 	folder->kept = folder->aside = false;
 	free(old);
@@ -304,7 +304,7 @@ static int keep_older(struct record_folder *folder, bool has_old)
 		folder->kept = !error;
 	}
 	if (error) {
-		tool_error(record_speaker, "the trace %s can't be kept as %s.old: %s; name another folder with -o",
+		record_error("the trace %s can't be kept as %s.old: %s; name another folder with -o",
 			folder->path, folder->path, strerror(error));
 		restore_names(folder);
 	}
@@ -317,7 +317,7 @@ static int keep_older(struct record_folder *folder, bool has_old)
 
 static int cannot_make(const struct record_folder *folder, long error)
 {
-	tool_error(record_speaker, "the folder %s can't be made: %s; name another one with -o", folder->path,
+	record_error("the folder %s can't be made: %s; name another one with -o", folder->path,
 		error == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-error));
 	return -1;
 }
@@ -330,7 +330,7 @@ static int make_record(struct record_folder *folder)
 	if (fd == -EEXIST)
 		return refuse_busy(folder->path);
 	if (fd < 0) {
-		tool_error(record_speaker, "%s/record can't be written: %s", folder->path, strerror((int)-fd));
+		record_error("%s/record can't be written: %s", folder->path, strerror((int)-fd));
 		return -1;
 	}
 	folder->record = (int)fd;
@@ -382,7 +382,7 @@ static int open_parent(struct record_folder *folder)
 	folder->name = slash[1] ? slash + 1 : "."; /* the root */
 	folder->parent = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder->parent < 0)
-		tool_error(record_speaker, "the folder %s can't be made: the one that it lies in can't be opened: %s",
+		record_error("the folder %s can't be made: the one that it lies in can't be opened: %s",
 			folder->path, strerror(errno));
 	free(parent);
 	return folder->parent < 0 ? -1 : 0;
@@ -461,7 +461,7 @@ void record_folder_begun(struct record_folder *folder)
 			error = errno;
 	}
 	if (error)
-		tool_error(record_speaker, "the older trace %s.old.%d can't be removed: %s; remove it yourself", folder->path,
+		record_error("the older trace %s.old.%d can't be removed: %s; remove it yourself", folder->path,
 			(int)getpid(), strerror(error));
 	if (fd >= 0)
 		close(fd);

@@ -143,14 +143,14 @@ static int make(const char *file, const char *folder, int shared)
 	int r = fd < 0 ? fd : cache_take_locked(&made, fd, file, &lock);
 	if (r) {
 		cache_unlock(&lock);
-		tool_error(record_speaker, "%s can't be analysed, so its functions have no kind entry: %s", file,
+		record_error("%s can't be analysed, so its functions have no kind entry: %s", file,
 			r == -ENOEXEC ? "it is no x86-64 program or library" : strerror(-r));
 		return RECORD_FAILED;
 	}
 	r = cache_put(&made, folder, shared);
 	cache_unlock(&lock);
 	if (r)
-		tool_error(record_speaker, "the index of %s can't be kept in %s, so its functions have no kind entry: %s",
+		record_error("the index of %s can't be kept in %s, so its functions have no kind entry: %s",
 			file, folder, cache_why_not(r));
 	return r ? RECORD_FAILED : 0;
 }
@@ -189,14 +189,14 @@ static void finish(const struct job *job)
 	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
-		tool_error(record_speaker, "%s can't be analysed, so its functions have no kind entry: signal %d (%s)",
+		record_error("%s can't be analysed, so its functions have no kind entry: signal %d (%s)",
 			job->file, WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
 static void say_long(size_t count)
 {
 	if (isatty(STDERR_FILENO))
-		tool_error(record_speaker, "analysing %zu file%s, once for all: which functions could be traced by entry",
+		record_error("analysing %zu file%s, once for all: which functions could be traced by entry",
 			count, count == 1 ? "" : "s");
 }
 
@@ -220,7 +220,7 @@ static void make_all(const struct record_indexes *missing, const char *folder, i
 				processors / (unsigned)beside);
 			end[jobs].events = POLLIN;
 			if (job[jobs].pid < 0)
-				tool_error(record_speaker, "%s can't be analysed, so its functions have no kind entry: %s",
+				record_error("%s can't be analysed, so its functions have no kind entry: %s",
 					missing->file[next], strerror(errno));
 			else
 				jobs++;
@@ -272,7 +272,7 @@ static void part(struct record_indexes *indexes, struct record_indexes *theirs)
 	}
 	indexes->count = kept;
 	if (theirs->count)
-		tool_error(record_speaker, "indexes of %zu file%s that other users may change are made for this trace alone",
+		record_error("indexes of %zu file%s that other users may change are made for this trace alone",
 			theirs->count, theirs->count == 1 ? "" : "s");
 }
 
@@ -289,10 +289,10 @@ void record_indexes_make(struct record_indexes *left, const struct rules *rules,
 	if (!left->count)
 		return;
 	if (!cache_own_folder(folder, sizeof(folder), &shared)) {
-		tool_error(record_speaker,
+		record_error(
 			"indexes are made for this trace alone: no folder is theirs; set XDG_CACHE_HOME or HOME");
 	} else if ((r = cache_may_put(folder, shared))) {
-		tool_error(record_speaker, "indexes are made for this trace alone: they can't be kept in %s: %s", folder,
+		record_error("indexes are made for this trace alone: they can't be kept in %s: %s", folder,
 			cache_why_not(r));
 	} else {
 		struct record_indexes theirs = { 0 };

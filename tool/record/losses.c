@@ -50,7 +50,7 @@ void record_losses_say(const struct record_losses *lost, unsigned processes)
 		return;
 	/* Recording stops at the limit, so only the events that were on their way are counted. */
 	if (lost->by[TRACE_LOST_SIZE_LIMIT])
-		tool_error(record_speaker, "the trace reached its size limit (size-limit), and what came later is not in it; "
+		record_error("the trace reached its size limit (size-limit), and what came later is not in it; "
 			"--size-limit=SIZE sets another");
 	if (lost->by[TRACE_LOST_SIZE_LIMIT] == lost->lost)
 		return;
@@ -60,7 +60,7 @@ void record_losses_say(const struct record_losses *lost, unsigned processes)
 	if (processes > 1)
 		snprintf(of, sizeof(of), " in %u of %u processes (%s)", lost->processes, processes, lost->which);
 	const char *record = info_record_reason(lost->record_error);
-	tool_error(record_speaker, "%" PRIu64 " of %s%" PRIu64 " events were lost%s%s %s%s%s", lost->lost,
+	record_error("%" PRIu64 " of %s%" PRIu64 " events were lost%s%s %s%s%s", lost->lost,
 		lost->about ? "about " : "", lost->events, of, lost_causes(cause, lost->by) > 1 ? ":" : "",
 		why ? why : "", record ? ", and " : "", record ? record : "");
 	free(why);

@@ -338,7 +338,7 @@ static void say_empty(
 	else
 		put_reasons(to, found, rules);
 	if (fclose(to) == 0 && text)
-		tool_error(record_speaker, "%s", text);
+		record_error("%s", text);
 	free(text);
 }
 
@@ -361,7 +361,7 @@ void record_outcome(const struct record_folder *folder, const struct record_opti
 
 	if (!dir) {
 		if (!folder->robbed)
-			tool_error(record_speaker, "the trace folder %s can't be read: %s", folder->path, strerror(errno));
+			record_error("the trace folder %s can't be read: %s", folder->path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -375,21 +375,21 @@ void record_outcome(const struct record_folder *folder, const struct record_opti
 	}
 	closedir(dir);
 	if (off && found.processes && !found.alive && !found.recorded)
-		tool_error(record_speaker, "nothing was recorded: the rules say that all begins switched off, and nobody "
+		record_error("nothing was recorded: the rules say that all begins switched off, and nobody "
 				     "switched anything on; while the "
 				     "command runs, `xaudit ctl PID enable FUNCTION` does");
 	else if (found.empty && found.empty == found.processes && !off)
 		say_empty(&found, options, rules);
 	else if (rules->below && found.processes && !found.alive && !found.recorded)
-		tool_error(record_speaker, "nothing was recorded: no function that -C names was called where it is traced; "
+		record_error("nothing was recorded: no function that -C names was called where it is traced; "
 				     "it must be among those that -l, -F and -k choose");
 	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))
-		tool_error(record_speaker, "what was recorded in %s was removed while the command ran, so there is no trace",
+		record_error("what was recorded in %s was removed while the command ran, so there is no trace",
 			folder->path);
 	else if (!found.processes && !folder->robbed)
 		record_untraced_say(options->command[0], path);
 	if (found.unread)
-		tool_error(record_speaker, "what %u process%s and %s children recorded was not looked at: out of memory; "
+		record_error("what %u process%s and %s children recorded was not looked at: out of memory; "
 			"`xaudit info` tells what was lost", found.unread, found.unread == 1 ? "" : "es",
 			found.unread == 1 ? "its" : "their");
 	record_unmatched_say(off || found.alive || found.empty == found.processes || found.unread);

@@ -73,7 +73,7 @@ static int close_record(const struct record_folder *folder, FILE *to)
 	if (to && fclose(to))
 		bad = 1;
 	if (bad)
-		tool_error(record_speaker, "%s/record can't be written: %s", folder->path, strerror(errno));
+		record_error("%s/record can't be written: %s", folder->path, strerror(errno));
 	return bad ? -1 : 0;
 }
 
@@ -113,14 +113,14 @@ static FILE *replace_record(struct record_folder *folder)
 	folder->robbed = true;
 	/* Nothing can be made in a folder that is gone; NFS calls it stale. */
 	if (fd == -ENOENT || fd == -ESTALE) {
-		tool_error(record_speaker, "the trace folder %s was removed while the command ran, so there is no trace",
+		record_error("the trace folder %s was removed while the command ran, so there is no trace",
 			folder->path);
 		return NULL;
 	}
 	tool_error(
 		"record", "%s/record was removed while the command ran, and perhaps more of the trace", folder->path);
 	if (fd < 0) {
-		tool_error(record_speaker, "%s/record can't be written: %s", folder->path, strerror((int)-fd));
+		record_error("%s/record can't be written: %s", folder->path, strerror((int)-fd));
 		return NULL;
 	}
 	close(folder->record);

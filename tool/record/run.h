@@ -14,6 +14,7 @@ enum record_status {
 
 /* The subcommand that messages name: `xaudit check` runs commands with these functions too. */
 extern const char *record_speaker;
+#define record_error(...) tool_error(record_speaker, __VA_ARGS__)
 
 /* What follows the command. Each pointer may be NULL. */
 struct record_watcher {

@@ -66,7 +66,7 @@ void record_sched_make(const struct record_folder *folder, const struct rules *r
 	sched.made = !error;
 	sched.clock = find_clock(rules);
 	if (error)
-		tool_error(record_speaker, "context switches can't be recorded: %s/%s: %s", folder->path, SCHED_NAME,
+		record_error("context switches can't be recorded: %s/%s: %s", folder->path, SCHED_NAME,
 			strerror(error));
 }
 
@@ -74,17 +74,17 @@ void record_sched_make(const struct record_folder *folder, const struct rules *r
 static void say_refused(int error)
 {
 	if ((error == EACCES || error == EPERM) && sched.head.paranoid > 2)
-		tool_error(record_speaker,
+		record_error(
 			"the kernel refuses context switches (kernel.perf_event_paranoid is %" PRId32
 			"), so --sched has only what each thread ran in all; `sysctl kernel.perf_event_paranoid=2`, or "
 			"CAP_PERFMON, would give them", sched.head.paranoid);
 	else if (error == EACCES || error == EPERM || error == ENOSYS)
-		tool_error(record_speaker,
+		record_error(
 			"context switches are refused (perf_event_open: %s), so --sched has only what each thread ran "
 			"in all; a container whose seccomp filter lets perf_event_open pass would give them",
 			strerror(error));
 	else
-		tool_error(record_speaker,
+		record_error(
 			"context switches can't be had (perf_event_open: %s), so --sched has only what each thread ran "
 			"in all", strerror(error));
 }
@@ -186,7 +186,7 @@ void record_sched_start(pid_t pid)
 	sched_file_head(&sched.head);
 	error = start_thread();
 	if (error)
-		tool_error(record_speaker, "context switches can't be recorded: %s", strerror(error));
+		record_error("context switches can't be recorded: %s", strerror(error));
 }
 
 /* Ends the thread. What it wrote is then the main thread's to go on with. */
@@ -221,12 +221,12 @@ void record_sched_stop(void)
 	sched_rings_end();
 	sched_totals_end();
 	if (sched_rings_lost())
-		tool_error(record_speaker, "%" PRIu64 " context switches were lost: times on processors are not known around "
+		record_error("%" PRIu64 " context switches were lost: times on processors are not known around "
 			"them", sched_rings_lost());
 	if (sched_file_error()) {
 		sched.head.error = (uint32_t)sched_file_error();
 		sched_file_head(&sched.head);
-		tool_error(record_speaker,
+		record_error(
 			"context switches could not be written, so times on processors are not known then: %s",
 			strerror(sched_file_error()));
 	}

@@ -127,7 +127,7 @@ static void say(const char *letters, const char *what, const char *help)
 			fprintf(to, "%s-%c '%s'", told++ ? ", " : "", pattern->letter, pattern->word);
 	}
 	if (fclose(to) == 0 && text && *text)
-		tool_error(record_speaker, "%s is named by %s; %s", what, text, help);
+		record_error("%s is named by %s; %s", what, text, help);
 	free(text);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tool/read/api/values.h"
+#include "tool/read/api/values_text.h"
 #include "tool/trace/descriptors.h"
 #include "tool/trace/shown.h"
 

@@ -135,6 +135,11 @@ int xaudit_read_values_failed(const struct xaudit_read_values *ended)
 	struct xaudit_read_value value[VALUES_MOST];
 	const struct xaudit_read_value *result = read_api_result(value, xaudit_read_values(ended, value, VALUES_MOST));
 
-	return result && ended->layout->has_fails && result->state == XAUDIT_READ_VALUE_WHOLE &&
+	if (!result || !ended->layout->has_fails)
+		return 0;
+	/* A text has no number: there is none where its address was 0. */
+	if (result->type == XAUDIT_READ_VALUE_TEXT || result->type == XAUDIT_READ_VALUE_BYTES)
+		return result->state == XAUDIT_READ_VALUE_NULL && !ended->layout->fails;
+	return result->state == XAUDIT_READ_VALUE_WHOLE &&
 	       !((result->number ^ (uint64_t)ended->layout->fails) & read_api_bits(result->size));
 }

@@ -32,18 +32,6 @@ struct read_api_values {
 const struct xaudit_read_values *read_api_keep_values(
 	struct read_damage *damage, struct read_api_values **kept, const struct xaudit_read_values *values);
 
-/* How texts of values are made, beyond what xaudit-read-values.h says. */
-struct read_api_view {
-	size_t text; /* of a text, so many bytes at most */
-	const char *(*descriptor)(void *user, int64_t number); /* what it is; NULL: not known. May be NULL */
-	void *user;
-};
-
-/* As xaudit_read_arguments_text() and xaudit_read_result_text(). */
-size_t read_api_arguments(
-	const struct xaudit_read_call *call, const struct read_api_view *view, char *to, size_t room);
-size_t read_api_outcome(const struct xaudit_read_call *call, const struct read_api_view *view, char *to, size_t room);
-
 /* The bits of a number of that many bytes. */
 static inline uint64_t read_api_bits(uint32_t size)
 {

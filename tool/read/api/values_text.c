@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/read/api/values.h"
+#include "tool/read/api/values_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/text.h"
+#include "tool/read/api/values.h"
 
 /* A text that is made, as snprintf() has it. */
 struct out {

@@ -46,7 +46,7 @@ static struct live_moment moment(void)
 
 /* ---- finding processes ---- */
 
-static bool add_process(struct read_live *live, struct live_family *family, struct read_process *read, bool from_end)
+static bool add_process(struct read_live *live, struct live_family *family, struct read_process *read, bool newest)
 {
 	struct live_process **list =
 		reallocarray(live->process, live->processes + 1, sizeof(*live->process));
@@ -55,7 +55,7 @@ static bool add_process(struct read_live *live, struct live_family *family, stru
 	if (!list)
 		return false;
 	live->process = list;
-	process = live_process_open(live, family->trace, read, from_end);
+	process = live_process_open(live, family->trace, read, newest);
 	if (!process)
 		return false;
 	live->process[live->processes++] = process;

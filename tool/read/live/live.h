@@ -52,9 +52,9 @@ struct read_live_hooks {
 };
 
 /*
- * Follows the trace in the folder path, which may still be empty. pid: only that process, from now on, and what it
- * forks; path is then DIR/p<pid>[.<n>], and place where its head is. NULL, and why: no memory, or there is no such
- * trace.
+ * Follows the trace in the folder path, which may still be empty; or what the process of that number records, and
+ * those that it forks, from now on: calls count that are open now, as far as the newest chunks tell of them. NULL, and
+ * why: no memory, or there is no such trace.
  */
 struct read_live *read_live_open(
 	const char *path, const struct read_live_hooks *hooks, void *user, struct xaudit_read_error *error);

@@ -11,12 +11,18 @@
 
 /* ---- times ---- */
 
-/* What lies beyond both moments is on the same line; before the first of them there are no events that count. */
+/* The line through two moments goes on before and behind them. */
 static uint64_t on_line(uint64_t value, uint64_t from, uint64_t to, uint64_t from_other, uint64_t to_other)
 {
-	if (value <= from || to <= from)
+	bool before = value < from;
+
+	if (to <= from)
 		return from_other;
-	return from_other + (uint64_t)((unsigned __int128)(value - from) * (to_other - from_other) / (to - from));
+	unsigned __int128 span = (unsigned __int128)(before ? from - value : value - from) * (to_other - from_other) /
+				 (to - from);
+	if (before)
+		return span < from_other ? from_other - (uint64_t)span : 0;
+	return from_other + (uint64_t)span;
 }
 
 uint64_t live_ns(const struct read_live *live, uint64_t ticks)
@@ -112,7 +118,7 @@ static void enter(void *user, struct read_call *frame, size_t at)
 	(void)at;
 	frame->user = call;
 	frame->child = 0;
-	if (call && process->live->hooks->enter)
+	if (call && process->live->hooks->enter && process->ns >= process->live->begin.ns)
 		process->live->hooks->enter(process->live->user, &process->public, &call->public);
 }
 
@@ -120,7 +126,8 @@ static void enter(void *user, struct read_call *frame, size_t at)
 static void tell(struct live_process *process, struct live_call *call, enum xaudit_read_end how)
 {
 	call->public.how = how;
-	process->live->hooks->call(process->live->user, &process->public, &call->public);
+	if (process->ns >= process->live->begin.ns)
+		process->live->hooks->call(process->live->user, &process->public, &call->public);
 	free_call(process, call);
 }
 
@@ -290,8 +297,9 @@ void live_process_take(struct live_process *process, struct live_record *record)
 	case READ_SOURCE_LOST:
 	case READ_SOURCE_GONE:
 		drop_record(process, record);
-		to->lost(process->live->user, &process->public, record->tid, event->count,
-			event->what == READ_SOURCE_GONE);
+		if (process->ns >= process->live->begin.ns)
+			to->lost(process->live->user, &process->public, record->tid, event->count,
+				event->what == READ_SOURCE_GONE);
 		break;
 	}
 	record->source.has = false;
@@ -299,7 +307,7 @@ void live_process_take(struct live_process *process, struct live_record *record)
 
 /* ---- processes ---- */
 
-static struct live_record *open_record(struct live_process *process, unsigned number, bool from_end)
+static struct live_record *open_record(struct live_process *process, unsigned number, bool newest)
 {
 	struct read_damage *damage = process->read->family->damage;
 	struct live_record *record = read_memory_zeroed(damage, 1, sizeof(*record));
@@ -307,13 +315,13 @@ static struct live_record *open_record(struct live_process *process, unsigned nu
 	if (!record)
 		return NULL;
 	record->on = read_stacks_enter(&process->stacks, 0, record);
-	if (record->on && read_source_open(&record->source, process->read, number, from_end))
+	if (record->on && read_source_open(&record->source, process->read, number, newest))
 		return record;
 	free(record);
 	return NULL;
 }
 
-void live_process_look(struct live_process *process, bool from_end)
+void live_process_look(struct live_process *process, bool newest)
 {
 	struct read_process *read = process->read;
 	struct read_damage *damage = read->family->damage;
@@ -328,14 +336,14 @@ void live_process_look(struct live_process *process, bool from_end)
 		struct live_record **record = &process->record[i];
 
 		if (!*record && read->files[i] & (READ_FILE_EVENTS | READ_FILE_PLACES))
-			*record = open_record(process, i, from_end);
+			*record = open_record(process, i, newest);
 		if (*record)
 			read_chunks_look(&(*record)->source.chunks);
 	}
 }
 
 struct live_process *live_process_open(
-	struct read_live *live, struct xaudit_read_trace *trace, struct read_process *read, bool from_end)
+	struct read_live *live, struct xaudit_read_trace *trace, struct read_process *read, bool newest)
 {
 	struct live_process *process = read_memory_zeroed(read->family->damage, 1, sizeof(*process));
 
@@ -347,7 +355,7 @@ struct live_process *live_process_open(
 	process->public = (struct read_live_process){ .pid = read->head.pid };
 	read_process_begin(read);
 	read_process_load(read);
-	live_process_look(process, from_end);
+	live_process_look(process, newest);
 	live->hooks->began(live->user, &process->public);
 	return process;
 }

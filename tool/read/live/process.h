@@ -71,13 +71,13 @@ struct read_live {
 uint64_t live_ticks(const struct read_live *live, const struct live_process *process, uint64_t ticks);
 uint64_t live_ns(const struct read_live *live, uint64_t ticks);
 
-/* A process whose head is there. from_end: what its records have now is left out. NULL: no memory. */
+/* A process whose head is there. newest: of its records only their newest chunks, which tell of calls that are open. NULL: no memory. */
 struct live_process *live_process_open(
-	struct read_live *live, struct xaudit_read_trace *trace, struct read_process *read, bool from_end);
+	struct read_live *live, struct xaudit_read_trace *trace, struct read_process *read, bool newest);
 void live_process_close(struct live_process *process);
 
 /* Takes the records that are there now. */
-void live_process_look(struct live_process *process, bool from_end);
+void live_process_look(struct live_process *process, bool newest);
 
 /* Takes the head of the record, and has its hooks told. */
 void live_process_take(struct live_process *process, struct live_record *record);

@@ -20,9 +20,9 @@ static uint32_t event_of(void *process, uint32_t number)
 	return layout ? layout->event : READ_DECODE_UNKNOWN;
 }
 
-bool read_source_open(struct read_source *s, struct read_process *process, unsigned number, bool from_end)
+bool read_source_open(struct read_source *s, struct read_process *process, unsigned number, bool newest)
 {
-	*s = (struct read_source){ .number = number, .first = from_end ? READ_CHUNKS_NEWEST : 0 };
+	*s = (struct read_source){ .number = number, .first = newest ? READ_CHUNKS_NEWEST : 0 };
 	read_chunks_follow(&s->chunks, process, number);
 	read_chunks_look(&s->chunks);
 	s->decoder.event_of = event_of;
@@ -107,37 +107,16 @@ static size_t read_words(struct read_source *s, uint64_t *to, size_t room, uint6
 	return read_chunks_look_at(&s->chunks, &s->chunk, to, want, s->chunk.begin + pos, NULL) / sizeof(*to);
 }
 
-/* Goes behind all words that are there. */
-static void go_to_end(struct read_source *s)
-{
-	for (size_t n; (n = read_words(s, s->words, ROOM, s->pos));) {
-		size_t last = n;
-
-		while (last && read_chunk_is_unwritten(&s->chunk, s->words[last - 1]))
-			last--;
-		s->pos += last * sizeof(uint64_t);
-		if (last < n || n < ROOM)
-			return;
-	}
-}
-
 static bool go_to_first(struct read_source *s)
 {
-	bool to_end = s->first == READ_CHUNKS_NEWEST;
 	struct read_chunk chunk;
 
+	if (go_to(s, s->first))
+		return true;
 	/* A ring may have lost its first chunks. */
-	if (!go_to(s, s->first)) {
-		if (!s->first && read_chunks_find_above(&s->chunks, 0, &chunk))
-			begin(s, &chunk);
-		else
-			return false;
-	}
-	if (to_end) {
-		go_to_end(s);
-		s->due &= ~(1u << READ_SOURCE_LOST);
-		s->lost = 0;
-	}
+	if (s->first || !read_chunks_find_above(&s->chunks, 0, &chunk))
+		return false;
+	begin(s, &chunk);
 	return true;
 }
 
@@ -215,7 +194,7 @@ static bool next_block(struct read_source *s)
 		return go_to_first(s);
 	if (s->done)
 		return go_on(s);
-	/* A thread that never finishes its chunk, though it has begun another one, is rare: so it is asked for rarely. */
+	/* A thread that never finishes its chunk, though it has begun another one, is rare, and so is the question. */
 	if (!left && is_idle(s) && ++s->idle % GLANCES)
 		return false;
 	do {

@@ -50,7 +50,7 @@ struct read_source {
 	unsigned number;
 	bool begun;
 	struct read_chunk chunk; /* the present one */
-	uint64_t first;		 /* the chunk to begin with; READ_CHUNKS_NEWEST: behind what is there now */
+	uint64_t first;		 /* the chunk to begin with; or READ_CHUNKS_NEWEST */
 	uint64_t pos;		 /* in it, as of plain words: of the word after the block */
 	uint64_t hole;
 	bool done;		 /* all of it was taken */
@@ -65,8 +65,8 @@ struct read_source {
 	uint64_t given; /* of t<n>, what live.c has given back */
 };
 
-/* Reads it from its first chunk on, or from its end on. Returns false without memory, which is noted. */
-bool read_source_open(struct read_source *source, struct read_process *process, unsigned number, bool from_end);
+/* Reads it from its first chunk on, or from the newest that it has now. Returns false without memory, which is noted. */
+bool read_source_open(struct read_source *source, struct read_process *process, unsigned number, bool newest);
 void read_source_close(struct read_source *source);
 
 /* Makes the next event the head, unless there is one. Returns false: there is none now. */

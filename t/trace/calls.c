@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Does what the first argument says, by calls of libc's functions that tests of `xaudit trace` look for. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Opens N files of a folder, reads from each, and closes it; each third is not there. */
+static int open_files(const char *dir, int n)
+{
+	char name[4096], text[8];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s/file%d%s", dir, i, i % 3 == 2 ? ".no" : "");
+		int fd = i % 2 ? open(name, O_RDONLY | O_CLOEXEC) : openat(AT_FDCWD, name, O_RDONLY);
+		if (fd < 0)
+			continue;
+		if (read(fd, text, sizeof(text)) < 0)
+			return 1;
+		close(fd);
+	}
+	return 0;
+}
+
+static int many(long n)
+{
+	char *volatile text = strdup("many");
+	volatile size_t sum = 0;
+
+	for (long i = 0; i < n; i++)
+		sum = sum + strlen(text);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int nested(void)
+{
+	const char *words[] = { "b", "a" };
+
+	qsort(words, 2, sizeof(*words), compare);
+	return strlen(words[0]) != 1;
+}
+
+static void *thread(void *text)
+{
+	return (void *)(strlen(text) + atoi("7"));
+}
+
+static int threads(void)
+{
+	pthread_t id[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&id[i], NULL, thread, "four");
+	for (int i = 0; i < 3; i++)
+		pthread_join(id[i], NULL);
+	return 0;
+}
+
+static volatile size_t sum;
+
+static int children(void)
+{
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+		if (!pid) {
+			sum += (size_t)atoi("11");
+			_exit(40 + i);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	return atoi("5");
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *to = argc > 2 ? argv[2] : "0";
+
+	if (!strcmp(what, "open") && argc > 3)
+		return open_files(to, atoi(argv[3]));
+	if (!strcmp(what, "many"))
+		return many(atol(to));
+	if (!strcmp(what, "nested"))
+		return nested();
+	if (!strcmp(what, "threads"))
+		return threads();
+	if (!strcmp(what, "children"))
+		return children();
+	if (!strcmp(what, "exit"))
+		exit(atoi(to));
+	if (!strcmp(what, "kill"))
+		return raise(atoi(to));
+	if (!strcmp(what, "text"))
+		return strlen(to) != strtoul(argv[3], NULL, 10);
+	if (!strcmp(what, "wait")) {
+		printf("%d\n", (int)getpid());
+		fflush(stdout);
+		usleep(1000000);
+		_exit(9);
+	}
+	if (!strcmp(what, "daemon")) {
+		/* Goes on when its parent has ended. */
+		if (fork())
+			return 3;
+		usleep(300000);
+		_exit(atoi("9"));
+	}
+	return 99;
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+#
+# xaudit trace.
+dist_check_SCRIPTS += t/trace/beside.t t/trace/slow.t t/trace/trace.t
+EXTRA_DIST += t/trace/calls.c
