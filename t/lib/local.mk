@@ -11,7 +11,7 @@ EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t
 check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
 CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
 
-EXTRA_DIST += t/lib/machine.sh t/lib/packed.sh
+EXTRA_DIST += t/lib/live.sh t/lib/machine.sh t/lib/packed.sh
 EXTRA_PROGRAMS += t/lib/make_pack
 check_DATA += t/lib/make_pack
 CLEANFILES += t/lib/make_pack
