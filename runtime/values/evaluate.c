@@ -135,7 +135,8 @@ static __attribute__((no_sanitize("address", "thread"))) size_t copy_text(uint8_
 
 	for (; done + 8 <= most; done += 8) {
 		uint64_t word = *(const volatile unaligned *)(uintptr_t)(address + done);
-		uint64_t zeros = (word - ones) & ~word & (ones << 7); /* the lowest bit is of the first byte that is 0 */
+		/* The lowest bit is of the first byte that is 0. */
+		uint64_t zeros = (word - ones) & ~word & (ones << 7);
 		*(unaligned *)(to + done) = word;
 		if (zeros)
 			return done + (size_t)__builtin_ctzll(zeros) / 8 + 1;
