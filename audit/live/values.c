@@ -130,35 +130,52 @@ void values_mark_xray(struct object *object, uint64_t offset, const char *name, 
 
 /* ---- loads ---- */
 
+#define PAGE 4096ul
+
+/* Once for each load: threads read it. */
 static void set_place(struct load *load)
 {
 	struct values_place *place = &load->place;
 
+	if (place->segments)
+		return;
 	place->base = load->base;
-	place->segments = 0;
 	for (unsigned i = 0; i < load->phnum && place->segments < VALUES_SEGMENTS; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
 		if (p->p_type == PT_LOAD && p->p_flags & PF_R)
 			place->segment[place->segments++] = (struct values_segment){
-				.low = load->base + p->p_vaddr, .high = load->base + p->p_vaddr + p->p_memsz };
+				.low = load->base + p->p_vaddr,
+				/* Pages are mapped whole. */
+				.high = (load->base + p->p_vaddr + p->p_memsz + PAGE - 1) & -PAGE };
 	}
 }
 
 void values_loads_changed(struct object *object)
 {
-	struct load *only = NULL;
-	unsigned n = 0;
+	struct load *open = NULL, *closed = NULL;
+	unsigned opened = 0, n = 0;
 
 	if (!object->values)
 		return;
-	for (struct load *load = loads; load; load = load->next)
-		if (load->object == object && load->state != LOAD_FREE && load->state != LOAD_RETIRED) {
-			only = load;
-			n++;
+	for (struct load *load = loads; load; load = load->next) {
+		if (load->object != object || load->state == LOAD_FREE || load->state == LOAD_RETIRED)
+			continue;
+		n++;
+		if (load->state != LOAD_OPEN) {
+			closed = load;
+			continue;
 		}
-	if (n == 1)
+		opened++;
+		open = load;
+	}
+	/*
+	 * One that is closed has run its last function, and may stay so for long: ld.so does not say that the last
+	 * object of a namespace is gone. When the process exits, its threads go on in it.
+	 */
+	struct load *only = opened == 1 ? open : n == 1 ? closed : NULL;
+	if (only && only == open)
 		set_place(only);
-	values_set_place(object->values, n == 1 ? &only->place : NULL);
+	values_set_place(object->values, only ? &only->place : NULL);
 }
 
 /* ---- errno ---- */

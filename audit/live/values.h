@@ -17,7 +17,7 @@
 /* la_objopen: gets the object's plan, if the rules ask for values of calls. Process lock not held. */
 void values_prepare(struct load *load, const struct rules *rules);
 
-/* A load of the object was opened, or is gone. Lock held. */
+/* A load of the object was opened, or closed, or is gone. Lock held. */
 void values_loads_changed(struct object *object);
 
 /*

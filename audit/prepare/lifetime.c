@@ -240,6 +240,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->waiting = 0;
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
+		load->place.segments = 0;
 		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		load->state = LOAD_OPEN;
@@ -274,6 +275,7 @@ void object_close(struct load *load)
 	process_lock(&held);
 	if (load->state == LOAD_OPEN) {
 		load->state = LOAD_CLOSED;
+		values_loads_changed(load->object);
 		xray_closed(load);
 		record.tid = thread_number();
 		record.clock = clock_now();

@@ -53,6 +53,7 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	call->segment = place ? place->segment : NULL;
 	call->segments = place ? place->segments : 0;
 	call->base = place ? place->base : 0;
+	call->has_base = place;
 	call->calls = part->facts.calls ? count_calls(stack) : 0;
 	/* Relaxed: it is 0 until it is known. */
 	int64_t distance = __atomic_load_n(&values_errno, __ATOMIC_RELAXED);

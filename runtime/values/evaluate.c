@@ -448,7 +448,7 @@ static void push_call(struct machine *m, uint8_t op, const uint8_t *operand)
 		push(m, call->floats ? call->floats[*operand] : 0, call->floats ? VALUES_WHOLE : VALUES_FAULT);
 		break;
 	case VALUES_BASE:
-		push(m, call->base, VALUES_WHOLE);
+		push(m, call->base, call->has_base ? VALUES_WHOLE : VALUES_FAULT);
 		break;
 	case VALUES_KEPT_WORD:
 		push(m, call->kept[*operand], call->lost >> *operand & 1 ? VALUES_FAULT : VALUES_WHOLE);

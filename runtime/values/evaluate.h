@@ -53,7 +53,8 @@ struct values_call {
 	const struct values_segment *segment;
 	uint32_t segments;
 	uint32_t calls; /* that are open on the stack, this one included */
-	uint64_t base;
+	uint64_t base;	    /* what to add to addresses of its object, if has_base: else the load is not known */
+	bool has_base;
 	uint64_t errno_at;	    /* address of the thread's errno; 0: not known */
 	uint64_t kept[VALUES_KEPT]; /* in at an end, out at an entry */
 	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */

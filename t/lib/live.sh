@@ -41,8 +41,8 @@ live() {
 	shift
 	rm -rf d
 	status=0
-	bounded "${seconds:-60}" env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" "$live_kind/live" "$@" >"$tmp/.out" 2>&1 ||
-		status=$?
+	bounded "${seconds:-60}" env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" "$live_kind/live" "$@" \
+		>"$tmp/.out" 2>&1 || status=$?
 	out=$(cat "$tmp/.out")
 }
 # values_of DIR: the events of v_*() with their values; addresses, threads and processors as words. A thread's number is

@@ -101,7 +101,11 @@ static void numbers(void)
 	is_int((long)WORD_OF(VALUES_BYTE, 5, VALUES_NOT), 0, "not");
 	is_int((long)WORD_OF(VALUES_BYTE, 0, VALUES_NOT), 1, "not nothing");
 	c.base = 0x7000;
+	c.has_base = true;
 	is_int((long)WORD_OF(VALUES_BASE, VALUES_BYTE, 16, VALUES_ADD), 0x7010, "an address in the object");
+	c.has_base = false;
+	is_int(RUN(&c, VALUES_BASE, VALUES_PUT, 8), 10, "in one of several loads");
+	is_int(out[1], VALUES_FAULT, "it is not known");
 	c.calls = 7;
 	is_int((long)WORD_OF(VALUES_TASK, VALUES_TASK_CALLS), 7, "open calls");
 	is_int((long)WORD_OF(VALUES_TASK, VALUES_TASK_TID), gettid(), "the thread's number");

@@ -356,7 +356,7 @@ int main(void)
 	identity_init(NULL);
 	stack[3] = (uint64_t)(uintptr_t)&pair[1];
 	call = (struct values_call){ .registers = &registers, .floats = floats,
-		.arguments = (uint64_t)(uintptr_t)stack, .base = 0x1000, .calls = 3 };
+		.arguments = (uint64_t)(uintptr_t)stack, .base = 0x1000, .has_base = true, .calls = 3 };
 	values();
 	conditions();
 	typed_conditions();
