@@ -35,7 +35,8 @@ judged() {
 			if (its == at) right++; else if (its == "(fault)") none++; else wrong++
 		}
 		END { print right + 0, none + 0, wrong + 0 }'
-	grep -Ev -e '^entry v_self\(PTR, "([0-9]+|constant[23]?)", [0-9]+\) itself=(PTR|\(fault\)) variable=([0-9]+|\(fault\))$' \
+	grep -Ev -e '^entry v_self\(PTR, "([0-9]+|constant[23]?)", [0-9]+\) itself=PTR variable=[0-9]+$' \
+		-e '^entry v_self\(PTR, "([0-9]+|constant[23]?)", [0-9]+\) itself=.fault. variable=.fault.$' \
 		-e '^exit v_(self|plain) = [0-9]+$' -e '^entry v_plain\([0-9]+\)$' got | head -n 5
 }
 rounds=$(rounds 100 300 2000)
