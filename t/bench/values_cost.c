@@ -5,7 +5,7 @@
  *	WAY WITHIN SUSTAINED
  *
  * in nanoseconds per call: the best of ROUNDS runs of SHORT calls each, and the mean of CALLS calls, the ways in turns.
- * A way is a function of values_function.c in a library of its own, by what is recorded of it (values.sh): its text lies
+ * A way is a function of values_function.c in a library of its own, by what is recorded of it (values.sh); its text is
  * on the stack, in that library, or in memory that was allocated. `limit` is that of limit_sites.S.
  */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans (format/plan.h) that tests make in their own process: begin_plan(), then the parts of its functions, end_plan(),
- * after core_start(); then traced(). For one source of a test; as core.h.
+ * Plans (format/plan.h) that tests make in their own process: begin_plan(), then the parts of its functions,
+ * end_plan(), after core_start(); then traced(). For one source of a test; as core.h.
  */
 #ifndef XAUDIT_T_LIB_VALUES_H
 #define XAUDIT_T_LIB_VALUES_H

@@ -26,7 +26,7 @@ int v_fails(int with);
 long v_where(long a);
 long v_in(long (*inner)(long), long a);
 const char *live_constant(void);
-extern char live_data[80];
+char *live_writable(void);
 
 static long inner(long a)
 {
@@ -48,7 +48,8 @@ static int all(void)
 	strcpy(stack, "on the stack");
 	strcpy(heap, "heap");
 	strcpy(pages + page - 4, "end");
-	v_ints(-128, 255, -32768, 65535, -2147483647 - 1, 4294967295u, -9223372036854775807 - 1, 18446744073709551615ul);
+	v_ints(-128, 255, -32768, 65535, -2147483647 - 1, 4294967295u, -9223372036854775807 - 1,
+		18446744073709551615ul);
 	v_ints(127, 1, 2, 3, 4, 5, 6, 7);
 	v_stack(-1, 2, -3, 4, -5, 6, -7, "h", -9);
 	v_reals(1.5, -0.25f, -7, 1e300);
@@ -56,7 +57,7 @@ static int all(void)
 	v_text(stack);
 	v_text("in the program");
 	v_text(live_constant());
-	v_text(live_data);
+	v_text(live_writable());
 	v_text(heap);
 	seventy[64] = '\0';
 	v_text(seventy);

@@ -137,7 +137,8 @@ static void coroutines()
 	const size_t size = 32 << 10;
 	alignas(64) char frame[2][32 << 10];
 	char *side = (char *)mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *stacks[COROUTINES] = { (char *)malloc(size), (char *)malloc(size), side, side + size, frame[0], frame[1] };
+	char *stacks[COROUTINES] = { (char *)malloc(size), (char *)malloc(size), side, side + size, frame[0],
+		frame[1] };
 
 	if (side == MAP_FAILED)
 		fail("mmap");

@@ -86,6 +86,12 @@ FUNCTION long v_in(long (*inner)(long), long a)
 	return inner(a + 1) + 1;
 }
 
+/* Not by its name: a program that has it so has a copy. */
+char *live_writable(void)
+{
+	return live_data;
+}
+
 const char *live_constant(void)
 {
 	return "constant";
