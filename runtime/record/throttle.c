@@ -29,16 +29,31 @@ void throttle_init(unsigned wanted)
 		clock_ticks(SHORT_NS); /* begins its measurement */
 }
 
-static void add(uint32_t id)
+/* A short call of the function fills so many words. */
+static void add(uint32_t id, uint64_t words)
 {
 	for (uint32_t i = 0; i < 8; i++) {
 		struct tally *t = &tally[((id * 2654435761u >> 24) + i) % TALLY];
 		if (t->words && t->id != id)
 			continue;
 		t->id = id;
-		t->words += 2;
+		t->words += (uint32_t)words;
 		return;
 	}
+}
+
+static uint32_t layouts[TRACE_LAYOUT_MAX + 1] SYS_LARGE; /* TRACE_WORD() of each. Process lock */
+
+void throttle_layout(uint32_t layout, uint32_t event)
+{
+	layouts[layout] = event;
+}
+
+/* The event's word, whether it has values or not. */
+static uint32_t word_of(uint64_t event)
+{
+	return TRACE_TYPE_OF(event) == TRACE_VALUED ? layouts[TRACE_VALUED_LAYOUT(TRACE_ID_OF(event))]
+						    : (uint32_t)(event >> 32);
 }
 
 void throttle_look(const struct trace_chunk *chunk, uint64_t size)
@@ -56,11 +71,12 @@ void throttle_look(const struct trace_chunk *chunk, uint64_t size)
 	for (uint64_t at = 0; at + SAMPLE < words; at += STRIDE) {
 		looked += SAMPLE;
 		for (uint64_t i = at; i < at + SAMPLE; i++) {
-			uint32_t id = TRACE_ID_OF(event[i]);
-			if (TRACE_TYPE_OF(event[i]) == TRACE_ENTRY &&
-				event[i + 1] >> 32 == TRACE_WORD(TRACE_EXIT, id) &&
-				(uint32_t)event[i + 1] - (uint32_t)event[i] < limit)
-				add(id);
+			uint32_t word = word_of(event[i]), id = word & TRACE_ID_MASK;
+			uint64_t next = i + 1 + TRACE_PAYLOAD_OF(event[i]);
+			if (word >> TRACE_ID_BITS == TRACE_ENTRY && next < words &&
+				word_of(event[next]) == TRACE_WORD(TRACE_EXIT, id) &&
+				(uint32_t)event[next] - (uint32_t)event[i] < limit)
+				add(id, next + 1 + TRACE_PAYLOAD_OF(event[next]) - i);
 		}
 	}
 	for (uint32_t i = 0; i < TALLY; i++)

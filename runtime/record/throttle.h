@@ -20,4 +20,7 @@ void throttle_init(unsigned percent);
  */
 void throttle_look(const struct trace_chunk *chunk, uint64_t size);
 
+/* Events with values that have this layout are those of this word (TRACE_WORD()). Process lock held. */
+void throttle_layout(uint32_t layout, uint32_t event);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
+#include "runtime/record/throttle.h"
 #include "x86_64/sys.h"
 
 struct tramp_values *tramp_values[TRAMP_TABLE_IDS] SYS_LARGE;
@@ -137,6 +138,7 @@ static void number_part(struct values_part *part, uint32_t event)
 	if (!part->layout || layouts == TRACE_LAYOUT_MAX)
 		return;
 	part->number = ++layouts;
+	throttle_layout(part->number, event);
 	tell(part);
 }
 
