@@ -11,6 +11,7 @@
 #include "audit/live/xray.h"
 #include "runtime/base/text.h"
 #include "runtime/custom.h"
+#include "runtime/handlers/event_values.h"
 #include "runtime/handlers/events.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/process.h"
@@ -440,6 +441,11 @@ static int api_vector(const struct xaudit_handler_event *event, unsigned n, uint
 	return handlers_vector((const struct handlers_event *)(const void *)event, n, value);
 }
 
+static int api_event_values(const struct xaudit_handler_event *event, struct xaudit_values *values)
+{
+	return handlers_values((const struct handlers_event *)(const void *)event, values);
+}
+
 const struct api_table api_table = {
 	.event = custom_event,
 	.typed_event = custom_typed_event,
@@ -463,4 +469,5 @@ const struct api_table api_table = {
 	.xray_objects = xray_objects,
 	.xray_id = xray_id,
 	.xray_number_at = xray_number_at,
+	.event_values = api_event_values,
 };

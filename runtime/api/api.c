@@ -96,3 +96,8 @@ int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t 
 {
 	return xaudit_api_table.vector ? xaudit_api_table.vector(event, n, value) : -ENOSYS;
 }
+
+int xaudit_event_values(const struct xaudit_handler_event *event, struct xaudit_values *values)
+{
+	return xaudit_api_table.event_values ? xaudit_api_table.event_values(event, values) : -ENOSYS;
+}

@@ -238,6 +238,88 @@ int xaudit_remove_handler(int type);
  */
 int xaudit_vector(const struct xaudit_handler_event *event, unsigned n, uint8_t value[64]);
 
+#define XAUDIT_VALUES 32 /* there are no more at one event */
+#define XAUDIT_VALUES_BYTES 1600 /* of their texts, and what is between them */
+
+enum xaudit_value_type {
+	XAUDIT_VALUE_SIGNED = 1,   /* `integer`; and `number`, which has the same bits */
+	XAUDIT_VALUE_UNSIGNED = 2, /* `number` */
+	XAUDIT_VALUE_HEX = 3,	   /* a number that people read in hex */
+	XAUDIT_VALUE_POINTER = 4,  /* a number that is an address */
+	XAUDIT_VALUE_FLOAT = 5,	   /* `real`; `number` has its bits */
+	XAUDIT_VALUE_DOUBLE = 6,   /* likewise */
+	XAUDIT_VALUE_TEXT = 7,	   /* `text` */
+	XAUDIT_VALUE_BYTES = 8,	   /* likewise */
+	XAUDIT_VALUE_ERRNO = 9	   /* a number, as SIGNED: of an error */
+};
+
+enum xaudit_value_state {
+	XAUDIT_VALUE_WHOLE = 0,
+	XAUDIT_VALUE_CUT = 1, /* of a text, or bytes, this is only the beginning */
+	/* it lies where no memory is, or none that may be read; or what the entry kept for it is not known at the end */
+	XAUDIT_VALUE_FAULT = 2,
+	XAUDIT_VALUE_UNREAD = 3, /* it was not read, as a filter of system calls might kill for that */
+	XAUDIT_VALUE_NULL = 4	 /* a text, or bytes, at the address 0 */
+};
+
+/* What it is in its call. */
+enum xaudit_value_role {
+	XAUDIT_VALUE_NAMED = 0,	   /* something else that was asked for, by `name` */
+	XAUDIT_VALUE_ARGUMENT = 1, /* `place` tells which. At an exit: what the function has written there */
+	XAUDIT_VALUE_RESULT = 2,
+	XAUDIT_VALUE_ERROR = 3	   /* errno: it counts where `failed` is 1 */
+};
+
+/* Bits of `marks`. */
+enum xaudit_value_mark {
+	XAUDIT_VALUE_FD = 1,	/* a descriptor */
+	XAUDIT_VALUE_OCTAL = 2, /* a number that people read in octal */
+	XAUDIT_VALUE_FLAGS = 4, /* `words` are of bits */
+	XAUDIT_VALUE_OUT = 8,	/* the function has written it */
+	XAUDIT_VALUE_MORE = 16	/* the last argument of which anything is known, but not the last one */
+};
+
+struct xaudit_value {
+	const char *name;  /* or empty. Stays as long as the process */
+	const char *words; /* names of its numbers, as "1=O_WRONLY,64=O_CREAT"; or empty. Stays, too */
+	const char *text;  /* a NUL follows; "" of all that is no text. In the struct xaudit_values, as long as that */
+	uint64_t number;
+	int64_t integer;
+	double real;
+	uint32_t type;	/* enum xaudit_value_type */
+	uint32_t state; /* enum xaudit_value_state; if not WHOLE or CUT, it has no value */
+	uint32_t role;	/* enum xaudit_value_role */
+	uint32_t place; /* of an argument: 0 is the first */
+	uint32_t marks;
+	uint32_t size;	/* bytes: of the number, as the function has it; of the text, without the NUL behind it */
+	uint64_t reserved;
+};
+
+/* 4.2 kB. Texts point into it, so a copy of it has those of the original. */
+struct xaudit_values {
+	uint32_t size;
+	uint32_t count;
+	uint32_t failed; /* 1: the result says that the function has failed; 0: no, or that is not known */
+	uint32_t unused;
+	struct xaudit_value value[XAUDIT_VALUES]; /* `count` of them, in the order of their recording */
+	char bytes[XAUDIT_VALUES_BYTES];
+};
+
+/*
+ * In a handler of an entry, of arguments or of an exit: the values that the rules ([context] of the configuration,
+ * xaudit-ctl(1) add-context) want of this call; arguments at its entry, results at its exit. They are found at this
+ * moment: memory that the handler has changed, and errno, are as they are now; registers are the event's. A call that
+ * the rules leave out of the trace (if, every, longer) has its values here, and asking changes nothing in the trace.
+ *
+ * event: what the handler was given, not a copy; also in functions that the handler calls. values->size is to be set,
+ * the rest need not. Returns how many values there are, which is values->count; 0: this event has none, since the rules
+ * want none, or it is none of these types; -EINVAL: the calling thread is in no handler of this event, or values->size
+ * is too small: then nothing is written; -ENOSYS. Thread-safe, async-signal-safe; uses general registers only and 1 kB
+ * of stack. Some 50 ns, and about 1 us more for each text that lies neither on the thread's stack nor in the library of
+ * the function, which a system call reads. Since 0.1.0.
+ */
+int xaudit_event_values(const struct xaudit_handler_event *event, struct xaudit_values *values);
+
 /*
  * XAUDIT_EVENT(data, size): xaudit_event() for hot places, without the library: where the process does not run under
  * xaudit, it costs a load and a branch that is predicted, and its arguments are not evaluated. An expression with

@@ -11,7 +11,9 @@
 #include "runtime/values/side.h"
 #include "x86_64/contract.h"
 #include "x86_64/cpu.h"
+#include "x86_64/sys.h"
 #include "x86_64/vectors.h"
+#include "x86_64/xsave.h"
 
 int64_t values_errno;
 
@@ -24,11 +26,13 @@ struct bytes {
 	uint64_t payload[VALUES_RECORDED / 8];
 };
 
-static uint32_t count_calls(const struct stack *stack)
+/* Open calls at the slot and above it. */
+static uint32_t count_calls(const struct stack *stack, uint64_t slot)
 {
 	uint32_t calls = 0;
 
-	for (uint64_t at = stack->hot.top, outer; stack_has(stack, at) && calls < CALLS_MOST; at = outer, calls++) {
+	for (uint64_t at = stack->hot.top, outer; stack_has(stack, at) && calls < CALLS_MOST; at = outer) {
+		calls += at >= slot;
 		outer = at + 8ull * mirror_entry(at)->link;
 		if (outer <= at)
 			break;
@@ -63,8 +67,8 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	call->segment = place ? place->segment : NULL;
 	call->segments = place ? place->segments : 0;
 	call->base = place ? place->base : 0;
-	call->has_base = place;
-	call->calls = part->facts.calls ? count_calls(stack) : 0;
+	call->calls = part->facts.calls ? count_calls(stack, 0) : 0;
+	call->unconditional = false;
 	/* Relaxed: it is 0 until it is known. */
 	int64_t distance = __atomic_load_n(&values_errno, __ATOMIC_RELAXED);
 	call->errno_at = distance ? cpu_thread() + (uint64_t)distance : 0;
@@ -270,4 +274,51 @@ void tramp_values_xray_exit(
 	(void)unused;
 	registers->rsp = caller;
 	left(caller - 8, registers, caller, clock);
+}
+
+/* ---- handlers of the program ask ---- */
+
+/*
+ * As describe(); what the handler has changed since the event is as it was then: vector registers, and calls that it
+ * makes, which are deeper than the slot.
+ */
+static void describe_asked(struct values_call *call, const struct values_asked *asked, const struct values_part *part,
+	const struct values_set *set, struct stack *stack, uint64_t slot, uint64_t caller, uint64_t floats[8])
+{
+	uint8_t vector[64];
+
+	describe(call, part, set, stack, asked->registers, caller, floats);
+	for (unsigned n = 0; part->facts.floats && asked->vectors && n < 8; n++) {
+		vectors_read(asked->vectors, n, vector);
+		sys_copy(&floats[n], vector, sizeof(floats[n]));
+	}
+	/* A call that is kept open is not yet so when it is told; a tail call will take the place of one in its slot. */
+	if (part->facts.calls && part->event >> TRACE_ID_BITS == TRACE_ENTRY)
+		call->calls = count_calls(stack, slot + 8) + 1;
+	else if (part->facts.calls)
+		call->calls = count_calls(stack, slot);
+	call->unconditional = true;
+}
+
+size_t values_ask(const struct values_asked *asked, const struct trace_layout **layout, uint8_t *out)
+{
+	const struct values_function *f = values_function(asked->id);
+	const struct values_part *part = !f ? NULL : asked->is_end ? &f->end : &f->entry;
+	/* As tramp_values_*() find them. */
+	const uint64_t caller = asked->registers->rsp - (asked->is_end && !asked->is_xray ? 8 : 0);
+	const uint64_t slot = caller - (asked->is_xray ? 8 : 0);
+	struct stack *stack = part && part->layout ? mirror_find(slot) : NULL;
+	struct side_entry side;
+	struct values_call call;
+	uint64_t floats[8];
+
+	if (!stack)
+		return 0;
+	bool known = asked->is_end && values_needs_entry(f) && side_peek(stack, slot, &side) && side.function == f;
+	call.lost = known ? side.lost : ~0u;
+	for (uint32_t i = 0; i < VALUES_KEPT; i++)
+		call.kept[i] = known ? side.kept[i] : 0;
+	describe_asked(&call, asked, part, f->set, stack, slot, caller, floats);
+	*layout = part->layout;
+	return values_evaluate(part->code, &call, out);
 }

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/values.h"
 #include "runtime/process/thread.h"
 
 /* Distance of the thread's errno from its %fs base; 0: not known. Relaxed. */
@@ -28,5 +29,21 @@ extern int64_t values_errno __attribute__((visibility("hidden")));
  * true if it leaves no event: it had none, or was too short for the rules, and is taken back.
  */
 bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint32_t word, uint64_t clock);
+
+/* An entry or an end of a call, of which a handler of the program is told. */
+struct values_asked {
+	uint32_t id;
+	bool is_end, is_xray;
+	const struct tramp_registers *registers; /* rsp: as struct handlers_event says */
+	const void *vectors; /* what tramp_call_saved() has saved; NULL: the registers still have the program's */
+};
+
+/*
+ * Its values, which the recorder finds when the handler has returned: out has room for VALUES_RECORDED bytes, and is
+ * filled in as by values_evaluate(); *layout tells which values there are. Nothing is counted, kept or taken by that,
+ * and a call that will be left out has values, too; but what its end needs of its entry has none. Returns how many
+ * bytes were written; 0: it has no values.
+ */
+size_t values_ask(const struct values_asked *asked, const struct trace_layout **layout, uint8_t *out);
 
 #endif

@@ -39,21 +39,22 @@ static ALWAYS uint64_t state_of(const struct thread *thread)
  */
 #define SECTION_BELOW 192
 
-static ALWAYS struct handlers_event describe(struct thread *thread, uint32_t word, uint64_t address, uint64_t caller,
-	uint64_t clock, const struct tramp_registers *registers)
+static ALWAYS struct handlers_told describe(struct thread *thread, uint32_t word, uint64_t address, uint64_t caller,
+	uint64_t clock, const struct tramp_registers *registers, bool is_xray)
 {
 	/* Field by field: the compiler would clear the whole by rep stos, which takes longer than all the rest. */
-	struct handlers_event event;
+	struct handlers_told told;
 
-	event.id = word & TRACE_ID_MASK;
-	event.object = handlers_object(thread, event.id);
-	event.address = address;
-	event.caller = caller;
-	event.clock = clock;
-	event.registers = registers;
-	event.data = NULL;
-	event.data_size = event.data_type = 0;
-	return event;
+	told.event.id = word & TRACE_ID_MASK;
+	told.event.object = handlers_object(thread, told.event.id);
+	told.event.address = address;
+	told.event.caller = caller;
+	told.event.clock = clock;
+	told.event.registers = registers;
+	told.event.data = NULL;
+	told.event.data_size = told.event.data_type = 0;
+	told.is_xray = is_xray;
+	return told;
 }
 
 /*
@@ -118,8 +119,8 @@ static __attribute__((noinline)) uint64_t settle_enter(
 	const struct mirror_entry entry = *mirror_entry(slot);
 	if (is_intercepted && handlers_is_set(HANDLERS_TAIL) && stack &&
 		(stack->hot.top == slot || tramp_slow_leave(slot) == TRAMP_AGAIN)) {
-		struct handlers_event event = describe(thread, entry.word, 0, entry.address, clock, r);
-		handlers_deliver(thread, HANDLERS_TAIL, &event, slot - SECTION_BELOW);
+		struct handlers_told told = describe(thread, entry.word, 0, entry.address, clock, r, false);
+		handlers_deliver(thread, HANDLERS_TAIL, &told.event, slot - SECTION_BELOW);
 	}
 	return entry.address;
 }
@@ -139,8 +140,8 @@ static ALWAYS uint32_t enter(struct tramp_registers *r, const uint64_t *frame, u
 			return 1;
 		caller = settle_enter(thread, frame + 7, clock, r, is_intercepted);
 	}
-	struct handlers_event event = describe(thread, (uint32_t)frame[6], frame[5], caller, clock, r);
-	uint32_t slow = tell_entry(thread, slot, &event);
+	struct handlers_told told = describe(thread, (uint32_t)frame[6], frame[5], caller, clock, r, false);
+	uint32_t slow = tell_entry(thread, slot, &told.event);
 	return slow | (state != state_of(thread));
 }
 
@@ -156,7 +157,7 @@ uint32_t tramp_handle_point(struct tramp_registers *r, const uint64_t *frame, ui
 
 /* An end. Its event keeps the clock from before the handler, unless that raised events. */
 static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t caller, uint64_t slot, uint64_t clock,
-	struct tramp_registers *r)
+	struct tramp_registers *r, bool is_xray)
 {
 	struct thread *thread = thread_self();
 
@@ -165,8 +166,8 @@ static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t ca
 	if (SELDOM(!lies_on(thread->hot.stack, slot)) && thread_is_stranger(thread, slot))
 		return 0;
 	const uint64_t state = state_of(thread);
-	struct handlers_event event = describe(thread, word, 0, caller, clock, r);
-	handlers_deliver(thread, type, &event, slot - SECTION_BELOW);
+	struct handlers_told told = describe(thread, word, 0, caller, clock, r, is_xray);
+	handlers_deliver(thread, type, &told.event, slot - SECTION_BELOW);
 	return state != state_of(thread);
 }
 
@@ -177,7 +178,7 @@ uint32_t tramp_handle_leave(struct tramp_registers *r, const uint64_t *frame, ui
 	const struct mirror_entry *entry = mirror_entry(slot);
 
 	r->rsp = slot + 8;
-	return leave(HANDLERS_EXIT, entry->word, entry->address, slot, clock, r);
+	return leave(HANDLERS_EXIT, entry->word, entry->address, slot, clock, r, false);
 }
 
 /* Ends the calls at X and above it that the entry of an XRay function finds dead; see tramp_slow_enter_xray(). */
@@ -210,8 +211,8 @@ uint32_t tramp_handle_xray_enter(struct tramp_registers *r, const uint64_t *fram
 			return 1;
 		settle_xray(thread, x);
 	}
-	struct handlers_event event = describe(thread, (uint32_t)word, frame[4], caller_at(frame + 5), clock, r);
-	uint32_t slow = tell_entry(thread, x + 8, &event);
+	struct handlers_told told = describe(thread, (uint32_t)word, frame[4], caller_at(frame + 5), clock, r, true);
+	uint32_t slow = tell_entry(thread, x + 8, &told.event);
 	return slow | (state != state_of(thread));
 }
 
@@ -219,12 +220,12 @@ uint32_t tramp_handle_xray_enter(struct tramp_registers *r, const uint64_t *fram
 uint32_t tramp_handle_xray_exit(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	r->rsp = (uint64_t)(uintptr_t)(frame + 4);
-	return leave(HANDLERS_EXIT, (uint32_t)(word >> 32), caller_at(frame + 4), r->rsp, clock, r);
+	return leave(HANDLERS_EXIT, (uint32_t)(word >> 32), caller_at(frame + 4), r->rsp, clock, r, true);
 }
 
 /* frame: as of tramp_handle_xray_enter(): the return to the sled at 4, slot S at 5. */
 uint32_t tramp_handle_xray_tail(struct tramp_registers *r, const uint64_t *frame, uint64_t clock, uint64_t word)
 {
 	r->rsp = (uint64_t)(uintptr_t)(frame + 5);
-	return leave(HANDLERS_TAIL, (uint32_t)(word >> 32), caller_at(frame + 5), r->rsp, clock, r);
+	return leave(HANDLERS_TAIL, (uint32_t)(word >> 32), caller_at(frame + 5), r->rsp, clock, r, true);
 }

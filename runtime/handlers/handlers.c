@@ -341,6 +341,20 @@ bool handlers_inside(uint64_t *function, uint64_t *argument)
 	return true;
 }
 
+bool handlers_is_told(const struct handlers_event *event)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	/* In a forked child the record is wiped, and the slot is still the forking thread's. */
+	const struct epoch_slot *slot = tramp_self ? thread_slot((struct thread *)tramp_self) : NULL;
+
+	if (!slot || !is_inside(slot) || slot->event != event || epoch_has_left(slot))
+		return false;
+	/* As has_left(), but it changes nothing. */
+	const uint64_t frame = __atomic_load_n(&slot->frame, __ATOMIC_RELAXED); /* relaxed: our own thread's */
+	const struct stack *stack = frame <= here ? mirror_find(here) : NULL;
+	return !stack || !stack_owns(stack, frame);
+}
+
 int handlers_forget(uint64_t start, uint64_t end, int wait)
 {
 	struct process_held held;

@@ -114,6 +114,12 @@ int handlers_forget(uint64_t start, uint64_t end, int wait);
 bool handlers_inside(uint64_t *function, uint64_t *argument);
 
 /*
+ * Is the calling thread in the handler that is told this event, at the moment? Without the process lock; only the
+ * pointer is looked at.
+ */
+bool handlers_is_told(const struct handlers_event *event);
+
+/*
  * How many events reached no handler since they were raised inside of one. A forked child goes on from its parent's
  * number.
  */

@@ -20,6 +20,12 @@ struct handlers_entry {
 	struct handlers_entry *next; /* next free entry. Process lock */
 };
 
+/* What trampolines tell: the event, and what is not for the handler. */
+struct handlers_told {
+	struct handlers_event event; /* first: it is what the handler gets */
+	bool is_xray;
+};
+
 extern struct handlers_entry *handlers_of_program[HANDLERS_TYPES] __attribute__((visibility("hidden")));
 
 /* Is there a handler of that type? Any context. */
@@ -58,6 +64,7 @@ static inline __attribute__((always_inline)) uint32_t handlers_deliver(
 	const struct handlers_entry *entry = __atomic_load_n(&handlers_of_program[type], __ATOMIC_ACQUIRE);
 	if (__builtin_expect(entry != NULL, 1)) {
 		slot->inside = entry; /* for handlers_inside(), on this thread */
+		slot->event = event;  /* for handlers_is_told(), likewise */
 		event->size = sizeof(*event);
 		event->type = type;
 		event->vectors = NULL;

@@ -85,7 +85,7 @@ struct epoch_slot {
 	uint32_t fenced; /* the thread pays for fences and has done so at least once */
 	uint32_t generation, tid; /* the owner's process (identity.h) and number; 0: no owner. Process lock */
 	struct epoch_slot *next; /* all slots ever registered */
-	const void *inside; /* the owner's note of what its section is for; not cleared at its end */
+	const void *inside, *event; /* the owner's notes of what its section is for; not cleared at its end */
 } __attribute__((aligned(64)));
 
 /* Read by all, written rarely. */

@@ -204,8 +204,7 @@ static bool is_equal_float(uint64_t a, uint64_t b)
 	return !is_nan(a) && !is_nan(b) && (a == b || !((a | b) & ~SIGN));
 }
 
-/* The double that equals a float. */
-static uint64_t widen(uint32_t f)
+uint64_t values_widen(uint32_t f)
 {
 	uint64_t sign = (uint64_t)(f >> 31) << 63, exponent = f >> 23 & 0xff, fraction = f & 0x7fffff;
 
@@ -260,7 +259,7 @@ static uint64_t one(uint8_t op, uint64_t a, uint8_t operand)
 	case VALUES_UNSIGNED:
 		return lower(a, operand);
 	case VALUES_WIDEN:
-		return widen((uint32_t)a);
+		return values_widen((uint32_t)a);
 	default:
 		return !a;
 	}
@@ -494,7 +493,7 @@ static bool step(struct machine *m, uint8_t op, const uint8_t *operand)
 		return true;
 	case VALUES_UNLESS:
 		word = pop(m, &state);
-		return word && state == VALUES_WHOLE;
+		return m->call->unconditional || (word && state == VALUES_WHOLE);
 	case VALUES_KEEP:
 		keep(m, *operand);
 		return true;

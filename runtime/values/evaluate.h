@@ -58,6 +58,7 @@ struct values_call {
 	uint64_t errno_at;	    /* address of the thread's errno; 0: not known */
 	uint64_t kept[VALUES_KEPT]; /* in at an end, out at an entry */
 	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */
+	bool unconditional;	    /* conditions do not leave it out */
 };
 
 /* The first of the bytes that values_evaluate() writes: what follows begins with the states, or has none. */
@@ -69,5 +70,8 @@ struct values_call {
  * of the two above, then the payload of the event (format/values.h). 0: the call is to be left out.
  */
 size_t values_evaluate(const uint8_t *code, struct values_call *call, uint8_t *out);
+
+/* The double that equals the float with these bits. */
+uint64_t values_widen(uint32_t f);
 
 #endif

@@ -148,6 +148,17 @@ bool side_pop(struct stack *stack, uint64_t slot, struct side_entry *entry)
 	return true;
 }
 
+bool side_peek(struct stack *stack, uint64_t slot, struct side_entry *entry)
+{
+	struct side *side = of(stack, false);
+	uint32_t through = side ? drop(side, slot, false) : 0;
+
+	if (!through || through > SIDE_MOST || side->entry[through - 1].slot != slot)
+		return false;
+	sys_copy(entry, &side->entry[through - 1], sizeof(*entry));
+	return true;
+}
+
 /* Moves entries of calls that `to` owns from one list to the end of the other, which has none so far inside of them. */
 static void move(struct side *from, struct stack *to)
 {

@@ -44,6 +44,9 @@ void side_push(struct stack *stack, const struct side_entry *entry);
 /* Takes the entry of the call that ends at the slot. Returns false: there is none. */
 bool side_pop(struct stack *stack, uint64_t slot, struct side_entry *entry);
 
+/* The same, but it stays: before the call ends, also when calls further in are open. */
+bool side_peek(struct stack *stack, uint64_t slot, struct side_entry *entry);
+
 /*
  * One stack was parted into these two, which the calling thread runs on: each has the entries of its own calls from now
  * on. Signals blocked.
