@@ -135,7 +135,8 @@ static void *provide(void *argument)
 	/* Others are not kept from calling meanwhile. */
 	v_text("meanwhile");
 	usleep(200000);
-	struct uffdio_copy copy = {.dst = message.arg.pagefault.address & -PAGE, .src = (unsigned long)text, .len = PAGE};
+	struct uffdio_copy copy = {
+		.dst = message.arg.pagefault.address & -PAGE, .src = (unsigned long)text, .len = PAGE};
 	provided = 1;
 	if (ioctl(fault_fd, UFFDIO_COPY, &copy))
 		exit(3);
