@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC   "xauplan\1"
-#define PLAN_VERSION 1
+#define PLAN_VERSION 2
 #define PLAN_SUFFIX  ".plan" /* of those that are kept */
 #define PLAN_MAX     (256u << 20) /* bytes, most */
 
@@ -35,7 +35,7 @@ struct plan_part {
 };
 
 struct plan_function {
-	uint64_t offset; /* link-time address; of an IFUNC that of its resolver */
+	uint64_t offset; /* link-time address; of an IFUNC that of its resolver, with one of these for each name */
 	uint32_t name;	 /* position of its name, which ends with NUL: as the symbol has it */
 	uint32_t every;	 /* one call of a thread in so many is recorded, the others are left out; 0: each is */
 	uint64_t longer; /* ns: shorter calls are left out; 0: none */

@@ -101,7 +101,7 @@ enum values_state {
 	VALUES_CUT,    /* a text or bytes: there is more */
 	VALUES_FAULT,  /* memory that is not there, or may not be read */
 	VALUES_UNREAD, /* it was not asked for, since a filter of system calls might kill for that */
-	VALUES_NULL,   /* a text or bytes: their address is 0 */
+	VALUES_NULL,   /* the address of a text, bytes, or what is read, is 0 */
 	VALUES_STATES
 };
 
@@ -135,7 +135,13 @@ struct trace_value {
 	uint8_t role;	/* enum values_role */
 	uint8_t place;
 	uint8_t marks;
-	uint8_t reserved[3];
+	uint8_t reserved;
+	/*
+	 * Offset in the names of "PLACE,NUMBER/MASK,NUMBER/MASK" (decimal), or of "": it is passed only where the bits
+	 * of a MASK in the argument at PLACE, of the same event, are its NUMBER; with a ! before PLACE, where those of
+	 * none are. Else its bytes tell nothing. Of several in one place at most one should be.
+	 */
+	uint16_t when;
 };
 
 /* A record of meta, of type TRACE_REC_LAYOUT. */

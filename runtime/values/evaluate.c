@@ -386,7 +386,7 @@ static void put_name(struct machine *m)
 static void push_memory(struct machine *m, uint64_t address, size_t size)
 {
 	uint64_t word = 0;
-	uint8_t state = (uint8_t)read_memory(m->call, &word, address, size);
+	uint8_t state = !address ? VALUES_NULL : (uint8_t)read_memory(m->call, &word, address, size);
 
 	push(m, state == VALUES_WHOLE ? word : 0, state);
 }

@@ -62,12 +62,12 @@ static void take_role(struct trace_value *value, const char *word)
 	}
 }
 
-/* TYPE:ROLE:NAME[:MARKS[:WORDS]] */
+/* TYPE:ROLE:NAME[:MARKS[:WORDS[:WHEN]]] */
 static void take_value(struct trace_value *value, char *text, char *names, uint32_t *used)
 {
-	char *part[5] = { 0 };
+	char *part[6] = { 0 };
 
-	for (int i = 0; i < 5 && text; i++)
+	for (int i = 0; i < 6 && text; i++)
 		part[i] = strsep(&text, ":");
 	if (!part[2])
 		fail("TYPE:ROLE:NAME");
@@ -80,6 +80,7 @@ static void take_value(struct trace_value *value, char *text, char *names, uint3
 			value->marks |= (uint8_t)(1 << (at - all));
 	}
 	value->words = part[4] ? add_name(names, used, part[4]) : 0;
+	value->when = part[5] ? (uint16_t)add_name(names, used, part[5]) : 0;
 }
 
 /* layout N TYPE ID [KEY=VALUE]... VALUE... */

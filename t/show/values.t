@@ -38,7 +38,8 @@ value u8:arg0:n 18446744073709551615 18446744073709551615
 value x4:arg0:n 0xdeadbeef 0xdeadbeef
 value x4:arg0:n 0 0
 value u4:arg0:n:o 0644 0644
-value u4:arg0:n:o 0 0
+value u4:arg0:n:o 0 000
+value u4:arg0:n:o 022 022
 value p8:arg0:n 0x7fff12345678 0x7fff12345678
 value p8:arg0:n 0 NULL
 value f4:arg0:n 0.1 0.1
@@ -66,6 +67,20 @@ for type in i4 p8 d8 text bytes; do
 	value $type:arg0:n null NULL
 done
 
+# ---- what is passed only where another argument says so ----
+
+# passed FLAGS TEXT
+passed() {
+	is "$(shown 'i4:arg0:flags:f:64=CREAT,4259840=TMP u4:arg1:mode:o::0,64/64,4259840/4259840 i4:arg2:x:::!0,1/1' \
+		"$1 0640 7")" "$2" "$1: $2"
+}
+passed 0 '(0, 7)'
+passed 64 '(CREAT, 0640, 7)'
+passed 0x10000 '(0x10000, 7)'
+passed 0x410000 '(TMP, 0640, 7)'
+passed 65 '(CREAT|0x1, 0640)'
+passed fault '((fault), 0640, 7)'
+
 # ---- names of numbers ----
 
 open=0/3=O_RDONLY,1/3=O_WRONLY,2/3=O_RDWR,64=O_CREAT,4096=O_DSYNC,1052672=O_SYNC
@@ -74,6 +89,7 @@ value i4:arg0:n:f:$open 66 'O_RDWR|O_CREAT'
 value i4:arg0:n:f:$open 1052672 'O_RDONLY|O_SYNC'
 value i4:arg0:n:f:$open 0x80041 'O_WRONLY|O_CREAT|0x80000'
 value i4:arg0:n:f:1=A,-2147483648=B -2147483647 'A|B'
+value u4:arg0:n:f:1/15=STREAM,2/15=DGRAM,3/15=RAW,2048=NONBLOCK 2051 'RAW|NONBLOCK'
 value i4:arg0:n:f:0=NONE,1=A 0 NONE
 value i4:arg0:n:f:1=A 0 0
 value i4:arg0:n:f:1=A 6 0x6

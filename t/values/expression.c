@@ -158,6 +158,9 @@ static void typed_conditions(void)
 	floats[0] = 0x4004000000000000; /* 2.5 */
 	floats[1] = 0x40200000;		/* 2.5, as a float */
 	condition("double:farg1 > 2.25", true);
+	condition("farg1 > 2.25", true);
+	condition("farg1 >= 2.75", false);
+	condition("farg1 == 2.5e0", true);
 	condition("double:farg1 <= 2.5", true);
 	condition("double:farg1 >= 2.75", false);
 	condition("float:farg2 == 2.5", true);

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u \
-	t/values/plan_calls.u t/values/prototype.u t/values/rules.u
-dist_check_SCRIPTS += t/values/debug.t t/values/plan.t t/values/prototypes.t t/values/record.t
-dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
-	t/values/live_memory.t
-EXTRA_DIST += t/values/live.c t/values/live_flow.awk t/values/live_flow.cc t/values/live_flow_part.c \
-	t/values/live_hostile.awk t/values/live_hostile.c t/values/live_hostile_part.c \
-	t/values/live_loads.c t/values/live_loads_part.c t/values/live_memory.c t/values/live_part.c
+check_PROGRAMS += t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u t/values/plan_calls.u \
+	t/values/prototype.u t/values/rules.u
+dist_check_SCRIPTS += t/values/debug.t t/values/plan.t t/values/prototypes.t t/values/record.t \
+	t/values/strace.t
+EXTRA_DIST += t/values/strace_calls.c
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
 	tool/values/expression.h tool/values/parser.c tool/values/parser.h
 
@@ -22,6 +19,7 @@ t_values_expression_u_SOURCES = t/values/expression.c $(values_expressions)
 t_values_expression_u_LDADD = runtime/libruntime.la runtime/libbase.la
 
 t_values_ltrace_u_SOURCES = t/values/ltrace.c tool/values/ltrace.c tool/values/ltrace.h \
+	tool/values/declaring.c tool/values/declaring.h \
 	tool/values/prototype.c tool/values/prototype.h tool/values/token.c tool/values/token.h \
 	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
 t_values_ltrace_u_LDADD = tool/read/libread.la audit/match/libmatch.la
@@ -31,6 +29,7 @@ t_values_plan_calls_u_LDADD = runtime/libruntime.la runtime/libbase.la
 
 t_values_prototype_u_SOURCES = t/values/prototype.c $(values_expressions) \
 	tool/values/contexts.c tool/values/contexts.h tool/values/library.c tool/values/library.h \
+	tool/values/declaring.c tool/values/declaring.h \
 	tool/values/prototype.c tool/values/prototype.h tool/values/token.c tool/values/token.h \
 	tool/base/memory.c tool/base/memory.h tool/base/tool.c tool/base/tool.h
 t_values_prototype_u_LDADD = tool/read/libread.la audit/match/libmatch.la

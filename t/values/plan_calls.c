@@ -66,7 +66,7 @@ static bool check(void)
 		return false;
 	for (uint32_t i = 0; i < head->count; i++) {
 		const struct plan_function *f = &head->function[i];
-		if (!is_sound(&f->entry) || !is_sound(&f->end) || (i && f[-1].offset >= f->offset) ||
+		if (!is_sound(&f->entry) || !is_sound(&f->end) || (i && f[-1].offset > f->offset) ||
 			f->name < sizeof(*head) || f->name >= head->size)
 			return false;
 	}

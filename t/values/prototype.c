@@ -95,6 +95,42 @@ static void kinds(void)
 	is("long unsigned int f(long int unsigned a);", "f", "uint64:a:arg1,uint64:ret:ret");
 }
 
+/* Those behind the dots: when they are passed, and where. */
+static void optional(const char *parameters, const char *expected)
+{
+	static const struct contexts_wish wish = { .arguments = true };
+	struct prototypes *all = prototypes_new();
+	struct prototypes_wrong wrong;
+	struct contexts_list list = { 0 };
+	char text[256], got[256] = "";
+	size_t n = 0;
+
+	snprintf(text, sizeof(text), "int f(%s);", parameters);
+	if (prototypes_read(all, types, &wrong) && prototypes_read(all, text, &wrong))
+		contexts_of(&list, prototypes_find(all, "f"), &wish);
+	for (size_t i = 0; i < list.items; i++)
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s %s %u%s\n", list.item[i].text,
+			list.item[i].when ? list.item[i].when : "-", list.item[i].place,
+			list.item[i].marks & VALUES_MARK_MORE ? " more" : "");
+	is_str(got, expected, "%s", parameters);
+	contexts_free(&list);
+	prototypes_free(all);
+}
+
+static void optionals(void)
+{
+	optional("int a, ...", "int32:a:arg1 - 0 more\n");
+	optional("[[names(flags)]] int a, ..., [[if(a, B, 0x40)]] long b, [[if(a, C)]] int c",
+		"int32:a:arg1 - 0\nint64:b:arg2 0,16/16,64/64 1\nint32:c:arg3 0,17/17 2\n");
+	optional("double x, [[names(whence)]] int a, ..., [[if(a, CUR)]] int b, [[unless(a, CUR, -1)]] const char *b",
+		"double:x:farg1 - 0\nint32:a:arg1 - 1\nint32:b:arg2 1,1/4294967295 2\n"
+		"string:b:arg2 !1,1/4294967295,4294967295/4294967295 2\n");
+	refuses("int f(int a, ..., int b);", 1, "what is behind the dots needs if(NAME, VALUE), of what");
+	refuses("int f(int a, ..., [[if(b, 1)]] int b);", 1, "what is behind the dots needs if(NAME, VALUE)");
+	refuses("int f(int a, ..., [[if(a, D)]] int b);", 1, "a value of a condition is not known before ')'");
+	refuses("int f(int a, ..., [[if(a)]] int b);", 1, "expected a comma and a value, not ')'");
+}
+
 static void names(void)
 {
 	struct prototypes *all = prototypes_new();
@@ -216,6 +252,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return print(argv[1]);
 	kinds();
+	optionals();
 	names();
 	libraries();
 	wrong_ones();

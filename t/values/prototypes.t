@@ -18,8 +18,9 @@ headers() {
 }
 headers arpa/inet.h crypt.h dirent.h dlfcn.h errno.h fcntl.h grp.h libintl.h locale.h malloc.h math.h netdb.h \
 	openssl/err.h openssl/evp.h openssl/ssl.h poll.h pthread.h pwd.h signal.h sqlite3.h stdio.h stdlib.h string.h \
-	strings.h sys/epoll.h sys/eventfd.h sys/file.h sys/ioctl.h sys/mman.h sys/random.h sys/socket.h sys/stat.h \
-	sys/types.h sys/wait.h time.h unistd.h zlib.h >headers
+	strings.h netinet/in.h sched.h sys/epoll.h sys/eventfd.h sys/file.h sys/inotify.h sys/ioctl.h sys/mman.h \
+	sys/prctl.h sys/random.h sys/resource.h sys/socket.h sys/stat.h sys/time.h sys/timerfd.h sys/types.h \
+	sys/utsname.h sys/wait.h time.h unistd.h zlib.h >headers
 # What can't be compared, since its header is not here.
 absent=''
 grep -q zlib.h headers || absent="$absent|z_stream|gzFile|uLong"
@@ -34,12 +35,14 @@ functions() {
 		/^\/\*/ { comment = 1 }
 		!comment { print }
 		/\*\// { comment = 0 }' |
-		tr '\n\t' '  ' | sed 's/\[\[[^]]*\]\]//g; s/enum [a-z_]* {[^}]*};//g; s/;/;\n/g' |
+		tr '\n\t' '  ' |
+		sed 's/\[\[[^]]*\]\]//g; s/enum [a-z_]* {[^}]*};//g; s/\.\.\., [^;]*)/...)/g; s/;/;\n/g' |
 		grep -v '^ *typedef' | grep '(' | grep -Ev "(${absent#|}${absent:+|}^#)"
 }
 # names TABLE: "NAME = VALUE" of each name that has a number, or follows one, as assertions.
 names() {
-	sed 's,/\*[^*]*\*/,,g' "$1" | tr '\n\t' '  ' | grep -o 'enum [a-z_]* {[^}]*}' | sed 's/.*{//; s/}//' | awk '{
+	sed 's,/\*[^*]*\*/,,g; s/\[\[[^]]*\]\]//g' "$1" | tr '\n\t' '  ' |
+		grep -o 'enum [a-z_]* {[^}]*}' | sed 's/.*{//; s/}//' | awk '{
 		n = split($0, item, ",")
 		value = "0"
 		for (i = 1; i <= n; i++) {

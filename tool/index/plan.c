@@ -43,6 +43,8 @@ struct making {
 	struct debug_info *debug;
 	struct variables variables;
 	struct image_alias *alias; /* those of the image, by function */
+	const char **resolver; /* names of IFUNCs */
+	size_t resolvers;
 	struct pieces pieces;
 	struct plan_function *function;
 	uint32_t functions;
@@ -154,6 +156,37 @@ static bool are_alike(const struct contexts_list *a, const struct contexts_list 
 }
 
 /*
+ * Of what a resolver of the file chooses, that one's: `__strlen_avx2` is a strlen, if that is a resolver. NULL: none.
+ */
+static const struct prototype *of_resolver(struct making *m, const char *name, const char *library)
+{
+	const struct prototype *found = NULL;
+
+	if (!name || strncmp(name, "__", 2) != 0)
+		return NULL;
+	char *shorter = memory_text(name + 2, strlen(name + 2));
+	for (char *end; !found && (end = strrchr(shorter, '_')) && end > shorter;) {
+		*end = '\0';
+		for (size_t i = 0; !found && i < m->resolvers; i++)
+			if (!strcmp(m->resolver[i], shorter))
+				found = library_prototype(m->prototypes, shorter, library);
+	}
+	free(shorter);
+	return found;
+}
+
+static void find_resolvers(struct making *m)
+{
+	const char *name;
+
+	for (size_t i = 0; i < m->image.functions; i++)
+		for (size_t n = 0; m->image.function[i].resolver && (name = name_of(m, i, n)); n++) {
+			m->resolver = memory_grow(m->resolver, m->resolvers, sizeof(*m->resolver));
+			m->resolver[m->resolvers++] = name;
+		}
+}
+
+/*
  * What is known of the function's parameters: by the rules' prototypes, else by its debug information, else by the
  * table. What the table says more, of a function that is as it says, counts: names of flags, what failure is.
  */
@@ -165,6 +198,8 @@ static void describe(struct making *m, size_t function, const struct contexts_wi
 
 	for (size_t n = 0; !found && (name = name_of(m, function, n)); n++)
 		found = library_prototype(m->prototypes, name, library);
+	for (size_t n = 0; !found && (name = name_of(m, function, n)); n++)
+		found = of_resolver(m, name, library);
 	if (found)
 		contexts_of(&told, found, wish);
 	/* Of a resolver it tells what that is, not what it chooses. */
@@ -227,6 +262,7 @@ static bool ask(struct values_asked *asked, const char *text, const struct conte
 			program->value[i].place = item->place;
 			program->value[i].marks = item->marks;
 			program->value[i].names = item->names;
+			program->value[i].when = item->when;
 		}
 	}
 	return true;
@@ -342,9 +378,13 @@ static void add_function(struct making *m, size_t function, const struct values_
 		one.every = 0;
 	if (!one.entry.size && !one.end.size && !one.every && !one.longer)
 		return;
-	one.name = put(&m->pieces, name ? name : "", name ? strlen(name) + 1 : 1);
-	m->function = memory_grow(m->function, m->functions, sizeof(*m->function));
-	m->function[m->functions++] = one;
+	/* What a resolver chooses is found by the name that its caller has for it. */
+	size_t n = 0;
+	do {
+		one.name = put(&m->pieces, name ? name : "", name ? strlen(name) + 1 : 1);
+		m->function = memory_grow(m->function, m->functions, sizeof(*m->function));
+		m->function[m->functions++] = one;
+	} while (m->image.function[function].resolver && (name = name_of(m, function, ++n)));
 }
 
 static void make_function(struct making *m, size_t function)
@@ -357,7 +397,7 @@ static void make_function(struct making *m, size_t function)
 	wish_of(m, &wish);
 	describe(m, function, &wish, &list);
 	const struct values_known known = { variables_look, &m->variables, debug_info_follow, m->debug, list.word,
-		list.words };
+		list.words, false };
 	if (ask_conditions(m, &asked, &known)) {
 		if (!ask_all(m, &asked, &list, &known) && !m->left_outs++) {
 			m->left_out = m->image.function[function].name;
@@ -411,6 +451,7 @@ static void make(struct making *m)
 	if (m->image.aliases)
 		memcpy(m->alias, m->image.alias, m->image.aliases * sizeof(*m->alias));
 	qsort(m->alias, m->image.aliases, sizeof(*m->alias), by_function);
+	find_resolvers(m);
 	for (size_t i = 0; i < m->image.functions; i++)
 		if (!m->image.function[i].piece && match(m, i))
 			make_function(m, i);
@@ -457,6 +498,7 @@ int plan_make(struct plan_made *made, int fd, const char *path, const char *rule
 	free(m.function);
 	free(m.matches);
 	free(m.alias);
+	free(m.resolver);
 	free(m.soname);
 	return 0;
 }

@@ -89,7 +89,7 @@ static char *named(const struct xaudit_read_values *values, const char *name)
 	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (is_named(&value[i], name) &&
+		if (is_named(&value[i], name) && value[i].state != XAUDIT_READ_VALUE_ABSENT &&
 			(value[i].role != XAUDIT_READ_VALUE_ERROR || xaudit_read_values_failed(values)))
 			return text_of(&value[i]);
 	return NULL;
@@ -160,10 +160,14 @@ void values_json(FILE *file, const char *key, const struct xaudit_read_values *v
 
 	if (!count)
 		return;
+	const char *comma = "";
 	fprintf(file, ",\"%s\":[", key);
 	for (uint32_t i = 0; i < count; i++) {
+		if (value[i].state == XAUDIT_READ_VALUE_ABSENT)
+			continue;
 		char *shown = text_of(&value[i]);
-		fprintf(file, "%s{\"name\":", i ? "," : "");
+		fprintf(file, "%s{\"name\":", comma);
+		comma = ",";
 		json_string(file, value[i].name);
 		fprintf(file, ",\"role\":\"%s\"", WORD(roles, value[i].role));
 		if (value[i].role == XAUDIT_READ_VALUE_ARGUMENT)

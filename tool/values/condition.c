@@ -13,16 +13,16 @@ enum operator { IS, IS_NOT, AT_MOST, AT_LEAST, BELOW, ABOVE };
 /* What the words are compared as, and the operations for that. */
 struct comparison {
 	uint8_t less, equal;
-	bool is_float;
+	bool is_float, may_be_float;
 };
 
 static struct comparison comparison_of(enum values_type type)
 {
 	if (type == VALUES_TYPE_FLOAT || type == VALUES_TYPE_DOUBLE)
-		return (struct comparison){ VALUES_LESS_FLOAT, VALUES_EQUAL_FLOAT, true };
+		return (struct comparison){ VALUES_LESS_FLOAT, VALUES_EQUAL_FLOAT, true, true };
 	if (type == VALUES_TYPE_SIGNED || type == VALUES_TYPE_ERRNO)
-		return (struct comparison){ VALUES_LESS, VALUES_EQUAL, false };
-	return (struct comparison){ VALUES_BELOW, VALUES_EQUAL, false };
+		return (struct comparison){ VALUES_LESS, VALUES_EQUAL, false, false };
+	return (struct comparison){ VALUES_BELOW, VALUES_EQUAL, false, false };
 }
 
 /* `left` and `right`, compared. Each may be code of several operations; NaN is neither less nor equal. */
@@ -55,12 +55,14 @@ static bool take_constant(struct parser *p, const struct comparison *by, struct 
 	uint64_t number;
 	double real;
 
-	if (!by->is_float) {
-		if (!parser_number(p, &number))
-			return false;
+	struct parser before = *p;
+	if (!by->is_float && parser_number(p, &number) && !(by->may_be_float && p->at < p->end && *p->at == '.')) {
 		parser_emit_number(code, number);
 		return true;
 	}
+	*p = before;
+	if (!by->may_be_float)
+		return false;
 	parser_skip(p);
 	size_t left = (size_t)(p->end - p->at), n = left < sizeof(text) - 1 ? left : sizeof(text) - 1;
 	memcpy(text, p->at, n);
@@ -110,7 +112,10 @@ static bool compare(struct values_asked *asked, struct parser *p)
 		as = (struct values_word){ .type = type->type, .size = type->size };
 	else if (p->word)
 		as = *p->word;
+	else if (p->code[0] == VALUES_FLOAT && p->size == 2)
+		as.type = VALUES_TYPE_DOUBLE;
 	struct comparison by = comparison_of(as.type);
+	by.may_be_float = by.is_float || (p->known && p->known->any && !type);
 	if (as.type == VALUES_TYPE_FLOAT)
 		parser_emit(p, VALUES_WIDEN, 0, 0);
 	else if (!by.is_float)

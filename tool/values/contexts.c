@@ -2,6 +2,7 @@
 #include "tool/values/contexts.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void place(const struct prototype *of, uint32_t number, char text[16])
 	unsigned words = 0, floats = 0, on_stack = 0;
 
 	for (uint32_t i = 0; i <= number; i++) {
-		bool floating = is_float(&of->parameter[i]);
+		bool floating = i < of->parameters && is_float(&of->parameter[i]);
 		unsigned *taken = floating ? &floats : &words;
 		if (*taken == (floating ? FLOATS : REGISTERS))
 			snprintf(text, 16, "arg%u", REGISTERS + ++on_stack);
@@ -73,7 +74,8 @@ void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t 
 	const struct prototype_names *names)
 {
 	list->item = memory_grow(list->item, list->items, sizeof(*list->item));
-	list->item[list->items++] = (struct contexts_item){ text, role, place, marks, names };
+	list->item[list->items++] = (struct contexts_item){ .text = text, .role = role, .place = place,
+		.marks = marks, .names = names };
 }
 
 void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size,
@@ -114,10 +116,9 @@ static uint8_t marks_of(const struct prototype_value *value)
 }
 
 /* The argument itself, or what it points to. */
-static void add_argument(struct contexts_list *list, const struct prototype *of, uint32_t number, const char *at,
-	const struct contexts_wish *wish)
+static void add_argument(struct contexts_list *list, const struct prototype *of, const struct prototype_value *value,
+	uint32_t number, const char *at, const struct contexts_wish *wish)
 {
-	const struct prototype_value *value = &of->parameter[number];
 	bool secret = value->marks & PROTOTYPE_SECRET || contexts_secret(wish, value->name);
 	bool is_out = value->marks & PROTOTYPE_OUT && !secret, is_address = !value->size || value->to_type ||
 									    value->type == VALUES_TYPE_POINTER;
@@ -139,9 +140,34 @@ static void add_argument(struct contexts_list *list, const struct prototype *of,
 			at);
 	if (!strncmp(text, "out:", 4))
 		marks |= VALUES_MARK_OUT;
-	if (of->more && number + 1 == of->parameters)
+	if (of->more && !of->optionals && number + 1 == of->parameters)
 		marks |= VALUES_MARK_MORE;
 	contexts_add(list, text, VALUES_ROLE_ARGUMENT, (uint8_t)number, marks, value->names);
+}
+
+/* Those behind the dots. They are recorded of each call; readers are told of which they are. */
+static void add_optional(struct contexts_list *list, const struct prototype *of, const struct contexts_wish *wish)
+{
+	for (uint32_t i = 0; i < of->optionals; i++) {
+		const struct prototype_optional *optional = &of->optional[i];
+		uint8_t size = of->parameter[optional->depends].size;
+		uint64_t all = size < 8 ? (1ull << 8 * size) - 1 : UINT64_MAX;
+		size_t items = list->items;
+		char at[16];
+		place(of, optional->place, at);
+		add_argument(list, of, &optional->value, optional->place, at, wish);
+		if (items == list->items)
+			continue;
+		char *when = memory_format("%s%u", optional->is_not ? "!" : "", optional->depends);
+		for (uint8_t k = 0; k < optional->values; k++) {
+			uint64_t is = (uint64_t)optional->is[k];
+			uint64_t mask = optional->has_bits ? is : all;
+			char *longer = memory_format("%s,%" PRIu64 "/%" PRIu64, when, is & mask, mask);
+			free(when);
+			when = longer;
+		}
+		list->item[items].when = when;
+	}
 }
 
 void contexts_of(struct contexts_list *list, const struct prototype *of, const struct contexts_wish *wish)
@@ -156,8 +182,10 @@ void contexts_of(struct contexts_list *list, const struct prototype *of, const s
 		place(of, i, at);
 		contexts_know(list, of->parameter[i].name, at, of->parameter[i].type, of->parameter[i].size, 0);
 		if (wish->arguments)
-			add_argument(list, of, i, at, wish);
+			add_argument(list, of, &of->parameter[i], i, at, wish);
 	}
+	if (wish->arguments)
+		add_optional(list, of, wish);
 	if (!result->type)
 		return;
 	contexts_know(list, NULL, at_end, result->type, result->size, 0);
@@ -171,8 +199,10 @@ void contexts_of(struct contexts_list *list, const struct prototype *of, const s
 
 void contexts_free(struct contexts_list *list)
 {
-	for (size_t i = 0; i < list->items; i++)
+	for (size_t i = 0; i < list->items; i++) {
 		free(list->item[i].text);
+		free(list->item[i].when);
+	}
 	free(list->item);
 	free(list->word);
 	*list = (struct contexts_list){ 0 };

@@ -27,6 +27,7 @@ struct contexts_item {
 	char *text; /* one context */
 	uint8_t role, place, marks;
 	const struct prototype_names *names; /* NULL: none */
+	char *when; /* as trace_value.when; NULL: it always counts */
 };
 
 struct contexts_list {

@@ -30,6 +30,12 @@ static void add_ranges(struct debug_functions *of, Dwarf_Die *unit)
 	of->units++;
 }
 
+/* What assemblers say of functions is where they are: they know of no parameters, and of nothing that comes back. */
+static bool is_assembler(Dwarf_Die *unit)
+{
+	return dwarf_srclang(unit) == DW_LANG_Mips_Assembler;
+}
+
 static void read_units(struct debug_functions *of)
 {
 	Dwarf_CU *unit = NULL;
@@ -38,7 +44,7 @@ static void read_units(struct debug_functions *of)
 
 	of->are_units_known = true;
 	while (!dwarf_get_units(of->dwarf, unit, &unit, NULL, &type, &die, NULL))
-		if (type == DW_UT_compile)
+		if (type == DW_UT_compile && !is_assembler(&die))
 			add_ranges(of, &die);
 	if (of->ranges)
 		qsort(of->range, of->ranges, sizeof(*of->range), by_low);

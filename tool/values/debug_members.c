@@ -54,15 +54,15 @@ static void read_enum(struct prototype_names *names, Dwarf_Die *die, const struc
 			continue;
 		names->list = memory_grow(names->list, names->count, sizeof(*names->list));
 		/* Forms of DWARF may be shorter than the type, and have no sign. */
-		names->list[names->count++] = (struct prototype_name){ word,
-			(uint64_t)value & (type->type == VALUES_TYPE_SIGNED ? UINT64_MAX : all) };
+		names->list[names->count++] = (struct prototype_name){ .word = word,
+			.value = (uint64_t)value & (type->type == VALUES_TYPE_SIGNED ? UINT64_MAX : all) };
 	}
 	names->are_flags = are_flags(names);
 }
 
 static const struct prototype_names *names_of(struct debug_names *names, const struct debug_type *type)
 {
-	static const struct prototype_name truth[] = { { "false", 0 }, { "true", 1 } };
+	static const struct prototype_name truth[] = { { .word = "false" }, { "true", 1, 0 } };
 	static const struct prototype_names bools = { .list = (struct prototype_name *)(uintptr_t)truth, .count = 2 };
 	Dwarf_Die die = type->die;
 	Dwarf_Off at = type->is_enum ? dwarf_dieoffset(&die) : 0;

@@ -121,6 +121,56 @@ static bool is_signed(Dwarf_Die *of)
 	return false;
 }
 
+enum stripped { STRIP_TYPE, STRIP_NOTHING, STRIP_UNKNOWN };
+
+/* Has an entry be the type without typedef, const, and the like. NOTHING: of void, as `const void` is. */
+static enum stripped strip(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+
+	for (int i = 0; i < CHAIN; i++) {
+		switch (dwarf_tag(die)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			break;
+		default:
+			return STRIP_TYPE;
+		}
+		if (!dwarf_attr_integrate(die, DW_AT_type, &attribute))
+			return STRIP_NOTHING;
+		if (!dwarf_formref_die(&attribute, die))
+			break;
+	}
+	return STRIP_UNKNOWN;
+}
+
+/*
+ * A union of pointers alone, as connect() takes one of kinds of addresses: a pointer, as the first one. Of such ones of
+ * the C library gcc tells no members.
+ */
+static void pointers(struct debug_type *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die member, die, first = type->die;
+	bool any = false;
+
+	type->kind = DEBUG_OTHER;
+	for (int r = dwarf_child(&type->die, &member); !r; r = dwarf_siblingof(&member, &member)) {
+		if (!dwarf_attr_integrate(&member, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &die) ||
+			strip(&die) != STRIP_TYPE || dwarf_tag(&die) != DW_TAG_pointer_type)
+			return;
+		first = any ? first : die;
+		any = true;
+	}
+	if (type->bytes != 8)
+		return;
+	type->kind = DEBUG_POINTER;
+	type->die = first;
+}
+
 static void known(struct debug_type *type)
 {
 	Dwarf_Word bytes = 0;
@@ -153,6 +203,9 @@ static void known(struct debug_type *type)
 	case DW_TAG_array_type:
 		type->kind = DEBUG_ARRAY;
 		break;
+	case DW_TAG_union_type:
+		pointers(type);
+		break;
 	default:
 		type->kind = DEBUG_OTHER;
 	}
@@ -170,28 +223,16 @@ void debug_type_of(Dwarf_Die *of, struct debug_type *type)
 
 void debug_type_is(Dwarf_Die *die, struct debug_type *type)
 {
-	Dwarf_Attribute attribute;
-
 	*type = (struct debug_type){ .kind = DEBUG_NOTHING, .die = *die };
-	for (int i = 0; i < CHAIN; i++) {
-		switch (dwarf_tag(&type->die)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-		case DW_TAG_restrict_type:
-		case DW_TAG_atomic_type:
-			break;
-		default:
-			known(type);
-			return;
-		}
-		/* Of void: `const void`. */
-		if (!dwarf_attr_integrate(&type->die, DW_AT_type, &attribute))
-			return;
-		if (!dwarf_formref_die(&attribute, &type->die))
-			break;
+	switch (strip(&type->die)) {
+	case STRIP_TYPE:
+		known(type);
+		break;
+	case STRIP_NOTHING:
+		break;
+	case STRIP_UNKNOWN:
+		type->kind = DEBUG_OTHER;
 	}
-	type->kind = DEBUG_OTHER;
 }
 
 /* ---- passing ---- */

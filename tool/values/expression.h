@@ -48,6 +48,7 @@ struct values_value {
 	/* For the layout; whoever asks by words leaves zeros there, but for a result and errno. */
 	uint8_t role, place, marks;
 	const struct prototype_names *names;
+	const char *when;
 };
 
 /* Code, and the values that it puts. */
@@ -116,6 +117,7 @@ struct values_known {
 	void *follow_context;
 	const struct values_word *word;
 	size_t words;
+	bool any; /* of what function is not known yet: what has a name may be of any type */
 };
 
 /* Adds contexts. asked: zeros at first. Returns false, and *wrong, if the text is wrong; then *asked is undefined. */

@@ -11,7 +11,7 @@
 #include "tool/values/expression.h"
 
 #define WORDS_MOST 4096	 /* bytes of the words of a value: what is more has no word */
-#define NAMES_MOST 16384 /* of all */
+#define NAMES_MOST 16384 /* of all, but for some short ones: they stay below 65536 */
 
 /* "NUMBER=WORD,NUMBER=WORD" */
 static char *words_of(const struct prototype_names *names)
@@ -21,7 +21,10 @@ static char *words_of(const struct prototype_names *names)
 	FILE *to = memory_need(open_memstream(&text, &size));
 
 	for (size_t i = 0; i < names->count; i++) {
-		char *one = memory_format("%s%" PRId64 "=%s", i ? "," : "", (int64_t)names->list[i].value,
+		char mask[24] = "";
+		if (names->are_flags && names->list[i].mask)
+			snprintf(mask, sizeof(mask), "/%" PRIu64, names->list[i].mask);
+		char *one = memory_format("%s%" PRId64 "%s=%s", i ? "," : "", (int64_t)names->list[i].value, mask,
 			names->list[i].word);
 		length += strlen(one);
 		if (length < WORDS_MOST)
@@ -51,6 +54,11 @@ void *layout_make(const struct values_program *program, const struct contexts_li
 		if (from->role == VALUES_ROLE_RESULT && of->has_fails) {
 			head.has_fails = 1;
 			head.fails = of->fails;
+		}
+		if (from->when) {
+			fflush(to);
+			value[i].when = (uint16_t)length;
+			fwrite(from->when, 1, strlen(from->when) + 1, to);
 		}
 		if (!from->names || !from->names->count || length > NAMES_MOST - WORDS_MOST)
 			continue;

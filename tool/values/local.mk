@@ -2,6 +2,7 @@
 #
 # Values of calls, as people ask for them.
 xaudit_SOURCES += tool/values/condition.c tool/values/condition.h tool/values/contexts.c tool/values/contexts.h \
+	tool/values/declaring.c tool/values/declaring.h \
 	tool/values/debug_functions.c tool/values/debug_functions.h tool/values/debug_info.c \
 	tool/values/debug_info.h tool/values/debug_members.c tool/values/debug_members.h tool/values/debug_path.c \
 	tool/values/debug_path.h tool/values/debug_type.c tool/values/debug_type.h tool/values/expression.c \

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/values/prototype.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/hash.h"
 #include "tool/base/memory.h"
-#include "tool/values/token.h"
+#include "tool/values/declaring.h"
 
 struct type_name {
 	const char *word;
@@ -22,8 +20,7 @@ struct type_name {
 };
 
 struct prototypes {
-	char **word; /* copies of all words that are kept */
-	size_t words;
+	struct declaring_words words;
 	struct prototype *function;
 	size_t functions;
 	struct hash by_name;
@@ -34,164 +31,6 @@ struct prototypes {
 	const char *libraries; /* of what comes next */
 	unsigned texts;
 };
-
-struct parser {
-	struct prototypes *of;
-	struct token t;
-	struct prototypes_wrong *wrong;
-};
-
-/* ---- words ---- */
-
-/* Always false. */
-static bool fail(struct parser *p, const char *before, const char *after)
-{
-	p->wrong->line = p->t.word_line;
-	p->wrong->before = before;
-	p->wrong->after = after;
-	snprintf(p->wrong->part, sizeof(p->wrong->part), "%.*s", (int)p->t.length, p->t.word);
-	return false;
-}
-
-static void next(struct parser *p)
-{
-	token_next(&p->t);
-}
-
-static bool is(const struct parser *p, const char *word)
-{
-	return strlen(word) == p->t.length && !strncmp(p->t.word, word, p->t.length);
-}
-
-static bool take(struct parser *p, const char *word)
-{
-	if (!is(p, word))
-		return false;
-	next(p);
-	return true;
-}
-
-static bool expect(struct parser *p, const char *word, const char *message)
-{
-	return take(p, word) || fail(p, message, "");
-}
-
-static bool is_name(const struct parser *p)
-{
-	return p->t.length && token_letter(*p->t.word) && !isdigit((unsigned char)*p->t.word);
-}
-
-/* A copy of the word at hand, which lives as long as the prototypes. */
-static const char *take_word(struct parser *p)
-{
-	struct prototypes *of = p->of;
-
-	of->word = memory_grow(of->word, of->words, sizeof(*of->word));
-	const char *word = of->word[of->words++] = memory_text(p->t.word, p->t.length);
-	next(p);
-	return word;
-}
-
-static bool take_number(struct parser *p, int64_t *number)
-{
-	bool negative = take(p, "-");
-	char text[32], *end;
-
-	snprintf(text, sizeof(text), "%.*s", (int)p->t.length, p->t.word);
-	*number = (int64_t)strtoull(text, &end, 0);
-	if (!p->t.length || !isdigit((unsigned char)*text) || *end)
-		return fail(p, "expected a number, not", "");
-	*number = negative ? -*number : *number;
-	next(p);
-	return true;
-}
-
-/* ---- attributes ---- */
-
-/* What stands before a declaration or a parameter. */
-struct attributes {
-	uint8_t marks;
-	bool are_flags, is_text, is_address, is_hex, has_fails;
-	int64_t fails;
-	const char *bytes, *names, *libraries;
-};
-
-/* (NAME, NAME), to one word that lives as long as the prototypes; `any` to "". */
-static bool libraries(struct parser *p, const char **to)
-{
-	char list[256] = "";
-	size_t n = 0;
-
-	if (!expect(p, "(", "expected a bracket, not"))
-		return false;
-	do {
-		if (!is_name(p) || n + p->t.length + 2 > sizeof(list))
-			return fail(p, "expected the name of a library, not", "");
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%.*s ", (int)p->t.length, p->t.word);
-		next(p);
-	} while (take(p, ","));
-	p->of->word = memory_grow(p->of->word, p->of->words, sizeof(*p->of->word));
-	*to = p->of->word[p->of->words++] = memory_text(list, strcmp(list, "any ") ? n : 0);
-	return expect(p, ")", "expected a bracket, not");
-}
-
-static bool attribute(struct parser *p, struct attributes *a)
-{
-	static const struct {
-		const char *word;
-		uint8_t mark;
-	} marks[] = { { "out", PROTOTYPE_OUT }, { "secret", PROTOTYPE_SECRET }, { "fd", PROTOTYPE_FD },
-		{ "octal", PROTOTYPE_OCTAL } };
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (take(p, marks[i].word)) {
-			a->marks |= marks[i].mark;
-			return true;
-		}
-	if (take(p, "flags"))
-		return a->are_flags = true;
-	if (take(p, "text"))
-		return a->is_text = true;
-	if (take(p, "address"))
-		return a->is_address = true;
-	if (take(p, "hex"))
-		return a->is_hex = true;
-	if (take(p, "null"))
-		return a->has_fails = true;
-	if (take(p, "fails")) {
-		a->has_fails = true;
-		return expect(p, "(", "fails needs a number in brackets, not") && take_number(p, &a->fails) &&
-		       expect(p, ")", "expected a bracket, not");
-	}
-	if (take(p, "library"))
-		return libraries(p, &a->libraries);
-	const char **to = is(p, "bytes") ? &a->bytes : is(p, "names") ? &a->names : NULL;
-	if (!to)
-		return fail(p, "no attribute is called",
-			"; there are out, bytes(SIZE), text, address, secret, names(ENUM), hex, octal, fd, flags, "
-			"fails(NUMBER), null, library(NAME)");
-	next(p);
-	if (!expect(p, "(", "expected a bracket, not"))
-		return false;
-	if (!p->t.length || !token_letter(*p->t.word))
-		return fail(p, "expected a name or a number, not", "");
-	*to = take_word(p);
-	return expect(p, ")", "expected a bracket, not");
-}
-
-static bool attributes(struct parser *p, struct attributes *a)
-{
-	*a = (struct attributes){ 0 };
-	while (take(p, "[[")) {
-		do {
-			if (!attribute(p, a))
-				return false;
-		} while (take(p, ","));
-		if (!expect(p, "]]", "expected ]], not"))
-			return false;
-	}
-	return true;
-}
 
 /* ---- types ---- */
 
@@ -222,38 +61,39 @@ struct words {
 	bool is_unsigned, is_signed, is_short, is_char, is_double, any;
 };
 
-static bool take_type_word(struct parser *p, struct words *w)
+static bool take_type_word(struct declaring *p, struct words *w)
 {
-	if (take(p, "unsigned"))
+	if (declaring_take(p, "unsigned"))
 		return w->any = w->is_unsigned = true;
-	if (take(p, "signed"))
+	if (declaring_take(p, "signed"))
 		return w->any = w->is_signed = true;
-	if (take(p, "short"))
+	if (declaring_take(p, "short"))
 		return w->any = w->is_short = true;
-	if (take(p, "char"))
+	if (declaring_take(p, "char"))
 		return w->any = w->is_char = true;
-	if (take(p, "double"))
+	if (declaring_take(p, "double"))
 		return w->any = w->is_double = true;
-	if (take(p, "int"))
+	if (declaring_take(p, "int"))
 		return w->any = true;
-	if (!take(p, "long"))
+	if (!declaring_take(p, "long"))
 		return false;
 	w->longs++;
 	return w->any = true;
 }
 
-static void skip_qualifiers(struct parser *p, bool *is_const)
+static void skip_qualifiers(struct declaring *p, bool *is_const)
 {
 	for (;;) {
-		if (take(p, "const"))
+		if (declaring_take(p, "const"))
 			*is_const = true;
-		else if (!take(p, "volatile") && !take(p, "restrict") && !take(p, "__restrict"))
+		else if (!declaring_take(p, "volatile") && !declaring_take(p, "restrict") &&
+			 !declaring_take(p, "__restrict"))
 			return;
 	}
 }
 
 /* What stands before the stars. */
-static bool base_type(struct parser *p, struct type *type, bool *is_const)
+static bool base_type(struct declaring *p, struct type *type, bool *is_const)
 {
 	struct words w = { 0 };
 
@@ -269,29 +109,29 @@ static bool base_type(struct parser *p, struct type *type, bool *is_const)
 		type->is_whole = !(w.is_double && w.longs); /* long double */
 		return true;
 	}
-	if (take(p, "void")) {
+	if (declaring_take(p, "void")) {
 		*type = (struct type){ .is_void = true };
-	} else if (take(p, "float")) {
+	} else if (declaring_take(p, "float")) {
 		*type = number(VALUES_TYPE_FLOAT, 4);
-	} else if (take(p, "_Bool") || take(p, "bool")) {
+	} else if (declaring_take(p, "_Bool") || declaring_take(p, "bool")) {
 		*type = number(VALUES_TYPE_UNSIGNED, 1);
-	} else if (is(p, "struct") || is(p, "union")) {
-		next(p);
-		if (!is_name(p))
-			return fail(p, "expected the name of a structure, not", "");
-		next(p);
+	} else if (declaring_is(p, "struct") || declaring_is(p, "union")) {
+		declaring_next(p);
+		if (!declaring_is_name(p))
+			return declaring_fail(p, "expected the name of a structure, not", "");
+		declaring_next(p);
 		*type = (struct type){ 0 };
-	} else if (take(p, "enum")) {
+	} else if (declaring_take(p, "enum")) {
 		*type = number(VALUES_TYPE_UNSIGNED, 4);
-		if (!is_name(p))
-			return fail(p, "expected the name of an enum, not", "");
-		type->names = find_names(p->of, take_word(p));
+		if (!declaring_is_name(p))
+			return declaring_fail(p, "expected the name of an enum, not", "");
+		type->names = find_names(p->of, declaring_word(p));
 	} else {
 		const struct type *known = find_type(p->of, p->t.word, p->t.length);
 		if (!known)
-			return fail(p, "no type is called", "");
+			return declaring_fail(p, "no type is called", "");
 		*type = *known;
-		next(p);
+		declaring_next(p);
 	}
 	skip_qualifiers(p, is_const);
 	return true;
@@ -300,16 +140,16 @@ static bool base_type(struct parser *p, struct type *type, bool *is_const)
 /* ---- values ---- */
 
 /* A type of so many stars, with what its attributes say. */
-static bool set_value(struct parser *p, struct prototype_value *value, const struct type *type, unsigned stars,
-	bool is_const, const struct attributes *a)
+static bool set_value(struct declaring *p, struct prototype_value *value, const struct type *type, unsigned stars,
+	bool is_const, const struct declaring_attributes *a)
 {
 	value->marks = a->marks;
 	value->bytes = a->bytes;
 	value->names = type->names;
 	if (a->names && !(value->names = find_names(p->of, a->names)))
-		return fail(p, "no enum of that name is before", "");
+		return declaring_fail(p, "no enum of that name is before", "");
 	if (!stars && !type->is_whole)
-		return fail(p, "a structure, or long double, is passed by value before", "");
+		return declaring_fail(p, "a structure, or long double, is passed by value before", "");
 	if (!stars) {
 		value->type = a->is_hex ? VALUES_TYPE_HEX : type->type;
 		value->size = type->size;
@@ -328,15 +168,15 @@ static bool set_value(struct parser *p, struct prototype_value *value, const str
 		value->to_size = type->size;
 	}
 	if (a->marks & PROTOTYPE_OUT && !a->bytes && !is_text && !value->to_type)
-		return fail(p, "what is written there is not known before", "");
+		return declaring_fail(p, "what is written there is not known before", "");
 	return true;
 }
 
-static unsigned take_stars(struct parser *p, bool *last_const)
+static unsigned take_stars(struct declaring *p, bool *last_const)
 {
 	unsigned stars = 0;
 
-	while (take(p, "*")) {
+	while (declaring_take(p, "*")) {
 		stars++;
 		skip_qualifiers(p, last_const);
 	}
@@ -344,79 +184,132 @@ static unsigned take_stars(struct parser *p, bool *last_const)
 }
 
 /* What is in these brackets does not matter. */
-static bool skip_brackets(struct parser *p)
+static bool skip_brackets(struct declaring *p)
 {
-	for (unsigned depth = 1; depth; next(p)) {
+	for (unsigned depth = 1; depth; declaring_next(p)) {
 		if (!p->t.length)
-			return fail(p, "a bracket is not closed before", "the end");
-		depth += is(p, "(");
-		depth -= is(p, ")");
+			return declaring_fail(p, "a bracket is not closed before", "the end");
+		depth += declaring_is(p, "(");
+		depth -= declaring_is(p, ")");
 	}
 	return true;
 }
 
-static bool parameter(struct parser *p, struct prototype_value *value)
+static bool parameter(struct declaring *p, struct prototype_value *value, struct declaring_attributes *a)
 {
-	struct attributes a;
 	struct type type;
 	bool is_const, ignored = false;
 
 	*value = (struct prototype_value){ 0 };
-	if (!attributes(p, &a) || !base_type(p, &type, &is_const))
+	if (!declaring_attributes(p, a) || !base_type(p, &type, &is_const))
 		return false;
 	unsigned stars = take_stars(p, &ignored);
 	/* A pointer to a function. */
-	if (take(p, "(")) {
-		if (!take_stars(p, &ignored) || !is_name(p))
-			return fail(p, "expected a pointer to a function, not", "");
-		value->name = take_word(p);
+	if (declaring_take(p, "(")) {
+		if (!take_stars(p, &ignored) || !declaring_is_name(p))
+			return declaring_fail(p, "expected a pointer to a function, not", "");
+		value->name = declaring_word(p);
 		value->type = VALUES_TYPE_POINTER;
 		value->size = 8;
-		return expect(p, ")", "expected a bracket, not") && expect(p, "(", "expected a bracket, not") &&
-		       skip_brackets(p);
+		return declaring_expect(p, ")", "expected a bracket, not") &&
+		       declaring_expect(p, "(", "expected a bracket, not") && skip_brackets(p);
 	}
-	if (is_name(p))
-		value->name = take_word(p);
-	if (take(p, "[")) {
+	if (declaring_is_name(p))
+		value->name = declaring_word(p);
+	if (declaring_take(p, "[")) {
 		stars++;
-		while (p->t.length && !is(p, "]"))
-			next(p);
-		if (!expect(p, "]", "expected a bracket, not"))
+		while (p->t.length && !declaring_is(p, "]"))
+			declaring_next(p);
+		if (!declaring_expect(p, "]", "expected a bracket, not"))
 			return false;
 	}
 	if (!value->name)
-		return fail(p, "a parameter has no name before", "");
-	return set_value(p, value, &type, stars, is_const, &a);
+		return declaring_fail(p, "a parameter has no name before", "");
+	return set_value(p, value, &type, stars, is_const, a);
 }
 
 /* ---- declarations ---- */
 
-/* Behind the name. */
-static bool parameters(struct parser *p, struct prototype *function)
+/* The number of a value in a condition: a number, or one of these names. Returns false: it is none. */
+static bool value_of(const struct prototype_names *names, const char *word, int64_t *number)
 {
-	if (!expect(p, "(", "expected the parameters of a function, not"))
+	char *end;
+
+	*number = (int64_t)strtoull(word, &end, 0);
+	for (size_t i = 0; *end && names && i < names->count; i++)
+		if (!strcmp(names->list[i].word, word)) {
+			*number = (int64_t)names->list[i].value;
+			return true;
+		}
+	return !*end;
+}
+
+/* Behind the dots: what is passed there, if another parameter says so. */
+static bool optional(struct declaring *p, struct prototype *function)
+{
+	struct declaring_attributes a;
+	struct prototype_optional *to = &function->optional[function->optionals];
+	uint32_t i = 0;
+
+	if (function->optionals == PROTOTYPE_OPTIONAL)
+		return declaring_fail(p, "a function has more than 8 parameters behind the dots:", "");
+	if (!parameter(p, &to->value, &a))
 		return false;
-	struct parser ahead = *p;
-	if (take(&ahead, "void") && take(&ahead, ")")) {
+	while (i < function->parameters && (!a.depends || strcmp(function->parameter[i].name, a.depends) != 0))
+		i++;
+	if (i == function->parameters)
+		return declaring_fail(p, "what is behind the dots needs if(NAME, VALUE), of what is before it:", "");
+	const struct prototype_names *names = function->parameter[i].names;
+	to->depends = (uint8_t)i;
+	to->has_bits = names && names->are_flags;
+	to->is_not = a.is_not;
+	for (to->values = 0; to->values < a.values; to->values++) {
+		if (!value_of(names, a.value[to->values], &to->is[to->values]))
+			return declaring_fail(p, "a value of a condition is not known before", "");
+		if (a.negative[to->values])
+			to->is[to->values] *= -1;
+	}
+	/* Of one name, they are in one place. */
+	const struct prototype_optional *before = function->optionals ? to - 1 : NULL;
+	if (!before)
+		to->place = (uint8_t)function->parameters;
+	else
+		to->place = (uint8_t)(before->place + (strcmp(before->value.name, to->value.name) != 0));
+	function->optionals++;
+	return true;
+}
+
+/* Behind the name. */
+static bool parameters(struct declaring *p, struct prototype *function)
+{
+	struct declaring_attributes a;
+
+	if (!declaring_expect(p, "(", "expected the parameters of a function, not"))
+		return false;
+	struct declaring ahead = *p;
+	if (declaring_take(&ahead, "void") && declaring_take(&ahead, ")")) {
 		*p = ahead;
 		return true;
 	}
-	while (!take(p, ")")) {
-		if (take(p, "...")) {
+	while (!declaring_take(p, ")")) {
+		if (declaring_take(p, "...")) {
 			function->more = true;
+		} else if (function->more) {
+			if (!optional(p, function))
+				return false;
 		} else {
 			if (function->parameters == PROTOTYPE_PARAMETERS)
-				return fail(p, "a function has more than 16 parameters:", "");
-			if (!parameter(p, &function->parameter[function->parameters++]))
+				return declaring_fail(p, "a function has more than 16 parameters:", "");
+			if (!parameter(p, &function->parameter[function->parameters++], &a))
 				return false;
 		}
-		if (!is(p, ")") && !expect(p, ",", "expected a comma or a bracket, not"))
+		if (!declaring_is(p, ")") && !declaring_expect(p, ",", "expected a comma or a bracket, not"))
 			return false;
 	}
 	return true;
 }
 
-static bool function(struct parser *p, const struct attributes *a)
+static bool function(struct declaring *p, const struct declaring_attributes *a)
 {
 	struct prototypes *of = p->of;
 	struct prototype f = { .more = false };
@@ -426,9 +319,9 @@ static bool function(struct parser *p, const struct attributes *a)
 	if (!base_type(p, &type, &is_const))
 		return false;
 	unsigned stars = take_stars(p, &ignored);
-	if (!is_name(p))
-		return fail(p, "expected the name of a function, not", "");
-	f.name = take_word(p);
+	if (!declaring_is_name(p))
+		return declaring_fail(p, "expected the name of a function, not", "");
+	f.name = declaring_word(p);
 	if (stars || !type.is_void) {
 		f.result.name = "ret";
 		if (!set_value(p, &f.result, &type, stars, is_const, a))
@@ -436,7 +329,7 @@ static bool function(struct parser *p, const struct attributes *a)
 	}
 	f.has_fails = a->has_fails;
 	f.fails = a->fails;
-	if (!parameters(p, &f) || !expect(p, ";", "expected a semicolon, not"))
+	if (!parameters(p, &f) || !declaring_expect(p, ";", "expected a semicolon, not"))
 		return false;
 	uint32_t hash = hash_text(0, f.name);
 	uint32_t row = HASH_FIND(i, &of->by_name, hash, !strcmp(of->function[i].name, f.name));
@@ -450,41 +343,42 @@ static bool function(struct parser *p, const struct attributes *a)
 	return true;
 }
 
-static bool enumerators(struct parser *p, struct prototype_names *to)
+static bool enumerators(struct declaring *p, struct prototype_names *to)
 {
 	int64_t value = 0;
 
-	while (!take(p, "}")) {
-		if (!is_name(p))
-			return fail(p, "expected the name of a value, not", "");
-		const char *word = take_word(p);
-		if (take(p, "=") && !take_number(p, &value))
+	while (!declaring_take(p, "}")) {
+		if (!declaring_is_name(p))
+			return declaring_fail(p, "expected the name of a value, not", "");
+		const char *word = declaring_word(p);
+		struct declaring_attributes a;
+		if (!declaring_attributes(p, &a) || (declaring_take(p, "=") && !declaring_number(p, &value)))
 			return false;
 		to->list = memory_grow(to->list, to->count, sizeof(*to->list));
-		to->list[to->count++] = (struct prototype_name){ word, (uint64_t)value++ };
-		if (!is(p, "}") && !expect(p, ",", "expected a comma or a brace, not"))
+		to->list[to->count++] = (struct prototype_name){ word, (uint64_t)value++, (uint64_t)a.mask };
+		if (!declaring_is(p, "}") && !declaring_expect(p, ",", "expected a comma or a brace, not"))
 			return false;
 	}
-	return expect(p, ";", "expected a semicolon, not");
+	return declaring_expect(p, ";", "expected a semicolon, not");
 }
 
 /* `enum NAME {`, if that is what comes; else nothing is taken. */
-static const char *take_enum(struct parser *p)
+static const char *take_enum(struct declaring *p)
 {
-	struct parser ahead = *p;
+	struct declaring ahead = *p;
 
-	if (!take(&ahead, "enum") || !is_name(&ahead))
+	if (!declaring_take(&ahead, "enum") || !declaring_is_name(&ahead))
 		return NULL;
-	next(&ahead);
-	if (!is(&ahead, "{"))
+	declaring_next(&ahead);
+	if (!declaring_is(&ahead, "{"))
 		return NULL;
-	next(p);
-	const char *name = take_word(p);
-	next(p);
+	declaring_next(p);
+	const char *name = declaring_word(p);
+	declaring_next(p);
 	return name;
 }
 
-static bool type_definition(struct parser *p)
+static bool type_definition(struct declaring *p)
 {
 	struct prototypes *of = p->of;
 	struct type type;
@@ -494,25 +388,25 @@ static bool type_definition(struct parser *p)
 		return false;
 	if (take_stars(p, &ignored))
 		type = number(VALUES_TYPE_POINTER, 8);
-	if (!is_name(p))
-		return fail(p, "expected the name of a type, not", "");
+	if (!declaring_is_name(p))
+		return declaring_fail(p, "expected the name of a type, not", "");
 	of->type = memory_grow(of->type, of->types, sizeof(*of->type));
-	of->type[of->types++] = (struct type_name){ take_word(p), type };
-	return expect(p, ";", "expected a semicolon, not");
+	of->type[of->types++] = (struct type_name){ declaring_word(p), type };
+	return declaring_expect(p, ";", "expected a semicolon, not");
 }
 
-static bool declaration(struct parser *p)
+static bool declaration(struct declaring *p)
 {
 	struct prototypes *of = p->of;
-	struct attributes a;
+	struct declaring_attributes a;
 
-	if (!attributes(p, &a))
+	if (!declaring_attributes(p, &a))
 		return false;
-	if (a.libraries && take(p, ";")) {
+	if (a.libraries && declaring_take(p, ";")) {
 		of->libraries = *a.libraries ? a.libraries : NULL;
 		return true;
 	}
-	if (take(p, "typedef"))
+	if (declaring_take(p, "typedef"))
 		return type_definition(p);
 	const char *name = take_enum(p);
 	if (!name)
@@ -532,14 +426,14 @@ struct prototypes *prototypes_new(void)
 
 void prototypes_free(struct prototypes *of)
 {
-	for (size_t i = 0; i < of->words; i++)
-		free(of->word[i]);
+	for (size_t i = 0; i < of->words.words; i++)
+		free(of->words.word[i]);
 	for (size_t i = 0; i < of->name_lists; i++) {
 		free(of->names[i]->list);
 		free(of->names[i]);
 	}
 	hash_free(&of->by_name);
-	free(of->word);
+	free(of->words.word);
 	free(of->names);
 	free(of->type);
 	free(of->function);
@@ -548,11 +442,11 @@ void prototypes_free(struct prototypes *of)
 
 bool prototypes_read(struct prototypes *of, const char *text, struct prototypes_wrong *wrong)
 {
-	struct parser p = { .of = of, .t = { .at = text, .line = 1 }, .wrong = wrong };
+	struct declaring p = { .of = of, .words = &of->words, .t = { .at = text, .line = 1 }, .wrong = wrong };
 
 	of->texts++;
 	of->libraries = NULL;
-	next(&p);
+	declaring_next(&p);
 	while (p.t.length)
 		if (!declaration(&p))
 			return false;

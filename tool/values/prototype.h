@@ -4,8 +4,8 @@
  * say. A text has declarations, each ended by a semicolon:
  *
  *	typedef unsigned long size_t;			typedef struct _IO_FILE FILE;
- *	[[flags]] enum open_flags { O_WRONLY = 1 };	names of values, or of bits
- *	[[fails(-1)]] int open(const char *path, [[names(open_flags)]] int flags, ...);
+ *	[[flags]] enum open_flags { O_WRONLY [[mask(3)]] = 1, O_CREAT = 0x40 };	names of values, or of bits
+ *	[[fails(-1)]] int open(const char *path, [[names(open_flags)]] int flags, ..., [[if(flags, O_CREAT)]] int mode);
  *
  * Attributes of a function: fails(NUMBER): what it gives back when it fails, and errno tells why; null: the same of a
  * pointer. Of a parameter, or (before the function) of what comes back:
@@ -17,6 +17,10 @@
  *	names(ENUM)	an enum or flags
  *	hex, octal	how a number is shown
  *	fd		it is a descriptor
+ *	if(NAME, VALUE...)	of one behind the dots: it is passed only where the parameter NAME has one of these
+ *			values, or, if it has flags, all bits of one; unless(NAME, VALUE...): where it has not. Those
+ *			that follow each other with one name are in one place
+ * Behind the name of a value, of flags: mask(NUMBER): it is the value of these bits together.
  *
  * `[[library(NAME, NAME)]];` alone says whose functions follow, to the end of the text or the next of these: libraries
  * called NAME.so, NAME.so.*, NAME-*.so; `any`: of any. Before the first of these they are of any.
@@ -36,6 +40,8 @@
 #include "format/values.h"
 
 #define PROTOTYPE_PARAMETERS 16 /* most */
+#define PROTOTYPE_OPTIONAL   8	/* behind the dots, most */
+#define PROTOTYPE_VALUES     8	/* in a condition, most */
 
 /* Bits of `marks`. */
 enum prototype_mark {
@@ -48,6 +54,7 @@ enum prototype_mark {
 struct prototype_name {
 	const char *word;
 	uint64_t value;
+	uint64_t mask; /* of flags: the word is of these bits; 0: of those that are set in `value` */
 };
 
 /* An enum, or flags. */
@@ -71,13 +78,28 @@ struct prototype_value {
 	const struct prototype_names *names;
 };
 
+/*
+ * A parameter behind the dots: it is passed only where another one has one of these values, or all bits of one; or only
+ * where it has not.
+ */
+struct prototype_optional {
+	struct prototype_value value;
+	uint8_t place;	 /* as if it were before the dots: several may be in one */
+	uint8_t depends; /* number of the other parameter */
+	bool has_bits, is_not;
+	uint8_t values;
+	int64_t is[PROTOTYPE_VALUES];
+};
+
 struct prototype {
 	const char *name;
 	const char *libraries; /* names with a blank behind each; NULL: of any */
 	unsigned text;	       /* which text has it, from 1 on */
 	struct prototype_value result, parameter[PROTOTYPE_PARAMETERS];
 	uint32_t parameters;
-	bool more;	/* of any number and type */
+	bool more;	/* of any number and type, unless there are optional ones */
+	struct prototype_optional optional[PROTOTYPE_OPTIONAL];
+	uint32_t optionals;
 	bool has_fails; /* `fails` is known */
 	int64_t fails;
 };

@@ -105,7 +105,7 @@ static bool any_members(void *context, const struct values_word *word, const cha
 	return true;
 }
 
-static const struct values_known anything = { .look = any_symbol, .follow = any_members };
+static const struct values_known anything = { .look = any_symbol, .follow = any_members, .any = true };
 
 /* args, args:contents, args:depth=2. Returns false: it is not that. */
 static bool take_args(struct wanted_rule *rule, const char *word, size_t length)

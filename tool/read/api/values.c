@@ -90,17 +90,43 @@ static bool take_text(const struct xaudit_read_values *values, uint32_t *at, str
 	return to->size == size;
 }
 
-uint32_t xaudit_read_values(const struct xaudit_read_values *values, struct xaudit_read_value *to, uint32_t room)
+/* Is an argument passed, by its `when`? Unless the argument that this is about is not known, too. */
+static bool is_passed(const struct read_layout *layout, const struct xaudit_read_value *value, const char *when)
 {
-	const struct read_layout *layout = values ? values->layout : NULL;
+	char *at;
+	bool is_not = *when == '!';
+	uint64_t place = strtoull(when + is_not, &at, 10);
+
+	for (uint32_t i = 0; i < layout->count; i++) {
+		if (value[i].role != XAUDIT_READ_VALUE_ARGUMENT || value[i].place != place || !value[i].size ||
+			*layout->value[i].when)
+			continue;
+		while (*at == ',' && value[i].state == XAUDIT_READ_VALUE_WHOLE) {
+			uint64_t number = strtoull(at + 1, &at, 10), mask = *at == '/' ? strtoull(at + 1, &at, 10) : 0;
+			if ((value[i].number & mask) == number)
+				return !is_not;
+		}
+		return is_not || value[i].state != XAUDIT_READ_VALUE_WHOLE;
+	}
+	return true;
+}
+
+static void find_absent(const struct read_layout *layout, struct xaudit_read_value *value)
+{
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (*layout->value[i].when && !is_passed(layout, value, layout->value[i].when))
+			value[i].state = XAUDIT_READ_VALUE_ABSENT;
+}
+
+static void take_values(const struct xaudit_read_values *values, struct xaudit_read_value *to)
+{
+	const struct read_layout *layout = values->layout;
 	uint32_t at = 0;
 	bool whole = true;
 
-	if (!layout)
-		return 0;
 	if (values->flawed)
 		at = layout->states < values->size ? layout->states : values->size;
-	for (uint32_t i = 0; i < layout->count && i < room; i++) {
+	for (uint32_t i = 0; i < layout->count; i++) {
 		const struct read_layout_value *from = &layout->value[i];
 		uint8_t state = !values->flawed ? VALUES_WHOLE : i < at ? values->bytes[i] : VALUES_STATES;
 		to[i] = (struct xaudit_read_value){
@@ -119,6 +145,19 @@ uint32_t xaudit_read_values(const struct xaudit_read_values *values, struct xaud
 		if (!whole)
 			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
 	}
+	find_absent(layout, to);
+}
+
+uint32_t xaudit_read_values(const struct xaudit_read_values *values, struct xaudit_read_value *to, uint32_t room)
+{
+	const struct read_layout *layout = values ? values->layout : NULL;
+	struct xaudit_read_value all[VALUES_MOST];
+
+	if (!layout)
+		return 0;
+	take_values(values, all);
+	for (uint32_t i = 0; i < layout->count && i < room; i++)
+		to[i] = all[i];
 	return layout->count;
 }
 

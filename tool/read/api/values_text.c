@@ -218,7 +218,7 @@ static void add_integer(struct out *out, const struct xaudit_read_value *value)
 	uint64_t number = value->number & read_api_bits(value->size);
 
 	if (value->marks & XAUDIT_READ_VALUE_OCTAL)
-		add_format(out, "%s%" PRIo64, number ? "0" : "", number);
+		add_format(out, "%#03" PRIo64, number);
 	else if (value->type == XAUDIT_READ_VALUE_SIGNED)
 		add_format(out, "%" PRId64, value->integer);
 	else if (value->type == XAUDIT_READ_VALUE_UNSIGNED)
@@ -249,9 +249,10 @@ static void add_value(struct out *out, const struct xaudit_read_value *value)
 		[XAUDIT_READ_VALUE_UNREAD] = "(not read)",
 		[XAUDIT_READ_VALUE_NULL] = "NULL",
 		[XAUDIT_READ_VALUE_DAMAGED] = "(damaged)",
+		[XAUDIT_READ_VALUE_ABSENT] = "",
 	};
 
-	if (value->state > XAUDIT_READ_VALUE_CUT && value->state <= XAUDIT_READ_VALUE_DAMAGED) {
+	if (value->state > XAUDIT_READ_VALUE_CUT && value->state <= XAUDIT_READ_VALUE_ABSENT) {
 		add(out, states[value->state]);
 		return;
 	}
@@ -332,14 +333,18 @@ static uint32_t list_arguments(const struct xaudit_read_value **list, uint32_t c
 static uint32_t add_members(struct out *out, const struct xaudit_read_value *const *list, uint32_t count)
 {
 	uint32_t n = 0;
+	bool any = false;
 
 	for (; n < count && list[n]->place == list[-1]->place; n++) {
-		add(out, n ? ", " : " {");
+		if (list[n]->state == XAUDIT_READ_VALUE_ABSENT)
+			continue;
+		add(out, any ? ", " : " {");
 		add_name(out, list[n]->name);
 		add(out, *list[n]->name ? "=" : "");
 		add_value(out, list[n]);
+		any = true;
 	}
-	add(out, n ? "}" : "");
+	add(out, any ? "}" : "");
 	return n;
 }
 
@@ -356,6 +361,10 @@ static void add_arguments(struct out *out, const struct xaudit_read_values *ente
 	add(out, "(");
 	for (uint32_t i = 0; i < count;) {
 		const struct xaudit_read_value *value = list[i++];
+		if (value->state == XAUDIT_READ_VALUE_ABSENT) {
+			place = value->place + 1;
+			continue;
+		}
 		if (value->place > place)
 			add(out, place ? ", ..." : "...");
 		add(out, value->place ? ", " : "");
@@ -391,6 +400,8 @@ static void add_result(struct out *out, const struct xaudit_read_values *ended, 
 		add(out, " = (unwound)");
 	else if (how && how != XAUDIT_READ_RETURNED)
 		add(out, " = ?");
+	else if (result && failed && result->type == XAUDIT_READ_VALUE_POINTER && result->integer == -1)
+		add(out, " = -1"); /* what people know as MAP_FAILED is no address */
 	else if (result)
 		add(out, " = "), add_value(out, result);
 	for (uint32_t i = 0; failed && i < count; i++)

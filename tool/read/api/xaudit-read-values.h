@@ -40,8 +40,9 @@ enum xaudit_read_value_state {
 	XAUDIT_READ_VALUE_CUT,	 /* of a text, or bytes, this is only the beginning */
 	XAUDIT_READ_VALUE_FAULT, /* it lies where there is no memory, or none that may be read */
 	XAUDIT_READ_VALUE_UNREAD, /* it was not read, as a filter of system calls might kill for that */
-	XAUDIT_READ_VALUE_NULL,	 /* a text, or bytes, at the address 0 */
-	XAUDIT_READ_VALUE_DAMAGED /* the trace is damaged there */
+	XAUDIT_READ_VALUE_NULL,	 /* it lies at the address 0 */
+	XAUDIT_READ_VALUE_DAMAGED, /* the trace is damaged there */
+	XAUDIT_READ_VALUE_ABSENT /* an argument that other ones say was not passed, as open()'s mode often is */
 };
 
 /* What it is in its call. */

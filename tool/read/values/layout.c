@@ -64,10 +64,12 @@ struct read_layout *read_layout(struct read_damage *damage, const struct trace_r
 			*good = false;
 			break;
 		}
-		*good = *good && value->name < from->names_size && value->words < from->names_size;
+		*good = *good && value->name < from->names_size && value->words < from->names_size &&
+			value->when < from->names_size;
 		layout->value[layout->count++] = (struct read_layout_value){
 			.name = value->name < from->names_size ? names + value->name : "",
 			.words = value->words < from->names_size ? names + value->words : "",
+			.when = value->when < from->names_size ? names + value->when : "",
 			.type = value->type,
 			.size = value->size,
 			.role = value->role,
