@@ -52,7 +52,7 @@ static bool take_kinds(const struct options_given *given)
 		int kind = rules_kind(p, n);
 
 		if (kind < 0) {
-			tool_error("record", "unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, (int)n, p);
+			record_error("unknown kind '%.*s'; allowed: " TRACE_KIND_WORDS, (int)n, p);
 			return false;
 		}
 		options->kinds |= 1u << kind;

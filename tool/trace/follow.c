@@ -239,7 +239,7 @@ static void say_status(uint32_t pid, int status)
 static void take_process(void *user, struct read_live_process *process)
 {
 	(void)user;
-	if (!follow.main && !follow.options.pid)
+	if (process->parent == (uint32_t)getpid())
 		follow.main = process->pid;
 	see_thread(process->pid);
 }
@@ -320,6 +320,28 @@ static void *serve(void *unused)
 
 /* ---- the main thread ---- */
 
+static volatile sig_atomic_t caught;
+
+static void on_signal(int signal)
+{
+	caught = signal == SIGPIPE ? caught : signal;
+}
+
+/*
+ * Signals that end a wait; and writing to a closed pipe is an error. While the command runs they are its own
+ * (tool/record/signals.h): these handlers count before and after that, so that no moment is left in which a signal
+ * would end us, and leave the folder. The command does not inherit handlers. Those that are ignored stay so.
+ */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	struct sigaction action = { .sa_handler = on_signal }, before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+}
+
 bool follow_begin(const struct follow_options *options, const char *folder)
 {
 	struct xaudit_read_error why = { .text = "" };
@@ -339,32 +361,14 @@ bool follow_begin(const struct follow_options *options, const char *folder)
 	int error = follow.news < 0 ? errno : output_begin(options->fd);
 	if (!error)
 		error = tool_thread(&follow.thread, serve, NULL);
-	if (!error)
+	if (!error) {
+		catch_signals();
 		return true;
+	}
 	tool_error("trace", "no thread to be had: %s", strerror(error));
 	output_end();
 	read_live_close(follow.live);
 	return false;
-}
-
-static volatile sig_atomic_t caught;
-
-static void on_signal(int signal)
-{
-	caught = signal;
-}
-
-/* Signals that end a wait. Those that are ignored stay so. */
-static void catch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = on_signal }, before;
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
-			sigaction(signals[i], &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
 }
 
 static void tell(bool stop)
@@ -390,7 +394,6 @@ int follow_end(int pid, int status)
 {
 	struct timespec ms = { .tv_nsec = 2000000 };
 
-	catch_signals();
 	pthread_mutex_lock(&follow.lock);
 	follow.pid = pid;
 	follow.status = status;

@@ -64,8 +64,8 @@ bool select_take(struct select_words *select, const char *value)
 			value += strlen(ours[i]);
 	if (is && value <= is && strcspn(value, ",@*?[") > (size_t)(is - value)) {
 		if (!refuse_qualifier(value, (size_t)(is - value)))
-			tool_error("trace", "-e %.*s= is unknown; -e takes names of functions, as in open,malloc or !free",
-				(int)(is - value), value);
+			tool_error("trace",
+				"-e %.*s= is unknown; -e takes names of functions, as in open,malloc or !free", (int)(is - value), value);
 		return false;
 	}
 	select->any = true;
@@ -79,8 +79,9 @@ bool select_take(struct select_words *select, const char *value)
 		n = strcspn(value, ",");
 		const char *word = n ? own(select, memory_text(value, n)) : "";
 		if (*word == '%' || *word == '/' || !*word) {
-			tool_error("trace", "-e can't be '%s'; it is names of functions, or patterns such as str*, with "
-				"commas between them; classes and regular expressions of strace are not available", word);
+			tool_error("trace",
+				"-e can't be '%s'; it is names of functions, or patterns such as str*, with commas "
+				"between them; classes and regular expressions of strace are not available", word);
 			return false;
 		}
 		add(no ? &select->exclude : &select->functions, word);
@@ -103,7 +104,7 @@ static void add_others(struct select_words *select, struct record_words *to, con
 					    others[i].behind, word + length)));
 }
 
-bool select_put(struct select_words *select, struct record_options *options)
+void select_put(struct select_words *select, struct record_options *options)
 {
 	for (size_t i = 0; i < select->functions.count; i++) {
 		add(&options->functions, select->functions.word[i]);
@@ -113,7 +114,6 @@ bool select_put(struct select_words *select, struct record_options *options)
 		add(&options->exclude, select->exclude.word[i]);
 		add_others(select, &options->exclude, select->exclude.word[i]);
 	}
-	return true;
 }
 
 void select_free(struct select_words *select)

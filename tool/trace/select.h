@@ -23,7 +23,7 @@ struct select_words {
 bool select_take(struct select_words *select, const char *value);
 
 /* Adds what was taken to record's options: functions, other names that they have, and those that are left out. */
-bool select_put(struct select_words *select, struct record_options *options);
+void select_put(struct select_words *select, struct record_options *options);
 
 void select_free(struct select_words *select);
 

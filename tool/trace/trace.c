@@ -314,7 +314,8 @@ static int trace(struct trace_options *options, char **command)
 	if (!check(options, *command) || (options->command && !split(options->command, &words)))
 		return status;
 	options->record.command = options->command ? words.we_wordv : command;
-	if (select_put(&options->select, &options->record) && open_output(options))
+	select_put(&options->select, &options->record);
+	if (open_output(options))
 		status = options->pid ? attach(options) : run(options);
 	wordfree(&words);
 	return status;

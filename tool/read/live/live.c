@@ -17,6 +17,7 @@
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/live/process.h"
+#include "tool/read/process_load.h"
 #include "tool/read/state.h"
 #include "x86_64/cpu.h"
 
@@ -212,6 +213,9 @@ static void ask_state(struct read_live *live, struct live_process *process)
 		return;
 	process->asked = live->now.ns;
 	read_process_read_head(process->read);
+	/* Of one that has ended, names and layouts are not looked for again when they are needed. */
+	if (process->read->head.flags & TRACE_EXITED)
+		read_process_load(process->read);
 	process->public.state = read_api_state(state_of(live, process));
 	if (process->public.state != XAUDIT_READ_STATE_RUNNING)
 		process->last = 1;
@@ -298,8 +302,11 @@ static void end_processes(struct read_live *live)
 {
 	for (unsigned i = 0; i < live->processes; i++) {
 		struct live_process *process = live->process[i];
-		if (process->last && !process->over && process->last++ > LAST && !waits(process))
-			live_process_end(process);
+		if (!process->last || process->over || process->last++ <= LAST || waits(process))
+			continue;
+		/* What it has executed may have been seen since. */
+		process->public.state = read_api_state(state_of(live, process));
+		live_process_end(process);
 	}
 }
 

@@ -29,7 +29,7 @@ struct read_live;
 
 /* A process of the trace. */
 struct read_live_process {
-	uint32_t pid;
+	uint32_t pid, parent;
 	int state;	 /* of its end: enum xaudit_read_state */
 	int signal;	 /* of a crash that it was about to end by; 0: none */
 	uint64_t end;	 /* ns: when its end was seen */

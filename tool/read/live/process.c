@@ -352,7 +352,7 @@ struct live_process *live_process_open(
 	process->live = live;
 	process->read = read;
 	process->wrapped = (struct xaudit_read_process){ .trace = trace, .read = read };
-	process->public = (struct read_live_process){ .pid = read->head.pid };
+	process->public = (struct read_live_process){ .pid = read->head.pid, .parent = read->head.ppid };
 	read_process_begin(read);
 	read_process_load(read);
 	live_process_look(process, newest);

@@ -71,7 +71,10 @@ struct read_live {
 uint64_t live_ticks(const struct read_live *live, const struct live_process *process, uint64_t ticks);
 uint64_t live_ns(const struct read_live *live, uint64_t ticks);
 
-/* A process whose head is there. newest: of its records only their newest chunks, which tell of calls that are open. NULL: no memory. */
+/*
+ * A process whose head is there. newest: of its records only their newest chunks, which tell of calls that are open.
+ * NULL: no memory.
+ */
 struct live_process *live_process_open(
 	struct read_live *live, struct xaudit_read_trace *trace, struct read_process *read, bool newest);
 void live_process_close(struct live_process *process);

@@ -65,7 +65,7 @@ struct read_source {
 	uint64_t given; /* of t<n>, what live.c has given back */
 };
 
-/* Reads it from its first chunk on, or from the newest that it has now. Returns false without memory, which is noted. */
+/* Reads from its first chunk on, or from the newest that it has now. Returns false without memory, which is noted. */
 bool read_source_open(struct read_source *source, struct read_process *process, unsigned number, bool newest);
 void read_source_close(struct read_source *source);
 
