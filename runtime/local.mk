@@ -3,7 +3,8 @@
 # runtime/libruntime.la: what threads of the program run when they make events. All of it is compiled for them (no
 # vector registers, no libc). Each folder adds its files, to this library or to the next.
 noinst_LTLIBRARIES += runtime/libruntime.la
-runtime_libruntime_la_SOURCES = runtime/control.c runtime/control.h runtime/custom.c runtime/custom.h runtime/start.c \
+runtime_libruntime_la_SOURCES = runtime/control.c runtime/control.h runtime/custom.c runtime/custom.h \
+	runtime/event_values.c runtime/event_values.h runtime/start.c \
 	runtime/start.h
 runtime_libruntime_la_SOURCES += runtime/snapshot/compact.c runtime/snapshot/compact.h \
 	runtime/snapshot/snapshot.c runtime/snapshot/snapshot.h

@@ -11,7 +11,7 @@
 #include "audit/live/xray.h"
 #include "runtime/base/text.h"
 #include "runtime/custom.h"
-#include "runtime/handlers/event_values.h"
+#include "runtime/event_values.h"
 #include "runtime/handlers/events.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/process.h"

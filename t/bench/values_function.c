@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions whose values values.sh has recorded: as little work as a function can do. NAME: the untraced one alone. */
+/* The functions whose values values.sh has recorded: as little work as one can do. NAME: the untraced one alone. */
 #ifdef NAME
 long bench_none(long a, long b);
 

@@ -76,11 +76,11 @@ strlen("a") = 1
 mkdir files
 for i in 0 1 2 3 4 5; do echo "file $i" >"files/file$i"; done
 trace -e open,openat ./calls open files 6
-is "$(echo "$err" | sed 's/", .*) = /") = /')" 'openat(-100, "files/file0") = 3
+is "$(echo "$err" | sed 's/", .*) = /") = /')" 'openat(AT_FDCWD, "files/file0") = 3
 open("files/file1") = 3
-openat(-100, "files/file2.no") = -1 ENOENT (No such file or directory)
+openat(AT_FDCWD, "files/file2.no") = -1 ENOENT (No such file or directory)
 open("files/file3") = 3
-openat(-100, "files/file4") = 3
+openat(AT_FDCWD, "files/file4") = 3
 open("files/file5.no") = -1 ENOENT (No such file or directory)
 +++ exited with 0 +++' '-e: these functions alone; behind -1 is the error'
 

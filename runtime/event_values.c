@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define XAUDIT_NO_HOOK
-#include "runtime/handlers/event_values.h"
+#include "runtime/event_values.h"
 
 #include <errno.h> /* EINVAL */
 #include <stdbool.h>
