@@ -70,7 +70,8 @@ static bool take_text(struct xaudit_value *to, struct bytes *from)
 	at = at ? take(from, size) : NULL;
 	if (!at)
 		return false;
-	to->text = (const char *)at;
+	if (size)
+		to->text = (const char *)at;
 	to->size = (uint32_t)size;
 	return true;
 }

@@ -10,7 +10,10 @@ EXTRA_DIST += t/api/api.c t/api/api.h t/api/api_parts.c t/api/api_read.c t/api/c
 	t/api/handlers_work.cc t/api/handlers_work.h t/api/resolve_host.c t/api/resolve_library.c t/api/xray_auditor.c \
 	t/api/xray_handlers.cc t/api/xray_log.cc t/api/xray_many.cc t/api/xray_none.cc t/api/xray_options.cc \
 	t/api/xray_part.c t/api/xray_patch.cc t/api/xray_plugin.cc t/api/xray_sends.c t/api/xray_test.h
-check_PROGRAMS += t/api/handlers.u t/api/handlers_safe.u t/api/xray_log_functions.u
+check_PROGRAMS += t/api/event_values.u t/api/handlers.u t/api/handlers_safe.u t/api/xray_log_functions.u
+
+t_api_event_values_u_SOURCES = t/api/event_values.c t/lib/flow.h t/lib/flow_xray.h
+t_api_event_values_u_LDADD = t/lib/libcore.la
 
 t_api_handlers_u_SOURCES = t/api/handlers.c t/lib/flow.h t/lib/flow_xray.h
 t_api_handlers_u_LDADD = t/lib/libcore.la
