@@ -256,9 +256,7 @@ enum xaudit_value_type {
 enum xaudit_value_state {
 	XAUDIT_VALUE_WHOLE = 0,
 	XAUDIT_VALUE_CUT = 1, /* of a text, or bytes, this is only the beginning */
-	/*
-	 * it lies where no memory is, or none that may be read; or what the entry kept for it is not known at the end
-	 */
+	/* it lies where there is no memory, or none that may be read; at an exit: nothing is known of the entry */
 	XAUDIT_VALUE_FAULT = 2,
 	XAUDIT_VALUE_UNREAD = 3, /* it was not read, as a filter of system calls might kill for that */
 	XAUDIT_VALUE_NULL = 4	 /* a text, or bytes, at the address 0 */

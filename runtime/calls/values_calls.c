@@ -292,9 +292,7 @@ static void describe_asked(struct values_call *call, const struct values_asked *
 		vectors_read(asked->vectors, n, vector);
 		sys_copy(&floats[n], vector, sizeof(floats[n]));
 	}
-	/*
-	 * A call that is kept open is not yet so when it is told; a tail call will take the place of one in its slot.
-	 */
+	/* Not open yet when its entry is told; after a tail call it takes the place of another one in its slot. */
 	if (part->facts.calls && part->event >> TRACE_ID_BITS == TRACE_ENTRY)
 		call->calls = count_calls(stack, slot + 8) + 1;
 	else if (part->facts.calls)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # What programs call: events, guards, handlers, and the interface of XRay.
-dist_check_SCRIPTS += t/api/api.t t/api/guard_live.t t/api/handlers_api.t t/api/handlers_close.t \
-	t/api/handlers_programs.t t/api/resolve.t
+dist_check_SCRIPTS += t/api/api.t t/api/event_values_live.t t/api/guard_live.t t/api/handlers_api.t \
+	t/api/handlers_close.t t/api/handlers_programs.t t/api/resolve.t
+EXTRA_DIST += t/api/event_values_live.c t/api/event_values_part.c t/api/event_values_part.h
 EXTRA_DIST += t/api/api.c t/api/api.h t/api/api_parts.c t/api/api_read.c t/api/closing.c t/api/closing.h \
 	t/api/closing_plugin.c t/api/events.c t/api/events.h t/api/events_by_hand.S t/api/events_part.c \
 	t/api/events_raw.c t/api/events_steps.c t/api/guard.c t/api/guard.h t/api/guard_live.c t/api/guard_part.c \
