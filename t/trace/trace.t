@@ -201,6 +201,12 @@ trace --command="./calls text 'a b' 3" -e strlen -q
 is "$err" 'strlen("a b") = 3' '--command: words as a shell separates them'
 trace --keep=kept -e strlen -q ./calls nested
 is "$err/$("$XAUDIT" replay kept | grep -c strlen)" 'strlen("a") = 1/1' '--keep: the trace is there afterwards'
+trace --args=strlen ./calls nested
+is "$(echo "$err" | grep -v '+++' | sort | uniq -c | tr -s ' ')" ' 1 qsort()
+ 9 strcmp()
+ 1 strlen("a")' '--args: the arguments of these alone' || diag "$err"
+trace --no-values ./calls nested
+unlike "$err" '\([^)]' '--no-values: only names'
 trace -f -e strlen -q ./calls nested
 is "$err" 'strlen("a") = 1' '-f changes nothing'
 

@@ -565,8 +565,8 @@ char *record_prepare(const struct record_options *options, const struct record_o
 	to = memory_need(open_memstream(&text, &size));
 	put_trace(to, output, &found);
 	fputs(sections, to);
-	if (options->follower)
-		fputs("[context *]\ncontext = args, retval\n", to);
+	/* A configuration that is not named is found by each process itself, or not. */
+	bool put = record_values_put(to, options, !config && *sections ? &found : NULL);
 	fclose(to);
 	if (!put)
 		goto bad;

@@ -310,6 +310,8 @@ static int trace(struct trace_options *options, char **command)
 	options->follow.line.text = options->text;
 	options->follow.table = options->table || options->both;
 	options->follow.keep = options->keep;
+	options->record.args_of_all =
+		!options->record.no_values && !options->record.args.count && !options->record.results.count;
 	options->follow.lines = !options->table || options->both;
 	if (!check(options, *command) || (options->command && !split(options->command, &words)))
 		return status;
