@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "audit/rules/defaults.h"
 #include "audit/rules/keys.h"
@@ -207,14 +208,15 @@ static bool may_be_made(void)
 	return false;
 }
 
-/* Of a follower's: what stays there is nobody's. */
-static void remove_folder(struct record_folder *folder)
+/* The folder of a trace that nobody reads any more, and the one that it is in. */
+static void remove_folder(struct record_folder *folder, const char *around)
 {
 	int error = record_folder_remove(folder);
 
+	if (rmdir(around) < 0 && !error && errno != ENOENT)
+		error = errno;
 	if (error && error != ENOENT && error != ESTALE)
-		tool_error(record_speaker, "the folder %s can't be removed: %s; remove it yourself", folder->path,
-			strerror(error));
+		record_error("the folder %s can't be removed: %s; remove it yourself", around, strerror(error));
 }
 
 /* What is to be done when the command has ended. What goes wrong is said, but its status is what counts. */
@@ -235,7 +237,7 @@ static void finish(struct record_folder *folder, const struct record_options *op
 	if (options->pack)
 		record_pack(folder);
 	if (options->follower && options->follower->removes)
-		remove_folder(folder);
+		remove_folder(folder, options->follower->removes);
 	record_folder_close(folder);
 }
 

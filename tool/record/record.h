@@ -27,7 +27,8 @@ struct record_follower {
 	/* The command has ended (status as of waitpid). Returns when all that is wanted was read. */
 	void (*end)(void *context, int pid, int status);
 	void *context;
-	bool removes; /* the folder is for it alone: it is removed afterwards */
+	/* A folder that holds the trace folder, and nothing else: both are removed afterwards. NULL: neither is. */
+	const char *removes;
 };
 
 struct record_options {

@@ -218,18 +218,23 @@ static char *make_folder(void)
 
 static int run(struct trace_options *options)
 {
-	struct record_follower follower = { .begin = begin, .end = end, .context = options, .removes = !options->keep };
 	char *folder = options->keep ? NULL : make_folder();
+	struct record_follower follower = { .begin = begin, .end = end, .context = options, .removes = folder };
 
 	if (!options->keep && !folder)
 		return RECORD_FAILED;
-	options->record.output = options->keep ? options->keep : folder;
+	/*
+	 * The trace is in a folder of that folder: processes that are left behind make the last folder of the path, if
+	 * it is not there any more when they execute a program.
+	 */
+	char *trace = folder ? memory_format("%s/trace", folder) : NULL;
+	options->record.output = trace ? trace : options->keep;
 	options->record.follower = &follower;
 	record_signals_begin();
 	int status = record_command(&options->record);
-	/* Where the command did not run it is left, and empty. */
 	if (folder)
 		rmdir(folder);
+	free(trace);
 	free(folder);
 	return status;
 }
