@@ -10,7 +10,7 @@
 
 #include "runtime/api/xaudit.h"
 #include "runtime/calls/values_calls.h"
-#include "runtime/handlers/event_values.h"
+#include "runtime/event_values.h"
 #include "runtime/record/filter.h"
 #include "t/lib/flow.h"
 #include "t/lib/flow_xray.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_hostile SEED ROUNDS: calls all functions of live_hostile_part.c in each round, from two threads and a coroutine in
- * each, with arguments that are addresses of all kinds of memory: unmapped and mapped again by another thread in the
+ * live_hostile SEED ROUNDS: calls all functions of live_hostile_part.c in each round, from two threads and a coroutine
+ * in each, with arguments that are addresses of all kinds of memory: unmapped and mapped again by another thread in the
  * middle of it, unreadable, behind the end of a file, the kernel's, none at all.
  */
 #define _GNU_SOURCE
