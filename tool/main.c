@@ -76,6 +76,7 @@ static const struct {
 	{ "disable", "ctl PID disable" },
 	{ "enable", "ctl PID enable" },
 	{ "flamegraph", "stacks --format=folded" },
+	{ "ltrace", "trace" },
 	{ "mode", "ctl PID mode" },
 	{ "run", "record" },
 	{ "script", "dump" },
@@ -83,6 +84,7 @@ static const struct {
 	{ "start", "ctl PID start" },
 	{ "status", "ctl PID status" },
 	{ "stop", "ctl PID stop" },
+	{ "strace", "trace" },
 	{ "top", "ctl PID top" },
 };
 

@@ -305,7 +305,8 @@ static void *serve(void *unused)
 		pthread_mutex_unlock(&follow.lock);
 		if (ended && !running && ++last >= LOOKS)
 			break;
-		wait_for(ended ? LAST_MS : LOOK_MS);
+		if (!read_live_more(follow.live))
+			wait_for(ended ? LAST_MS : LOOK_MS);
 	}
 	read_live_stop(follow.live);
 	put_left_out();

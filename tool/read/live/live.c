@@ -25,6 +25,8 @@
 #define LAST	  2	    /* looks at a process that has ended: a hole is one at the second */
 #define GIVEN	  (16u << 20) /* bytes of a file that are given back at a time */
 #define MOST	  50	    /* ... at most */
+#define LOOK_NS	  200000000u /* a look; OFTEN: events, before there is one at the clock */
+#define OFTEN	  1024
 #define SCAN_NS	  50000000  /* a folder's time may be that of changes so much later */
 
 /* A folder DIR/p<pid>[.<n>]. */
@@ -271,11 +273,16 @@ static void fill_heap(struct read_live *live)
 		sift_down(live, i);
 }
 
-static void take_all(struct read_live *live, uint64_t until)
+/* Returns false if the look has taken long enough: there may be more. */
+static bool take_all(struct read_live *live, uint64_t until)
 {
-	while (live->heaped && live->heap[0]->time <= until) {
+	uint64_t end = live->now.ns + LOOK_NS;
+
+	for (unsigned taken = 1; live->heaped && live->heap[0]->time <= until; taken++) {
 		struct live_record *record = live->heap[0];
 
+		if (!(taken % OFTEN) && tool_now() > end)
+			return false;
 		live_process_take(record->process, record);
 		if (read_source_next(&record->source))
 			record->time = time_of(live, record);
@@ -284,6 +291,7 @@ static void take_all(struct read_live *live, uint64_t until)
 		if (live->heaped)
 			sift_down(live, 0);
 	}
+	return true;
 }
 
 /* ---- looks ---- */
@@ -358,12 +366,19 @@ unsigned read_live_look(struct read_live *live, uint64_t slack)
 	fill_heap(live);
 	uint64_t span = live->now.ns - live->begin.ns, ticks = live->now.ticks - live->begin.ticks;
 	uint64_t late = span ? (uint64_t)((double)slack * (double)ticks / (double)span) : 0;
-	take_all(live, live->now.ticks > late ? live->now.ticks - late : 0);
-	end_processes(live);
-	close_families(live);
+	live->more = !take_all(live, live->now.ticks > late ? live->now.ticks - late : 0);
+	if (!live->more) {
+		end_processes(live);
+		close_families(live);
+	}
 	for (unsigned i = 0; i < live->processes; i++)
 		running += !live->process[i]->over;
 	return running;
+}
+
+bool read_live_more(const struct read_live *live)
+{
+	return live->more;
 }
 
 void read_live_stop(struct read_live *live)

@@ -64,6 +64,9 @@ struct read_live *read_live_open_process(
 /* Looks. Returns how many of the processes have not ended, as far as is known. */
 unsigned read_live_look(struct read_live *live, uint64_t slack);
 
+/* Did the last look end before all was told, since it had taken long? Then the next one need not wait. */
+bool read_live_more(const struct read_live *live);
+
 /* Tells that all processes have ended, whatever they do: what they have left open is told. */
 void read_live_stop(struct read_live *live);
 

@@ -64,6 +64,7 @@ struct read_live {
 	struct live_moment {
 		uint64_t ticks, ns;
 	} begin, now; /* moments on both clocks */
+	bool more; /* the last look was not the end of what was there */
 	bool no_memory;
 };
 

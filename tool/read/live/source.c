@@ -9,9 +9,10 @@
 #include "tool/read/values/layout.h"
 
 #define ROOM   (READ_SOURCE_BLOCK / sizeof(uint64_t))
-#define KEPT   128 /* chunks: one lies at most so far before the place of its number */
-#define GLANCE 64 /* words */
-#define GLANCES 8 /* looks at a chunk that does not grow, before there is one at what is behind it */
+#define KEPT	128 /* chunks: one lies at most so far before the place of its number */
+#define TRIES	8   /* to read a block of a chunk that is overwritten meanwhile, before the next look */
+#define GLANCE	64  /* words */
+#define GLANCES 8   /* looks at a chunk that does not grow, before there is one at what is behind it */
 
 static uint32_t event_of(void *process, uint32_t number)
 {
@@ -188,6 +189,7 @@ static bool next_block(struct read_source *s)
 	struct read_decoder *d = &s->decoder;
 	struct read_chunk other;
 	size_t left = leave_block(s), good;
+	unsigned tries = 0;
 	bool over;
 
 	if (!s->begun)
@@ -207,6 +209,8 @@ static bool next_block(struct read_source *s)
 			return lose_chunk(s);
 		over |= s->chunk.head.used != 0;
 		good = look(s, over);
+		if (++tries == TRIES)
+			return false;
 	} while (s->chunk.reused && !read_chunk_again(&s->chunk));
 	d->words = s->words;
 	d->rest = UINT64_MAX; /* they may come */
