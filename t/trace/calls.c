@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,27 @@ static int threads(void)
 
 static volatile size_t sum;
 
+static void *call(void *n)
+{
+	for (intptr_t i = (intptr_t)n; i; i--)
+		sum += (size_t)atoi("5");
+	return NULL;
+}
+
+/* Twice eight threads, each of which calls a function N times. */
+static int busy(int n)
+{
+	pthread_t id[8];
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 8; i++)
+			pthread_create(&id[i], NULL, call, (void *)(intptr_t)n);
+		for (int i = 0; i < 8; i++)
+			pthread_join(id[i], NULL);
+	}
+	return 0;
+}
+
 static int children(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -94,6 +116,8 @@ int main(int argc, char **argv)
 		return nested();
 	if (!strcmp(what, "threads"))
 		return threads();
+	if (!strcmp(what, "busy"))
+		return busy(atoi(to));
 	if (!strcmp(what, "children"))
 		return children();
 	if (!strcmp(what, "exit"))

@@ -53,6 +53,7 @@ is "$err" 'strcmp("text", "open") = 5
 strcmp("text", "many") = 7
 strcmp("text", "nested") = 6
 strcmp("text", "threads") = -3
+strcmp("text", "busy") = 18
 strcmp("text", "children") = 17
 strcmp("text", "exit") = 15
 strcmp("text", "kill") = 9
@@ -123,6 +124,13 @@ like "$err" '^\[pid +[0-9]+\] atoi\("11"\) = 11$' 'on stderr, lines tell the pro
 trace -e strlen,atoi -o lines ./calls threads
 is "$status $(grep -c 'strlen("four") = 4' lines) $(grep -c 'atoi("7") = 7' lines)" '0 3 3' 'threads are traced'
 is "$(grep four lines | cut -d' ' -f1 | sort -u | wc -l)" 3 'each under its own number'
+
+# Their records have several chunks each, which change their places while they are read.
+trace -o lines ./calls busy 20000
+is "$status $(grep -c 'atoi("5") = 5$' lines) $(grep -c 'not recorded' lines)" '0 320000 0' \
+	'of threads that call much, each call has a line'
+is "$(grep 'atoi("5")' lines | cut -d' ' -f1 | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | tr -s ' ')" \
+	' 16 20000' 'as many for each'
 
 trace -o lines ./calls daemon
 is "$status" 3 'of a daemon, the status of its parent'

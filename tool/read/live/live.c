@@ -22,7 +22,7 @@
 #include "x86_64/cpu.h"
 
 #define ASK_NS	  20000000u /* how often a process is asked whether it runs */
-#define LAST	  2	    /* looks at a process that has ended: a hole is one at the second */
+#define LAST	  4	    /* looks at a process that has ended: source.c wants some to be sure of what is missing */
 #define GIVEN	  (16u << 20) /* bytes of a file that are given back at a time */
 #define MOST	  50	    /* ... at most */
 #define LOOK_NS	  200000000u /* a look; OFTEN: events, before there is one at the clock */

@@ -10,6 +10,8 @@
 
 #define ROOM   (READ_SOURCE_BLOCK / sizeof(uint64_t))
 #define KEPT	128 /* chunks: one lies at most so far before the place of its number */
+#define MISSED	3   /* looks for a chunk that is not there, before later ones are looked for ... */
+#define LATER	64  /* ... of which so many */
 #define TRIES	8   /* to read a block of a chunk that is overwritten meanwhile, before the next look */
 #define GLANCE	64  /* words */
 #define GLANCES 8   /* looks at a chunk that does not grow, before there is one at what is behind it */
@@ -71,19 +73,50 @@ static void begin(struct read_source *s, const struct read_chunk *chunk)
 	s->pos = head->head_size;
 	s->hole = 0;
 	s->done = false;
+	s->missed = 0;
+}
+
+/* The file that chunks are copied to may have been made since it was looked for. */
+static bool open_copies(struct read_source *s)
+{
+	if (s->chunks.file)
+		return false;
+	s->chunks.process->files[s->number] |= READ_FILE_EVENTS;
+	read_chunks_look(&s->chunks);
+	return s->chunks.file != NULL;
+}
+
+static bool find(struct read_source *s, uint64_t seq, struct read_chunk *chunk)
+{
+	return read_chunks_find(&s->chunks, seq, chunk) ||
+	       (open_copies(s) && read_chunks_find(&s->chunks, seq, chunk));
 }
 
 static bool go_to(struct read_source *s, uint64_t seq)
 {
 	struct read_chunk chunk;
 
-	if (!read_chunks_find(&s->chunks, seq, &chunk))
+	if (!find(s, seq, &chunk))
 		return false;
 	begin(s, &chunk);
 	return true;
 }
 
-/* Goes behind the present chunk. Returns false if there is nothing yet. */
+/* The first chunk behind one that is not there. */
+static bool find_later(struct read_source *s, uint64_t seq, struct read_chunk *chunk)
+{
+	if (s->chunks.process->head.ring_size && read_chunks_find_above(&s->chunks, seq, chunk))
+		return true;
+	for (uint64_t later = seq + 1; later <= seq + LATER; later++)
+		if (find(s, later, chunk))
+			return true;
+	return false;
+}
+
+/*
+ * Goes behind the present chunk. Returns false if there is nothing yet. The next one may be about to be copied when it
+ * is looked for, and seem not to be there; in a ring it may be overwritten, and after a full disk it was never there.
+ */
 static bool go_on(struct read_source *s)
 {
 	struct read_chunk chunk;
@@ -91,8 +124,7 @@ static bool go_on(struct read_source *s)
 
 	if (go_to(s, seq + 1))
 		return true;
-	/* Of a ring, it may be overwritten. */
-	if (!read_chunks_find_above(&s->chunks, seq + 1, &chunk))
+	if (++s->missed < MISSED || !find_later(s, seq + 1, &chunk))
 		return false;
 	begin(s, &chunk);
 	return true;
@@ -123,11 +155,15 @@ static bool go_to_first(struct read_source *s)
 
 /* ---- blocks ---- */
 
+static bool is_copied(struct read_source *s)
+{
+	return read_chunks_find_copy(&s->chunks, &s->chunk) && read_chunk_again(&s->chunk);
+}
+
 /* Is the chunk still where it was, or where it was copied to? */
 static bool is_there(struct read_source *s)
 {
-	return read_chunk_again(&s->chunk) ||
-	       (read_chunks_find_copy(&s->chunks, &s->chunk) && read_chunk_again(&s->chunk));
+	return read_chunk_again(&s->chunk) || is_copied(s) || (open_copies(s) && is_copied(s));
 }
 
 /* What of the words may be taken. over: nothing will come behind them. */
@@ -170,9 +206,13 @@ static size_t leave_block(struct read_source *s)
 	return left;
 }
 
-/* The chunk was overwritten, and has no copy: what is left of it is gone. */
+/* The chunk was overwritten, and has no copy, as it seems: if so again, what is left of it is gone. */
 static bool lose_chunk(struct read_source *s)
 {
+	if (s->missed < MISSED)
+		s->missed++;
+	if (s->missed < MISSED)
+		return false;
 	if (!go_on(s))
 		return false;
 	s->gone++;
@@ -204,7 +244,7 @@ static bool next_block(struct read_source *s)
 		 * Is there a newer chunk already? Asked before the words are read: if so, words that are not there will
 		 * not come.
 		 */
-		over = !s->chunk.head.used && read_chunks_find(&s->chunks, s->chunk.head.seq + 1, &other);
+		over = !s->chunk.head.used && find(s, s->chunk.head.seq + 1, &other);
 		if (!is_there(s))
 			return lose_chunk(s);
 		over |= s->chunk.head.used != 0;

@@ -54,7 +54,7 @@ struct read_source {
 	uint64_t pos;		 /* in it, as of plain words: of the word after the block */
 	uint64_t hole;
 	bool done;		 /* all of it was taken */
-	unsigned idle;
+	unsigned idle, missed; /* looks at it that found nothing; looks for the next one, or for this, that did not */
 	uint64_t *words;	 /* the block: the decoder has it */
 	struct read_decoder decoder;
 	unsigned due; /* bits 1 << what: to be told before the block */
