@@ -52,7 +52,7 @@ _xaudit()
 			options+=' --sched --context= --args-of-all --args= --results= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--config'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--config'
 		elif [[ $command == trace ]]; then
 			options='--trace= --output= --nested --summary-only --summary --timestamps'
 			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --successful-only'

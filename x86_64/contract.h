@@ -28,6 +28,8 @@
  *	runtime/calls/libc_calls.c:
  *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
  *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_reach, tramp_slow_descriptors, tramp_slow_rights
+ *	runtime/calls/values_calls.c:
+ *		tramp_values_enter, tramp_values_leave, tramp_values_xray_enter, tramp_values_xray_exit
  *	runtime/control.c:
  *		control_run, control_block
  *	runtime/custom.c:

@@ -67,6 +67,7 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	call->segment = place ? place->segment : NULL;
 	call->segments = place ? place->segments : 0;
 	call->base = place ? place->base : 0;
+	call->has_base = place;
 	call->calls = part->facts.calls ? count_calls(stack, 0) : 0;
 	call->unconditional = false;
 	/* Relaxed: it is 0 until it is known. */

@@ -137,8 +137,8 @@ static void make_values(enum call call)
 		}
 	}
 	if (call == VALUES_LEFT_OUT)
-		made.head.function[0].end =
-			PART(1, RESULT, VALUES_BYTE, 5, VALUES_EQUAL, VALUES_UNLESS, RESULT, VALUES_PUT, 8);
+		made.head.function[0].end = PART(1, RESULT, VALUES_BYTE, 5, VALUES_EQUAL, VALUES_UNLESS, RESULT,
+			VALUES_PUT, 8);
 	end_plan();
 	for (int i = 0; i < 4; i++)
 		bind_values(with[i], true);

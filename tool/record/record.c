@@ -329,6 +329,9 @@ void record_options_free(struct record_options *options)
 	free(options->below.word);
 	free(options->snapshots.word);
 	free(options->also.word);
+	free(options->contexts.word);
+	free(options->args.word);
+	free(options->results.word);
 }
 
 int record_main(int argc, char **argv)

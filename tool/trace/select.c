@@ -65,7 +65,8 @@ bool select_take(struct select_words *select, const char *value)
 	if (is && value <= is && strcspn(value, ",@*?[") > (size_t)(is - value)) {
 		if (!refuse_qualifier(value, (size_t)(is - value)))
 			tool_error("trace",
-				"-e %.*s= is unknown; -e takes names of functions, as in open,malloc or !free", (int)(is - value), value);
+				"-e %.*s= is unknown; -e takes names of functions, as in open,malloc or !free",
+				(int)(is - value), value);
 		return false;
 	}
 	select->any = true;
