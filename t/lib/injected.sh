@@ -38,9 +38,20 @@ injected() {
 	*taken*) judge="$judge=$(info d '[.processes[].taken_back] | add')" ;;
 	esac
 	# shellcheck disable=SC2086
-	judged=$(bounded 1500 "$XAUDIT" dump d 2>err | awk -f "$top_srcdir/t/lib/inject.awk" $judge list losses - 2>&1)
+	judged=$(bounded 1500 "$XAUDIT" dump d 2>err | without_values |
+		awk -f "$top_srcdir/t/lib/inject.awk" $judge list losses - 2>&1)
 	result=$(echo "$judged" | grep '^[0-9]* rounds, ')
 	result="wrong: ${result#* rounds, }"
+}
+
+# Where $values is a file for inject_values.awk, values are judged, and taken out.
+values=''
+without_values() {
+	if [ -n "$values" ]; then
+		LC_ALL=C awk -f "$top_srcdir/t/lib/inject_values.awk" "$values" -
+	else
+		cat
+	fi
 }
 
 # all NAME INJECT-OPTIONS JUDGE-OPTIONS WHAT RECORD-OPTION...: every kind.
