@@ -13,6 +13,7 @@ struct tramp_values *tramp_values[TRAMP_TABLE_IDS] SYS_LARGE;
 /* Process lock, all. */
 static struct values_function *told; /* whose layouts the trace knows, the newest first */
 static uint32_t layouts, with_every;
+static struct arena memory; /* for as long as the process lives */
 
 /* ---- a plan is checked ---- */
 
@@ -74,7 +75,6 @@ static bool check_head(const struct plan_head *plan, size_t size)
 
 int values_take(struct values_set **sets, const void *bytes, size_t size)
 {
-	static struct arena memory; /* for as long as the process lives */
 	const struct plan_head *plan = bytes;
 
 	if (!check_head(plan, size))
@@ -189,13 +189,38 @@ static void set_quick(struct values_function *f, bool has_end)
 	end->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, end->words));
 }
 
-/* Numbers its layouts, of which each tells one id, and tells them. Returns false: it has another id already. */
-static bool begin(struct values_function *f, uint32_t id, bool has_end)
+static struct values_part part_again(const struct values_part *part)
 {
-	uint32_t events = f->entry.event | f->end.event;
+	return (struct values_part){
+		.code = part->code, .layout = part->layout, .facts = part->facts, .bytes = part->bytes };
+}
 
-	if (events)
-		return (events & TRACE_ID_MASK) == id;
+/*
+ * The function for this id: each of its names that callers use has one, as open and open64 of libc, and a layout tells
+ * one. NULL: no memory.
+ */
+static struct values_function *for_id(struct values_function *f, uint32_t id)
+{
+	for (;; f = f->also) {
+		uint32_t events = f->entry.event | f->end.event;
+		if (!events || (events & TRACE_ID_MASK) == id)
+			return f;
+		if (!f->also)
+			break;
+	}
+	struct values_function *made = arena_alloc(&memory, sizeof(*made));
+	if (made)
+		*made = (struct values_function){ .set = f->set, .plan = f->plan, .entry = part_again(&f->entry),
+			.end = part_again(&f->end) };
+	f->also = made;
+	return made;
+}
+
+/* Numbers its layouts, and tells them, if that was not done yet. */
+static void begin(struct values_function *f, uint32_t id, bool has_end)
+{
+	if (f->entry.event | f->end.event)
+		return;
 	f->longer = f->plan->longer ? clock_ticks(f->plan->longer) : 0;
 	f->every = f->plan->every;
 	f->every_number = f->every ? with_every++ : 0;
@@ -205,7 +230,6 @@ static bool begin(struct values_function *f, uint32_t id, bool has_end)
 	set_quick(f, has_end);
 	f->told = told;
 	told = f;
-	return true;
 }
 
 bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end)
@@ -218,8 +242,9 @@ bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uin
 	}
 	if (!id || id >= TRAMP_TABLE_IDS)
 		return false;
-	if (f && !begin(f, id, has_end))
-		f = NULL;
+	f = f ? for_id(f, id) : NULL;
+	if (f)
+		begin(f, id, has_end);
 	/* Release: pairs with the acquire in values_function(). */
 	if (f || values_function(id))
 		__atomic_store_n(&tramp_values[id], f ? &f->quick : NULL, __ATOMIC_RELEASE);

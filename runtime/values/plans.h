@@ -47,6 +47,7 @@ struct values_function {
 	struct tramp_values quick; /* first: tramp_values leads to it */
 	struct values_set *set;
 	struct values_function *told; /* the one that was bound before it */
+	struct values_function *also; /* the same one by another id */
 	const struct plan_function *plan;
 	uint64_t longer; /* ticks */
 	uint32_t every, every_number; /* number: of those that have `every`, from 0 on */

@@ -3,6 +3,7 @@
  * live WHAT: calls functions of live_part.c with arguments that live.t knows.
  *
  *	all	each function, with values of every kind
+ *	names	one function by two names
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -23,6 +24,7 @@ const char *v_text(const char *text);
 bool v_flags(bool is, enum colour colour, void *at, const int *number);
 int v_out(int in, int *out, char *text);
 int v_fails(int with);
+int v_named(int a), v_named_too(int a);
 long v_where(long a);
 long v_in(long (*inner)(long), long a);
 const char *live_constant(void);
@@ -90,5 +92,7 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "all"))
 		return all();
+	if (!strcmp(what, "names"))
+		return v_named(1) + v_named_too(2) + v_named(3) + v_named_too(4) != -10;
 	return 2;
 }

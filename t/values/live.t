@@ -76,6 +76,19 @@ else
 	skip 8 'no clang here'
 fi
 
+# Callers know a function by several names, of which the file has one description.
+rules plt
+live plt names
+values_of d >got
+is "$status $out$(cat got)" '0 entry v_named(1)
+exit v_named = -1
+entry v_named_too(2)
+exit v_named_too = -2
+entry v_named(3)
+exit v_named = -3
+entry v_named_too(4)
+exit v_named_too = -4' 'a function has its values by each of its names'
+
 # What is not known of calls that the program tells of is left out.
 build cyg "$CC" -finstrument-functions
 rules cyg

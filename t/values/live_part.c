@@ -74,6 +74,14 @@ FUNCTION int v_fails(int with)
 	return -1;
 }
 
+FUNCTION int v_named(int a)
+{
+	WORK;
+	return -a;
+}
+
+int v_named_too(int a) __attribute__((alias("v_named")));
+
 FUNCTION long v_where(long a)
 {
 	WORK;
