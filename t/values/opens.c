@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens 1000 files by open(), openat() and fopen(), of which each third is not there: names of all lengths up to 200,
- * and with characters that are not shown as they are.
+ * Opens 1000 files by open(), openat() and fopen(), of which each third is not there: names of up to 64 bytes, some
+ * with characters that are not shown as they are.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@ int main(void)
 		int fd = -1, is_there = i % 3, length = i % 50;
 		FILE *file = NULL;
 
-		snprintf(name, sizeof(name), "file%d%s%.*s", i, i % 7 ? "" : "\t\"\\\n\303\244\001", length,
+		snprintf(name, sizeof(name), "file%d%s%.*s", i, i % 7 ? "" : "\t\"\\\n\001", length,
 			"abcdefghijklmnopqrstuvwxyz0123456789 ABCDEFGHIJKLMN");
 		if (is_there) {
 			FILE *made = fopen(name, "w");
