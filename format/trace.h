@@ -132,6 +132,9 @@ enum trace_control {
 enum trace_event_type {
 	TRACE_TYPE_UNTYPED = 0,
 	TRACE_TYPE_MARK = 1, /* a text for users */
+	TRACE_TYPE_REQUEST = 2, /* a request begins on the stack, for calls that begin there from now on: a text */
+	TRACE_TYPE_REQUEST_NUMBER = 3, /* the same: a number of 8 bytes */
+	TRACE_TYPE_REQUEST_END = 4, /* the newest one is over, as it is with the call in which it began */
 	TRACE_TYPE_FIRST = 16,
 };
 

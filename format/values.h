@@ -111,6 +111,7 @@ enum values_role {
 	VALUES_ROLE_ARGUMENT, /* `place` tells which: 0 is the first; if an end has it, the function wrote it (`out`) */
 	VALUES_ROLE_RESULT,
 	VALUES_ROLE_ERRNO, /* it counts where the result is `fails` of the layout */
+	VALUES_ROLE_REQUEST, /* of an entry: the call begins a request, which this names */
 };
 
 /* Bits of trace_value.marks. */

@@ -5,6 +5,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
+#include "runtime/calls/calls_stack.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
@@ -60,7 +61,7 @@ int custom_event(const void *data, size_t size)
 		return -E2BIG;
 	if (are_handled())
 		handlers_custom(data, size);
-	return recorder_custom(TRACE_TYPE_UNTYPED, data, (uint32_t)size);
+	return recorder_custom(NULL, TRACE_TYPE_UNTYPED, data, (uint32_t)size);
 }
 
 int custom_typed_event(int type, const void *data, size_t size)
@@ -71,15 +72,53 @@ int custom_typed_event(int type, const void *data, size_t size)
 		return -E2BIG;
 	if (are_handled())
 		handlers_typed((uint64_t)type, data, size);
-	return recorder_custom((uint32_t)type, data, (uint32_t)size);
+	return recorder_custom(NULL, (uint32_t)type, data, (uint32_t)size);
 }
 
 int custom_mark(const char *text)
 {
 	size_t size = sys_length(text);
 
-	return size > TRACE_CUSTOM_MAX ? -E2BIG : recorder_custom(TRACE_TYPE_MARK, text, (uint32_t)size);
+	return size > TRACE_CUSTOM_MAX ? -E2BIG : recorder_custom(NULL, TRACE_TYPE_MARK, text, (uint32_t)size);
 }
+
+/* ---- requests ---- */
+
+/*
+ * An event of requests, which belong to a stack: the one that the thread is on now, whatever it was on when it made its
+ * last event; and calls below the frame that asks, as longjmp has left them, are over before. slot: where its return
+ * address lies.
+ */
+static int request_event(uint64_t slot, uint32_t type, const void *data, uint32_t size)
+{
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
+
+	if (stack && stack->hot.top < slot)
+		stack = calls_settle(thread, stack, slot - 8);
+	return recorder_custom(stack, type, data, size);
+}
+
+#define OWN_SLOT ((uint64_t)(uintptr_t)__builtin_frame_address(0) + 8)
+
+int custom_request(const char *text)
+{
+	size_t size = sys_length(text);
+
+	return size > TRACE_CUSTOM_MAX ? -E2BIG : request_event(OWN_SLOT, TRACE_TYPE_REQUEST, text, (uint32_t)size);
+}
+
+int custom_request_number(uint64_t number)
+{
+	return request_event(OWN_SLOT, TRACE_TYPE_REQUEST_NUMBER, &number, sizeof(number));
+}
+
+int custom_request_end(void)
+{
+	return request_event(OWN_SLOT, TRACE_TYPE_REQUEST_END, "", 0);
+}
+
+/* ---- types ---- */
 
 static void describe(const struct type *type)
 {
@@ -207,7 +246,7 @@ void tramp_custom_event(const void *data, uint64_t passed_size)
 	if (size > TRACE_CUSTOM_MAX)
 		lose_long(size);
 	else if (size)
-		recorder_custom(TRACE_TYPE_UNTYPED, data, size);
+		recorder_custom(NULL, TRACE_TYPE_UNTYPED, data, size);
 }
 
 void tramp_typed_event(uint64_t passed_type, const void *data, uint64_t passed_size)
@@ -223,7 +262,7 @@ void tramp_typed_event(uint64_t passed_type, const void *data, uint64_t passed_s
 	}
 	uint32_t type = type_passed(number);
 	if (type)
-		recorder_custom(type, data, size);
+		recorder_custom(NULL, type, data, size);
 	else
 		lose();
 }

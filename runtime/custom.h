@@ -16,6 +16,9 @@ int custom_event(const void *data, size_t size);
 int custom_typed_event(int type, const void *data, size_t size);
 int custom_register_type(const char *name);
 int custom_mark(const char *text);
+int custom_request(const char *text);
+int custom_request_number(uint64_t number);
+int custom_request_end(void);
 
 /* How many types are registered. Any context. */
 uint32_t custom_types(void);

@@ -49,19 +49,11 @@ _xaudit()
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --follow= --depth= --time= --below= --throttle='
 			options+=' --clock= --start-disabled --prepare= --snapshot= --merge --pack --perf'
-			options+=' --sched --context= --args-of-all --args= --results= --no-values --config= --help'
+			options+=' --sched --context= --args-of-all --args= --results='
+			options+=' --request= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--config'
-		elif [[ $command == trace ]]; then
-			options='--trace= --output= --nested --summary-only --summary --timestamps'
-			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --successful-only'
-			options+=' --failed-only --quiet --attach= --behind= --command= --keep= --filter= --library='
-			options+=' --notrace= --kinds= --buffer= --size-limit= --overflow= --follow= --depth= --time='
-			options+=' --below= --clock= --context= --args= --results= --no-values --config= --help'
-			takes='-e|-o|-s|-p|-F|-l|--trace|--output|--string-limit|--attach|--behind|--command|--keep'
-			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
-			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--request|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
 			options+=' --error-exitcode= --format= --output= --no-demangle --help'
@@ -123,6 +115,7 @@ _xaudit()
 		;;
 	report)
 		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --by-value='
+		options+=' --by-request'
 		options+=' --event-end= --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
 		options+=' --srcline --no-demangle --no-pager --help'
 		;;

@@ -14,7 +14,7 @@
 #include "x86_64/sys.h" /* sys_write */
 
 #define COMMA_WORD(NAME, word, ...) ", " word
-#define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD)
+#define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD) ", request"
 #define SECTIONS_ALLOWED "[trace], [library GLOB], [program], [context PATTERN], [prototypes]"
 
 enum where { NOWHERE, IN_TRACE, IN_SECTION, IN_CONTEXT, IN_PROTOTYPES };
@@ -62,7 +62,7 @@ static int holds(const char *p, size_t length, char c)
 void rules_complain(const char *name, int line, const struct rules_error *error)
 {
 	const struct rules_key *key = error->key;
-	char text[1280], digits[12];
+	char text[1400], digits[12];
 	size_t n = 0, d = 0;
 	struct {
 		const char *p;
@@ -77,7 +77,7 @@ void rules_complain(const char *name, int line, const struct rules_error *error)
 		{ "'", error->b ? 1 : 0, 1 },
 		{ error->b, error->b ? error->b_length : 0, 120 },
 		{ "'", error->b ? 1 : 0, 1 },
-		{ error->c, error->c ? sys_length(error->c) : 0, 200 },
+		{ error->c, error->c ? sys_length(error->c) : 0, 300 },
 		{ " for key '", key ? 10 : 0, 10 },
 		{ key ? key->word : NULL, key ? sys_length(key->word) : 0, 20 },
 		{ "'; allowed: ", key ? 12 : 0, 12 },
@@ -422,6 +422,24 @@ static int take(struct parser *parser, const char *value, size_t length)
 					 : add_words(parser, parser->key, value, length);
 }
 
+/* request = FUNCTION[@LIBRARY]:CONTEXT, of [trace], which is the same as that key in a section of the function. */
+static int take_request(struct parser *parser, struct rules_values_part key, const char *value, size_t length)
+{
+	size_t at = 0;
+
+	parser->has_key = 0; /* it takes one line */
+	value = trim(value, &length);
+	/* `::` is of names of C++. */
+	while (at < length && (value[at] != ':' || (at + 1 < length && value[at + 1] == ':')))
+		at += value[at] == ':' ? 2 : 1;
+	if (!at || at + 1 >= length || *value == '@' || value[at - 1] == '@')
+		return fail(parser, "bad value ", value, length,
+			" for key 'request'; allowed: FUNCTION:CONTEXT or FUNCTION@LIBRARY:CONTEXT, as in "
+			"handle_request:arg1");
+	parser->pattern = (struct rules_values_part){ value, at };
+	return add_value(parser, key, value + at + 1, length - at - 1);
+}
+
 /* "KEY = VALUE" or "KEY: VALUE"; begins with no blank. A comment may be behind it. */
 static int take_key(struct parser *parser, const char *p, size_t length)
 {
@@ -441,6 +459,8 @@ static int take_key(struct parser *parser, const char *p, size_t length)
 			return fail(parser, "unknown key ", p, name, " in [context]; allowed: " RULES_CONTEXT_KEYS);
 		return take(parser, p + n + 1, length - n - 1);
 	}
+	if (parser->where == IN_TRACE && is_word(p, name, "request"))
+		return take_request(parser, (struct rules_values_part){ p, name }, p + n + 1, length - n - 1);
 	parser->key = rules_key_find(parser->where == IN_TRACE, p, name);
 	if (parser->key == RULES_KEYS)
 		return fail(parser, "unknown key ", p, name,

@@ -37,6 +37,21 @@ int xaudit_mark(const char *text)
 	return xaudit_api_table.mark ? xaudit_api_table.mark(text) : -ENOSYS;
 }
 
+int xaudit_request(const char *text)
+{
+	return xaudit_api_table.request ? xaudit_api_table.request(text) : -ENOSYS;
+}
+
+int xaudit_request_number(uint64_t number)
+{
+	return xaudit_api_table.request_number ? xaudit_api_table.request_number(number) : -ENOSYS;
+}
+
+int xaudit_request_end(void)
+{
+	return xaudit_api_table.request_end ? xaudit_api_table.request_end() : -ENOSYS;
+}
+
 int xaudit_flush(void)
 {
 	return xaudit_api_table.flush ? xaudit_api_table.flush() : -ENOSYS;

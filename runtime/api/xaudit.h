@@ -54,6 +54,19 @@ int xaudit_register_type(const char *name);
 int xaudit_mark(const char *text);
 
 /*
+ * A request begins here, on the stack that the thread is on: calls that begin on this stack from now on belong to it,
+ * until xaudit_request_end(), or until the traced call that it was begun in ends, in whatever way. A request in a
+ * request holds until it is over; then the one before holds again. `xaudit report --by-request` adds up the calls of
+ * each; a request is the same as another one if its text is, or its number, be it of another thread.
+ *
+ * text: of up to XAUDIT_EVENT_MAX bytes without the NUL. They return as xaudit_event() does, of an empty text 0. End
+ * each one that is told, in the same order as brackets have.
+ */
+int xaudit_request(const char *text);
+int xaudit_request_number(uint64_t number);
+int xaudit_request_end(void);
+
+/*
  * Brings the trace up to date: events are in the files when their call returns, for all readers and even if the
  * process is killed; clock and numbers of sites are written now and then, and by this call. It does not wait for the
  * disk. Returns 0; -ENODATA: nothing was recorded yet, so there is no trace; -ECANCELED: xaudit has switched itself

@@ -41,16 +41,17 @@ static inline void end(struct thread *thread, uint32_t depth)
  * data's first word last, which makes it whole. Returns 0, an error, or 1: a handler ended the chunk meanwhile, or this
  * is a child that a handler forked.
  */
-static int try_custom(
-	struct thread *thread, uint32_t depth, uint64_t first, unsigned words, const void *data, uint32_t size)
+static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, uint64_t first, unsigned words,
+	const void *data, uint32_t size)
 {
 	const uint32_t word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
 	uint64_t now = clock_now(), at = recorder_cursor(&thread->hot);
 
 	recorder_note(thread, depth, at);
-	if (!recorder_store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1 + words)) {
+	if ((on && thread->hot.stack != &on->hot) ||
+		!recorder_store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1 + words)) {
 		recorder_note(thread, depth, 0);
-		at = recorder_try_slowly(thread, NULL, word, 1 + words);
+		at = recorder_try_slowly(thread, on, word, 1 + words);
 		if (at == RECORDER_WIPED)
 			return 1;
 		if (!at)
@@ -90,7 +91,7 @@ static bool is_strangers(struct thread *thread, uint64_t here)
 	return caller == THREAD_STRANGER;
 }
 
-int recorder_custom(uint32_t type, const void *data, uint32_t size)
+int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t size)
 {
 	int r = 1;
 
@@ -110,7 +111,7 @@ int recorder_custom(uint32_t type, const void *data, uint32_t size)
 			recorder_lose(thread, TRACE_LOST_CUSTOM);
 			return -ENOSPC;
 		}
-		r = try_custom(thread, depth, (uint64_t)type << 32 | size, 1 + (size + 7) / 8, data, size);
+		r = try_custom(thread, depth, on, (uint64_t)type << 32 | size, 1 + (size + 7) / 8, data, size);
 		end(thread, depth);
 	}
 	return r == 1 ? -ECANCELED : r;

@@ -18,10 +18,11 @@
 #include "runtime/process/thread.h"
 
 /*
- * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. type and size may
- * not both be 0. Returns 0, -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
+ * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. on: the stack
+ * that it is on; NULL: that does not matter. type and size may not both be 0. Returns 0, -ECANCELED when nothing is
+ * recorded now, -ENOSPC when it was lost.
  */
-int recorder_custom(uint32_t type, const void *data, uint32_t size);
+int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t size);
 
 /* Where an event was written. */
 struct recorder_place {

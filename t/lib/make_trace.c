@@ -39,10 +39,10 @@
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
  *	unfinished TYPE TIME [DATA]...	as custom, but its first word was not written
  *	layout N TYPE ID [fails=N] VALUE...	of the events of this TYPE (entry ...) of function ID. VALUE is
- *					TYPE:ROLE:NAME[:MARKS[:WORDS]], with TYPE i1 ... i8, u1 ..., x1 ..., p8, f4, d8,
- *					text, bytes, errno4; ROLE argN, ret, errno, or - for others; MARKS of d (fd), o
- *					(octal), f (flags), w (out), m (more); WORDS NUMBER=WORD,...; count=N, names=N:
- *					what the record says falsely
+ *					TYPE:ROLE:NAME[:MARKS[:WORDS[:WHEN]]], with TYPE i1 ... i8, u1 ..., x1 ...,
+ *					p8, f4, d8, text, bytes, errno4; ROLE argN, ret, errno, request, or - for
+ *					others; MARKS of d (fd), o (octal), f (flags), w (out), m (more); WORDS
+ *					NUMBER=WORD,...; count=N, names=N: what the record says falsely
  *	values N TIME VALUE...		an event of layout N. VALUE: a number, =TEXT (_ for a blank), or bytes in hex;
  *					fault, unread, null; before one that is cut: cut:
  *	valued N TIME WORD...		... with these words as they are

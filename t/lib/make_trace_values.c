@@ -57,6 +57,8 @@ static void take_role(struct trace_value *value, const char *word)
 		value->role = VALUES_ROLE_RESULT;
 	} else if (!strcmp(word, "errno")) {
 		value->role = VALUES_ROLE_ERRNO;
+	} else if (!strcmp(word, "request")) {
+		value->role = VALUES_ROLE_REQUEST;
 	} else if (strcmp(word, "-")) {
 		fail("no such role");
 	}

@@ -226,6 +226,8 @@ static void wish_of(const struct making *m, struct contexts_wish *wish)
 			wish->contents |= rule->contents;
 			if (wish->depth < rule->number)
 				wish->depth = (uint32_t)rule->number;
+		} else if (rule->key == WANTED_REQUEST) {
+			wish->arguments = true; /* it may be one of them */
 		} else if (rule->key == WANTED_RESULT) {
 			wish->result = true;
 		} else if (rule->key == WANTED_SECRET) {
@@ -308,6 +310,55 @@ static bool ask_conditions(struct making *m, struct values_asked *asked, const s
 			return false;
 		}
 		rule->right = true;
+	}
+	return true;
+}
+
+/* What `args` would have of the argument that a request is named by, if it is one: with its type, and its names. */
+static const struct contexts_item *argument_of(const struct contexts_list *list, const char *context)
+{
+	for (size_t i = 0; i < list->items; i++) {
+		const struct contexts_item *item = &list->item[i];
+		const char *name = strchr(item->text, ':'), *at = name ? strchr(name + 1, ':') : NULL;
+		if (item->role != VALUES_ROLE_ARGUMENT || !at || !strncmp(item->text, "out:", 4))
+			continue;
+		size_t length = (size_t)(at - name - 1);
+		if (!strcmp(at + 1, context) ||
+			(strlen(context) == length && !strncmp(context, name + 1, length)))
+			return item;
+	}
+	return NULL;
+}
+
+/*
+ * The first rule that matches and says what requests are named by: before all other values. Returns false: it is too
+ * much.
+ */
+static bool ask_request(struct making *m, struct values_asked *asked, const struct contexts_list *list,
+	const struct values_known *known)
+{
+	struct values_wrong wrong = { 0 };
+
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		struct wanted_rule *rule = &m->wanted.rule[i];
+		if (!m->matches[i] || rule->key != WANTED_REQUEST)
+			continue;
+		const struct contexts_item *item = argument_of(list, rule->value);
+		struct values_asked before = *asked;
+		if (!wanted_ask_request(asked, item ? item->text : rule->value, known, &wrong) ||
+			!fits(asked, &wrong)) {
+			*asked = before;
+			wrong.unknown |= wanted_may_be_parameter(rule->value);
+			refuse(m, rule, &wrong);
+			return !wrong.too_much;
+		}
+		struct values_value *value = &asked->entry.value[asked->entry.values - 1];
+		value->role = VALUES_ROLE_REQUEST;
+		value->marks = item ? item->marks & (uint8_t)~VALUES_MARK_MORE : 0;
+		value->names = item ? item->names : NULL;
+		snprintf(value->name, sizeof(value->name), "request");
+		rule->right = true;
+		return true;
 	}
 	return true;
 }
@@ -399,7 +450,8 @@ static void make_function(struct making *m, size_t function)
 	const struct values_known known = { variables_look, &m->variables, debug_info_follow, m->debug, list.word,
 		list.words, false };
 	if (ask_conditions(m, &asked, &known)) {
-		if (!ask_all(m, &asked, &list, &known) && !m->left_outs++) {
+		if ((!ask_request(m, &asked, &list, &known) || !ask_all(m, &asked, &list, &known)) &&
+			!m->left_outs++) {
 			m->left_out = m->image.function[function].name;
 			m->left_out = m->left_out ? m->left_out : "a function without a name";
 		}

@@ -23,6 +23,7 @@ tool_read_libread_la_SOURCES += tool/read/sched/records.h tool/read/sched/sched.
 	tool/read/sched/sched_cursor.c tool/read/sched/sched_cursor.h
 tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cpu.c tool/read/api/cpu.h \
 	tool/read/api/cursor.c tool/read/api/cursor.h tool/read/api/cursor_items.c tool/read/api/cursor_items.h \
+	tool/read/api/cursor_requests.c tool/read/api/cursor_requests.h \
 	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/cursor_values.c \
 	tool/read/api/cursor_values.h tool/read/api/extent.c tool/read/api/facts.c \
 	tool/read/api/facts.h tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_record.c \

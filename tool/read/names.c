@@ -538,13 +538,16 @@ const struct read_function *read_process_function_at(const struct read_process *
 
 const char *read_process_type(const struct read_process *process, uint32_t type)
 {
+	static const char *const own[] = { [TRACE_TYPE_UNTYPED] = "untyped", [TRACE_TYPE_MARK] = "mark",
+		[TRACE_TYPE_REQUEST] = "request", [TRACE_TYPE_REQUEST_NUMBER] = "request-number",
+		[TRACE_TYPE_REQUEST_END] = "request-end" };
 	uint32_t at = find_type(process, type);
 
 	if (at < process->types && process->type[at].type == type)
 		return process->type[at].name;
 	if (process->base)
 		return read_process_type(process->base, type);
-	return type == TRACE_TYPE_UNTYPED ? "untyped" : type == TRACE_TYPE_MARK ? "mark" : NULL;
+	return type < sizeof(own) / sizeof(*own) ? own[type] : NULL;
 }
 
 const struct read_layout *read_process_layout(const struct read_process *process, uint32_t number)

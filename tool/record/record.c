@@ -142,6 +142,8 @@ const struct options_row record_rows[] = {
 		.take = take_more, AT(args) },
 	{ 'R', "results", "PATTERN", "record results of these functions; with commas, or repeatable",
 		.take = take_more, AT(results) },
+	{ 0, "request", "WHAT", "calls of FUNCTION begin requests, named by a value: FUNCTION:arg1; repeatable",
+		.take = take_more, AT(requests) },
 	{ 0, "no-values", NULL, "record no values, whatever the configuration says",
 		.take = options_flag, AT(no_values) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },
@@ -346,6 +348,14 @@ int record_main(int argc, char **argv)
 		record_signals_begin();
 		status = record_command(&options);
 	}
-	record_options_free(&options);
+	free(options.libraries.word);
+	free(options.functions.word);
+	free(options.exclude.word);
+	free(options.below.word);
+	free(options.snapshots.word);
+	free(options.contexts.word);
+	free(options.requests.word);
+	free(options.args.word);
+	free(options.results.word);
 	return status;
 }

@@ -35,7 +35,7 @@ struct record_options {
 	const char *output, *config;	     /* NULL: not given */
 	const char *value[RULES_KEYS_TRACE]; /* of keys that are no lists; NULL: not given */
 	struct record_words libraries, functions, exclude, below, snapshots;
-	struct record_words contexts, args, results;
+	struct record_words contexts, args, results, requests;
 	bool start_disabled, merge, sched, perf, pack, args_of_all, no_values;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;

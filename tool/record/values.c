@@ -157,10 +157,43 @@ static void put_found(FILE *to, const char *values)
 	}
 }
 
+size_t record_values_request(const char *option)
+{
+	const char *contexts;
+	size_t n = function_of(option, &contexts);
+
+	return n && option[n] == ':' && option[n + 1] ? n : 0;
+}
+
+static bool put_request(FILE *to, const char *option)
+{
+	size_t n = record_values_request(option);
+
+	if (!check_text("--request", option))
+		return false;
+	if (!n) {
+		tool_error("record", "--request '%s' is not FUNCTION:CONTEXT or FUNCTION@LIBRARY:CONTEXT, as in "
+				     "handle_request:arg1", option);
+		return false;
+	}
+	char *pattern = memory_text(option, n), *where = memory_format("--request %s", option);
+	char *key = memory_format("request=%s", option + n + 1);
+	bool right = check_option(where, pattern, key);
+	if (right)
+		fprintf(to, "[context %s]\nrequest = %s\n", pattern, option + n + 1);
+	free(key);
+	free(where);
+	free(pattern);
+	return right;
+}
+
 bool record_values_put(FILE *to, const struct record_options *options, const struct rules *found)
 {
 	for (size_t i = 0; i < options->contexts.count; i++)
 		if (!put_context(to, options->contexts.word[i]))
+			return false;
+	for (size_t i = 0; i < options->requests.count; i++)
+		if (!put_request(to, options->requests.word[i]))
 			return false;
 	if (options->args_of_all)
 		fputs("[context *]\ncontext = args retval\n", to);

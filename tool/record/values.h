@@ -6,16 +6,22 @@
  *	--context FUNC:CONTEXTS		of these, if FUNC is no word of a context or a type
  *	--context FUNC=CONTEXTS		of these
  *
+ *	--request FUNC:CONTEXT		calls of these begin requests
+ *
  * CONTEXTS has commas between contexts, of which each may be KEY=VALUE, where KEY is one of [context].
  */
 #ifndef XAUDIT_TOOL_RECORD_VALUES_H
 #define XAUDIT_TOOL_RECORD_VALUES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct record_options;
 struct rules;
+
+/* Bytes of FUNC in --request; 0: it is wrong. */
+size_t record_values_request(const char *option);
 
 /*
  * Writes the sections of the options. found: rules whose own sections are to be written, too; NULL: none. Returns false

@@ -154,7 +154,7 @@ void values_json(FILE *file, const char *key, const struct xaudit_read_values *v
 	static const char *const types[] = { NULL, "signed", "unsigned", "hex", "pointer", "float", "double", "text",
 		"bytes", "errno" };
 	static const char *const states[] = { "whole", "cut", "fault", "not read", "null", "damaged" };
-	static const char *const roles[] = { "named", "argument", "result", "errno" };
+	static const char *const roles[] = { "named", "argument", "result", "errno", "request" };
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
 

@@ -14,6 +14,7 @@
 #include "tool/values/condition.h"
 #include "tool/values/ltrace.h"
 #include "tool/values/prototype.h"
+#include "tool/values/token.h"
 
 #ifndef XAUDIT_DATA_DIR
 #error "XAUDIT_DATA_DIR: where make install puts the prototypes"
@@ -25,7 +26,7 @@ static const struct {
 	const char *word;
 	enum wanted_key key;
 } keys[] = { { "context", WANTED_CONTEXT }, { "if", WANTED_IF }, { "every", WANTED_EVERY }, { "longer", WANTED_LONGER },
-	{ "secret", WANTED_SECRET } };
+	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST } };
 
 /* Always false. */
 static bool wrong_value(const char *where, const char *key, const char *value, const char *allowed)
@@ -129,6 +130,36 @@ static bool take_args(struct wanted_rule *rule, const char *word, size_t length)
 	return at == end;
 }
 
+bool wanted_may_be_parameter(const char *word)
+{
+	static const char *const contexts[] = { "args", "retval", "ret", "ret2", "fret", "fret2", "errno", "regs" };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
+		if (!strcmp(word, contexts[i]))
+			return false;
+	while (token_letter(word[n]))
+		n++;
+	return n && !word[n] && !isdigit((unsigned char)*word);
+}
+
+bool wanted_ask_request(struct values_asked *asked, const char *context, const struct values_known *known,
+	struct values_wrong *wrong)
+{
+	uint32_t before = asked->entry.values;
+
+	/* One that begins with a type has a name; of others nobody needs to know it. */
+	if (!values_ask(asked, context, known, wrong))
+		return false;
+	if (asked->entry.values == before + 1 && !asked->end.values)
+		return true;
+	*wrong = (struct values_wrong){ .after = "" };
+	wrong->before = asked->end.values ? "a request is known when its function begins, not"
+					  : "a request has one value, not";
+	snprintf(wrong->part, sizeof(wrong->part), "%s", context);
+	return false;
+}
+
 static bool take_context(struct wanted *wanted, const struct wanted_rule *like, const char *word, size_t length)
 {
 	struct values_asked asked = { .keeps = 0 };
@@ -184,6 +215,12 @@ static bool take_value(struct wanted *wanted, struct wanted_rule *rule, const ch
 	case WANTED_IF:
 		/* Names may be those of parameters, which are not known yet, as symbols are not. */
 		if (!values_ask_if(&asked, value, &anything, &wrong)) {
+			wanted_wrong(rule, &wrong);
+			return false;
+		}
+		break;
+	case WANTED_REQUEST:
+		if (!wanted_ask_request(&asked, value, &anything, &wrong) && !wanted_may_be_parameter(value)) {
 			wanted_wrong(rule, &wrong);
 			return false;
 		}
@@ -264,7 +301,8 @@ static bool take_line(struct wanted *wanted, char *line)
 		if (!strcmp(field[2], keys[i].word))
 			return take_pattern(&rule, field[1]) && take_value(wanted, &rule, field[3]);
 	}
-	tool_error(NULL, "%s: unknown key '%s'; allowed: context, if, every, longer, secret", field[0], field[2]);
+	tool_error(NULL, "%s: unknown key '%s'; allowed: context, if, every, longer, secret, request", field[0],
+		field[2]);
 	return false;
 }
 

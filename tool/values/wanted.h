@@ -11,6 +11,7 @@
  *	every = N			one call of a thread in so many
  *	longer = TIME			calls that are not shorter
  *	secret = NAME NAME...		patterns of parameters that are never recorded
+ *	request = CONTEXT		its calls begin requests, which this value names
  *
  * Memory that runs out ends the command. One thread.
  */
@@ -33,14 +34,15 @@ enum wanted_key {
 	WANTED_IF,
 	WANTED_EVERY,
 	WANTED_LONGER,
-	WANTED_SECRET
+	WANTED_SECRET,
+	WANTED_REQUEST
 };
 
 struct wanted_rule {
 	const char *where;
 	struct rules_pattern pattern;
 	enum wanted_key key;
-	char *value;	 /* of CONTEXT, IF, SECRET */
+	char *value;	 /* of CONTEXT, IF, SECRET, REQUEST */
 	uint64_t number; /* of EVERY, LONGER; of ARGUMENTS the depth */
 	bool contents;	 /* of ARGUMENTS */
 	bool told;	 /* something was wrong with it already */
@@ -61,6 +63,16 @@ struct wanted {
 /* Returns false if something was wrong; *wanted has the rest. */
 bool wanted_read(struct wanted *wanted, const char *text);
 void wanted_free(struct wanted *wanted);
+
+/*
+ * As values_ask(), of the value that names a request: it is one, and found when the function begins. asked: without
+ * values of an end so far.
+ */
+bool wanted_ask_request(struct values_asked *asked, const char *context, const struct values_known *known,
+	struct values_wrong *wrong);
+
+/* May it be the name of a parameter, of a function that is not known yet, and nothing else? */
+bool wanted_may_be_parameter(const char *word);
 
 /* Says what is wrong with a rule, once. */
 void wanted_wrong(struct wanted_rule *rule, const struct values_wrong *wrong);

@@ -6,6 +6,7 @@
 
 #include "tool/read/api/cpu.h"
 #include "tool/read/api/cursor_items.h"
+#include "tool/read/api/cursor_requests.h"
 #include "tool/read/api/cursor_values.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/trace.h"
@@ -155,6 +156,7 @@ static void leave_process(struct xaudit_read_calls *c)
 	for (unsigned i = c->closed; i < c->open; i++)
 		read_events_close(&c->records[i].source);
 	c->record = NULL;
+	read_stacks_each(&c->stacks, NULL, read_api_request_drop, c);
 	read_stacks_close(&c->stacks);
 	close_counts(c);
 	for (; c->pages; c->pages--) {
@@ -349,7 +351,8 @@ static const char *take_options(struct xaudit_read_calls *c, const struct xaudit
 	c->customs = READ_API_OPTION(options, customs);
 	c->losses = READ_API_OPTION(options, losses);
 	c->counted = READ_API_OPTION(options, counted);
-	c->values = READ_API_OPTION(options, values);
+	c->requests = READ_API_OPTION(options, requests);
+	c->values = READ_API_OPTION(options, values) || c->requests;
 	c->tid = READ_API_OPTION(options, tid);
 	c->from = READ_API_OPTION(options, from);
 	c->to = READ_API_OPTION(options, to);
@@ -422,7 +425,7 @@ void xaudit_read_calls_close(struct xaudit_read_calls *c)
 		free(c->slot[i]);
 	for (uint32_t i = 0; i < c->blocks; i++) {
 		if (c->values)
-			read_api_free_values(c->block[i], api_block_calls(i));
+			read_api_free_values(c, c->block[i], api_block_calls(i));
 		free(c->block[i]);
 	}
 	free(c->slot);

@@ -27,6 +27,8 @@ struct api_call {
 	uint64_t inner; /* the time of the calls whose `around` it is: its total, if its own time is not known */
 	uint64_t time;	/* ticks: when it was over */
 	struct read_api_values *entered, *ended;
+	struct api_request *request; /* that it belongs to; NULL: none, or they were not asked for */
+	struct read_stack_held *begun;     /* that began in it, by events */
 	uint64_t on, on_child; /* ticks on processors: its stack's clock at its start; of the calls that it made */
 	bool left_out;
 	struct api_call *next; /* in the list of those that wait, or that are free */
@@ -54,7 +56,7 @@ struct xaudit_read_calls {
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_calls *older; /* of the trace */
 	struct read_damage *damage;
-	bool enters, customs, losses, counted, values;
+	bool enters, customs, losses, counted, values, requests;
 	uint32_t tid;
 	uint64_t from, to;
 	const struct read_sched *sched; /* times on processors; NULL: not recorded */
@@ -76,6 +78,7 @@ struct xaudit_read_calls {
 	uint32_t blocks;
 	struct api_call *spare;
 	uint64_t ids; /* calls that began */
+	uint32_t begun; /* requests that events began, and that are not over */
 	struct api_call *told; /* the caller has it */
 	struct api_call *waiting, **waiting_end;
 	struct api_call *entered;	 /* a XAUDIT_READ_ENTER waits */

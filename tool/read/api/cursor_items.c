@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/read/api/cursor.h"
+#include "tool/read/api/cursor_requests.h"
 #include "tool/read/api/cursor_slots.h"
 #include "tool/read/api/cursor_values.h"
 #include "tool/read/api/threads.h"
@@ -64,6 +65,8 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 		c->spare = call->next;
 	else
 		call = more_calls(c);
+	if (unlikely(c->requests))
+		read_api_request_forget(c, call);
 	call->slot = slot;
 	call->outer = slot->open;
 	call->around = call->outer && call->outer->left_out ? call->outer->around : call->outer;
@@ -86,6 +89,7 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 	public->ticks.cpu = public->ticks.cpu_self = XAUDIT_READ_UNKNOWN;
 	public->user[0] = public->user[1] = 0;
 	public->entered = public->ended = NULL;
+	public->request = NULL;
 	public->id = c->ids++;
 	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
 			 (c->tid && call->public.tid != c->tid);
@@ -135,6 +139,8 @@ READ_INLINE void enter(void *user, struct read_call *frame, size_t at)
 	frame->user = call;
 	if (unlikely(c->has) && call != &c->last_resort)
 		call->public.entered = read_api_keep_event_values(c, &call->entered);
+	if (unlikely(c->requests) && call != &c->last_resort)
+		read_api_request_enter(c, call, call_of(&c->calls, frame - 1));
 	if (unlikely(c->sched)) {
 		call->on = read_sched_stack_on(&c->record->on, frame->start);
 		call->on_child = 0;
@@ -150,11 +156,12 @@ READ_INLINE void enter(void *user, struct read_call *frame, size_t at)
 static void tell_alone(struct xaudit_read_calls *c, uint32_t id, size_t at, enum xaudit_read_end how, uint64_t now)
 {
 	struct api_slot *slot = slot_of(c, at, id);
-
-	struct api_call *call = new_call(c, slot, call_of(&c->calls, c->calls.top), now);
+	struct api_call *parent = call_of(&c->calls, c->calls.top), *call = new_call(c, slot, parent, now);
 
 	if (c->has && call != &c->last_resort)
 		call->public.entered = read_api_keep_event_values(c, &call->entered);
+	if (c->requests && call != &c->last_resort)
+		read_api_request_enter(c, call, parent);
 	finish(c, call, how, now);
 }
 
@@ -374,6 +381,7 @@ void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record
 	c->record = record;
 	c->drops = 0;
 	read_stacks_each(&c->stacks, record, list_stack, c);
+	read_stacks_each(&c->stacks, record, read_api_request_drop, c);
 	if (c->drops > 1)
 		qsort(c->dropped, c->drops, sizeof(*c->dropped), by_number);
 	for (uint32_t i = 0; i < c->drops; i++)
@@ -411,6 +419,11 @@ static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_st
 	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, kept, c->record);
 	read_stacks_leave(&c->stacks, other);
 	if (now && now != stack) {
+		/* What was begun outside of all calls was begun where the outermost ones are. */
+		if (!now->held) {
+			now->held = stack->held;
+			stack->held = NULL;
+		}
 		relink(now);
 		if (stack->users || read_calls_depth(&stack->calls))
 			relink(stack);
@@ -427,8 +440,10 @@ static void change_stack(struct xaudit_read_calls *c, enum read_decoded what)
 	read_api_lay_down(c);
 	if (what == READ_DECODED_THREAD && c->sched)
 		read_sched_begin(&record->on.cursor, c->sched, c->process->read, record->source.decoder.tid);
-	if (what == READ_DECODED_THREAD && !stack->number) /* on other stacks another thread may go on */
+	if (what == READ_DECODED_THREAD && !stack->number) { /* on other stacks another thread may go on */
 		drop_stack(c, stack);
+		read_api_request_drop(c, stack);
+	}
 	if (what == READ_DECODED_PART) {
 		next = part(c, stack);
 	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
@@ -495,6 +510,8 @@ static void tell_custom(struct xaudit_read_calls *c)
 	struct api_call *call = call_of(&c->calls, c->calls.top);
 
 	c->sums.customs++;
+	if (c->requests)
+		read_api_request_event(c, custom);
 	if (!c->customs)
 		return;
 	tell(c, XAUDIT_READ_CUSTOM, 0);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "tool/read/api/cursor_requests.h"
+
 const struct xaudit_read_values *read_api_keep_event_values(
 	struct xaudit_read_calls *c, struct read_api_values **kept)
 {
@@ -19,10 +21,11 @@ const struct xaudit_read_values *read_api_keep_event_values(
 	return copy;
 }
 
-void read_api_free_values(struct api_call *calls, size_t count)
+void read_api_free_values(struct xaudit_read_calls *c, struct api_call *calls, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		free(calls[i].entered);
 		free(calls[i].ended);
+		read_api_request_forget(c, &calls[i]);
 	}
 }

@@ -13,6 +13,6 @@ const struct xaudit_read_values *read_api_keep_event_values(
 	struct xaudit_read_calls *c, struct read_api_values **kept);
 
 /* Frees what `count` calls have kept. */
-void read_api_free_values(struct api_call *calls, size_t count);
+void read_api_free_values(struct xaudit_read_calls *c, struct api_call *calls, size_t count);
 
 #endif

@@ -24,6 +24,7 @@ SAME(NAMED, ROLE_OTHER);
 SAME(ARGUMENT, ROLE_ARGUMENT);
 SAME(RESULT, ROLE_RESULT);
 SAME(ERROR, ROLE_ERRNO);
+SAME(REQUEST, ROLE_REQUEST);
 SAME(FD, MARK_FD);
 SAME(OCTAL, MARK_OCTAL);
 SAME(FLAGS, MARK_FLAGS);
@@ -134,7 +135,7 @@ static void take_values(const struct xaudit_read_values *values, struct xaudit_r
 			.words = from->words,
 			.type = from->type,
 			.state = state < VALUES_STATES ? state : XAUDIT_READ_VALUE_DAMAGED,
-			.role = from->role <= VALUES_ROLE_ERRNO ? from->role : VALUES_ROLE_OTHER,
+			.role = from->role <= VALUES_ROLE_REQUEST ? from->role : VALUES_ROLE_OTHER,
 			.place = from->place,
 			.marks = from->marks,
 			.size = from->size,

@@ -292,11 +292,14 @@ size_t xaudit_read_value_text(const struct xaudit_read_value *value, char *to, s
 static void add_named(struct out *out, const struct xaudit_read_value *value, uint32_t count, bool errors)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		if (value[i].role != XAUDIT_READ_VALUE_NAMED &&
+		if (value[i].role != XAUDIT_READ_VALUE_NAMED && value[i].role != XAUDIT_READ_VALUE_REQUEST &&
 			!(errors && value[i].role == XAUDIT_READ_VALUE_ERROR))
 			continue;
 		add(out, " ");
-		add_name(out, *value[i].name ? value[i].name : value[i].role ? "errno" : "?");
+		add_name(out, *value[i].name				? value[i].name
+			      : value[i].role == XAUDIT_READ_VALUE_ERROR	? "errno"
+			      : value[i].role == XAUDIT_READ_VALUE_REQUEST ? "request"
+									   : "?");
 		add(out, "=");
 		add_value(out, &value[i]);
 	}

@@ -50,7 +50,8 @@ enum xaudit_read_value_role {
 	XAUDIT_READ_VALUE_NAMED,    /* something else that was asked for, by `name` */
 	XAUDIT_READ_VALUE_ARGUMENT, /* `place` tells which. Of an end: what the function has written there */
 	XAUDIT_READ_VALUE_RESULT,
-	XAUDIT_READ_VALUE_ERROR	    /* errno: it counts where the result says that the function has failed */
+	XAUDIT_READ_VALUE_ERROR,    /* errno: it counts where the result says that the function has failed */
+	XAUDIT_READ_VALUE_REQUEST   /* the call begins a request, and this is which one */
 };
 
 /* Bits of `marks`. */

@@ -229,6 +229,11 @@ struct xaudit_read_call {
 	 * none, or they were not asked for. As long valid as the call.
 	 */
 	const struct xaudit_read_values *entered, *ended;
+	/*
+	 * The request that it belongs to, as text for people, in which nothing can steer a terminal; NULL: none, or
+	 * they were not asked for. As long valid as the call.
+	 */
+	const char *request;
 };
 
 enum xaudit_read_what {
@@ -268,6 +273,7 @@ struct xaudit_read_calls_options {
 	uint64_t from, to;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
 	int values; /* values of calls, too */
+	int requests; /* which requests calls belong to, too */
 };
 
 /*

@@ -88,7 +88,7 @@ void read_stacks_leave(struct read_stacks *stacks, struct read_stack_calls *stac
 {
 	struct read_stack_calls **at = &stacks->bucket[bucket_of(stacks, stack->number, stack->record)];
 
-	if (--stack->users || read_calls_depth(&stack->calls))
+	if (--stack->users || read_calls_depth(&stack->calls) || stack->held)
 		return;
 	while (*at != stack)
 		at = &(*at)->next;

@@ -10,19 +10,22 @@
  * a call around them ends.
  *
  * It has no state but its arguments; nothing here is thread-safe or async-signal-safe. Memory: per stack that has open
- * calls, or that a record is on; if there is no memory, NULL is returned instead of a stack, and the record stays on
- * its stack.
+ * calls, or that a record is on, or of which the caller holds something; if there is no memory, NULL is returned
+ * instead of a stack, and the record stays on its stack.
  */
 #ifndef XAUDIT_TOOL_READ_STACKS_H
 #define XAUDIT_TOOL_READ_STACKS_H
 
 #include "tool/read/events/calls.h"
 
+struct read_stack_held;
+
 struct read_stack_calls {
 	struct read_calls calls;
 	uint32_t number;
 	unsigned users;		  /* records whose events are on it */
 	const void *record;	  /* the record whose events were on it last */
+	struct read_stack_held *held; /* the caller's, first NULL: while it is set, the stack is not freed */
 	uint64_t on, unknown;	  /* the caller's, first 0: see struct read_sched_stack */
 	struct read_stack_calls *next; /* in its bucket */
 };

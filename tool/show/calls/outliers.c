@@ -29,7 +29,9 @@ struct own {
 struct outlier {
 	const struct xaudit_read_row *row;
 	uint64_t median, p99;
-	char *values; /* of values_text(), of the longest call */
+	bool found;   /* the longest call, in the pass for the rest: */
+	char *values; /* of values_text() */
+	char *request; /* NULL: none */
 };
 
 /* Falling by how much the longest call took beyond p99; equal ones in an order that does not depend on the trace. */
@@ -69,12 +71,27 @@ static bool is_longest(const struct outlier *outlier, const struct xaudit_read_c
 {
 	const struct xaudit_read_row *row = outlier->row;
 
-	return row->max_start == call->start && row->max_tid == call->tid && !outlier->values &&
+	return row->max_start == call->start && row->max_tid == call->tid && !outlier->found &&
 	       xaudit_read_process_info(call->process)->pid == row->max_pid &&
 	       !strcmp(call->function->name, row->name) && !strcmp(call->function->object->path, row->library);
 }
 
-/* Finds the values of the longest calls of the first `most` functions, if any call has values: in one more pass. */
+static bool has_more(const struct xaudit_read_call *call)
+{
+	return call->entered || call->ended || call->request;
+}
+
+static void keep(struct outlier *outlier, const struct xaudit_read_call *call)
+{
+	outlier->found = true;
+	outlier->values = values_text(call);
+	outlier->request = call->request ? memory_text(call->request, strlen(call->request)) : NULL;
+}
+
+/*
+ * Finds values and requests of the longest calls of the first `most` functions, if any call may have some: in one more
+ * pass.
+ */
 static void find_values(struct own *own, uint32_t most)
 {
 	struct view_options options = own->options;
@@ -82,14 +99,15 @@ static void find_values(struct own *own, uint32_t most)
 	struct xaudit_read_item item;
 
 	most = most < own->outliers ? most : own->outliers;
-	if (!xaudit_read_profile_info(own->profile)->valued || !most)
+	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(own->profile);
+	if ((!info->valued && !info->customs) || !most)
 		return;
 	options.values = true;
 	struct xaudit_read_calls *calls = view_begin(own->trace, &options, false);
 	while (view_next(calls, &item, &left) == XAUDIT_READ_CALL)
-		for (uint32_t i = 0; (item.call->entered || item.call->ended) && i < most; i++)
+		for (uint32_t i = 0; has_more(item.call) && i < most; i++)
 			if (is_longest(&own->outlier[i], item.call))
-				own->outlier[i].values = values_text(item.call);
+				keep(&own->outlier[i], item.call);
 	xaudit_read_calls_close(calls);
 	view_left_free(&left);
 }
@@ -122,6 +140,10 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 		printf("  %10" PRIu64, row->calls);
 	printf("  %5" PRIu64 ".%09u  %7" PRIu32 "  ", after / 1000000000, (unsigned)(after % 1000000000), row->max_tid);
 	view_print_call(row->name, row->library, outlier->values, own->options.color);
+	if (outlier->request) {
+		fputs(" of request ", stdout);
+		term_text(stdout, outlier->request);
+	}
 	putchar('\n');
 }
 
@@ -167,6 +189,10 @@ static void print_json(const struct own *own)
 		if (outlier->values) {
 			printf(",\"values\":");
 			json_string(stdout, outlier->values);
+		}
+		if (outlier->request) {
+			printf(",\"request\":");
+			json_string(stdout, outlier->request);
 		}
 		putchar('}');
 	}
@@ -216,8 +242,10 @@ int outliers_main(int argc, char **argv)
 		print_json(&own);
 	else
 		print_table(&own);
-	for (uint32_t i = 0; i < own.outliers; i++)
+	for (uint32_t i = 0; i < own.outliers; i++) {
 		free(own.outlier[i].values);
+		free(own.outlier[i].request);
+	}
 	free(own.outlier);
 	xaudit_read_profile_close(own.profile);
 	return show_end_trace(own.trace);

@@ -42,6 +42,12 @@ static enum named is_named(struct named_set *set, const struct xaudit_read_funct
 
 /* ---- the first pass ---- */
 
+static void free_call(struct slow_call *call)
+{
+	free(call->values);
+	free(call->request);
+}
+
 /* Puts a call among the longest, in the order of their times; of equal ones that which came first is longer. */
 static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_t time)
 {
@@ -54,11 +60,12 @@ static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_
 	if (slow->calls < slow->count)
 		slow->calls++;
 	else
-		free(slow->call[slow->calls - 1].values);
+		free_call(&slow->call[slow->calls - 1]);
 	memmove(&slow->call[at + 1], &slow->call[at], (slow->calls - 1 - at) * sizeof(*slow->call));
 	slow->call[at] = (struct slow_call){
 		.start = call->start, .time = time, .process = call->process, .tid = call->tid, .cpu = call->cpu,
 		.values = values_text(call),
+		.request = call->request ? memory_text(call->request, strlen(call->request)) : NULL,
 	};
 }
 
@@ -69,7 +76,7 @@ static void forget(struct slow *slow)
 	slow->times = (struct sample){ 0 };
 	slow->left = (struct view_left){ 0 };
 	while (slow->calls)
-		free(slow->call[--slow->calls].values);
+		free_call(&slow->call[--slow->calls]);
 }
 
 static bool find(struct slow *slow)
@@ -302,7 +309,7 @@ static void slow_free(struct slow *slow)
 	for (uint32_t i = 0; i < slow->calls; i++) {
 		if (slow->call[i].found)
 			cct_close(&slow->call[i].tree);
-		free(slow->call[i].values);
+		free_call(&slow->call[i]);
 	}
 	free(slow->call);
 	free(slow->typical);

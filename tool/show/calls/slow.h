@@ -28,6 +28,7 @@ struct slow_call {
 	struct cct tree;
 	uint64_t cpu; /* XAUDIT_READ_UNKNOWN */
 	char *values; /* of values_text() */
+	char *request; /* NULL: none */
 };
 
 /* What calls did in one function, without the calls in it. */

@@ -181,6 +181,10 @@ static void print_call(const struct slow *slow, uint32_t number)
 		names_print_bare(stdout, slow->function->name);
 		fputs(call->values, stdout);
 	}
+	if (call->request) {
+		fputs("\n   request ", stdout);
+		term_text(stdout, call->request);
+	}
 	printf("\n   thread %" PRIu32 " of process %" PRIu32, call->tid, xaudit_read_process_info(call->process)->pid);
 	printf("\n   began at %" PRIu64 ".%09u s", call->start / 1000000000, (unsigned)(call->start % 1000000000));
 	printf(", %" PRIu64 ".%09u s after the start", after / 1000000000, (unsigned)(after % 1000000000));
@@ -282,6 +286,11 @@ static void json_call(const struct slow *slow, const struct slow_call *call)
 	if (call->values) {
 		printf("\"values\":");
 		json_string(stdout, call->values);
+		putchar(',');
+	}
+	if (call->request) {
+		printf("\"request\":");
+		json_string(stdout, call->request);
 		putchar(',');
 	}
 	if (!call->found) {

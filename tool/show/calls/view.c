@@ -67,6 +67,7 @@ struct xaudit_read_calls *view_begin(
 		.counted = !enters && !options->tid && !options->from && !options->to,
 		.tid = options->tid,
 		.values = options->values,
+		.requests = options->values,
 	};
 	struct xaudit_read_error error;
 

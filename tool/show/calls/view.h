@@ -18,7 +18,7 @@ struct view_options {
 	struct show_options show;
 	uint32_t tid;	   /* 0: all */
 	uint64_t from, to; /* ns after the start of the trace; 0: the start, the end */
-	bool values;	   /* the command's own: values of calls are wanted */
+	bool values;	   /* the command's own: values of calls are wanted, and the requests that they belong to */
 	const struct show_colors *color; /* what show.color means, once view_open() has been called */
 };
 

@@ -296,14 +296,7 @@ static void json_line(const struct by_event *by, const struct report_line *line)
 	if (special_text(value))
 		printf(",\"special\":\"%s\"", special_text(value));
 	putchar(',');
-	if (tally->key[1] && report->by == XAUDIT_READ_BY_FUNCTION) {
-		report_json_function(name->name, name->library);
-		putchar(',');
-	} else if (tally->key[1]) {
-		printf("\"library\":");
-		json_string(stdout, name->library);
-		putchar(',');
-	}
+	report_json_what(report, tally->key[1] ? name : NULL);
 	if (tally->key[2]) {
 		report_json_process(report, by->processes.name[tally->key[2]].library, pid_of(by, tally->key[2]));
 		putchar(',');

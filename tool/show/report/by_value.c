@@ -78,8 +78,9 @@ static void print_line(const struct by_value *by, const struct report_line *line
 	putchar('\n');
 }
 
-static void json_line(const struct by_value *by, const struct report_line *line)
+static void json_line(const void *of, const struct report_line *line)
 {
+	const struct by_value *by = of;
 	const struct tally *tally = line->row;
 	const struct catalog_name *name = &by->names.name[tally->key[1]];
 
@@ -100,20 +101,6 @@ static void print_lines(const struct by_value *by, const struct report_line *lin
 	left_print(by->report);
 }
 
-static void json_lines(const struct by_value *by, const struct report_line *line, uint32_t lines)
-{
-	putchar('{');
-	left_json_begin(&by->report->left);
-	printf(",\"rows\":[");
-	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
-		fputs(i ? ",\n" : "\n", stdout);
-		json_line(by, &line[i]);
-	}
-	printf("\n]");
-	left_json_end(&by->report->left);
-	puts("}");
-}
-
 static void print(struct by_value *by)
 {
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
@@ -128,7 +115,7 @@ static void print(struct by_value *by)
 	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
 	report_columns(report, usual, sizeof(usual));
 	if (report->options.json)
-		json_lines(by, line, lines);
+		report_json_lines(report, line, lines, json_line, by);
 	else
 		print_lines(by, line, lines);
 	free(line);

@@ -7,6 +7,7 @@
  *	edges.h		callers and callees of a function
  *	by_event.h	calls and times by the values of custom events
  *	by_value.h	calls and times by one of their values
+ *	by_request.h	calls and times by the request that calls belong to
  *	diff.h		two runs
  * Each has a function that prints the answer, and returns the exit status, without regard to damage. The last four go
  * through all calls (each_call.h). columns.h has the columns of all tables, tally.h rows that were counted call by
@@ -29,7 +30,7 @@ struct report {
 	/* What is asked for. */
 	int by; /* enum xaudit_read_by, REPORT_BY_PROCESS or REPORT_BY_DEFAULT */
 	int sort; /* enum report_column, or COLUMNS: the question's own order */
-	bool apart, diff;
+	bool apart, diff, by_request;
 	struct report_columns columns;
 	uint32_t tid;
 	uint32_t jobs; /* 0: one per processor */

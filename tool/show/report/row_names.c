@@ -60,3 +60,30 @@ void report_json_process(const struct report *report, const char *folder, uint32
 		json_string(stdout, folder);
 	}
 }
+
+void report_json_lines(struct report *report, const struct report_line *line, uint32_t lines,
+	void (*print)(const void *of, const struct report_line *line), const void *of)
+{
+	putchar('{');
+	left_json_begin(&report->left);
+	printf(",\"rows\":[");
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		fputs(i ? ",\n" : "\n", stdout);
+		print(of, &line[i]);
+	}
+	printf("\n]");
+	left_json_end(&report->left);
+	puts("}");
+}
+
+void report_json_what(const struct report *report, const struct catalog_name *name)
+{
+	if (name && report->by == XAUDIT_READ_BY_FUNCTION) {
+		report_json_function(name->name, name->library);
+		putchar(',');
+	} else if (name) {
+		printf("\"library\":");
+		json_string(stdout, name->library);
+		putchar(',');
+	}
+}

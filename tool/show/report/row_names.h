@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tool/show/report/catalog.h"
 #include "tool/show/report/report.h"
 
 /* "name [library]", without colours where there are none; NULL: "(none)". */
@@ -13,6 +14,13 @@ void report_print_function(const struct report *report, const char *name, const 
 
 /* "function":"name","library":"path" */
 void report_json_function(const char *name, const char *library);
+
+/* The same, of a library by this alone, by report->by; with a comma behind it; NULL: nothing. */
+void report_json_what(const struct report *report, const struct catalog_name *name);
+
+/* All lines as {...,"rows":[...],...}; print() has the object of one. */
+void report_json_lines(struct report *report, const struct report_line *line, uint32_t lines,
+	void (*print)(const void *of, const struct report_line *line), const void *of);
 
 /* " [process 1]", with the folder where there are several; and "pid":1, with "folder":"..." in that case. */
 void report_print_process(const struct report *report, const char *folder, uint32_t pid);
