@@ -65,7 +65,8 @@
 	X(29, PUT, 1, 1, 0)        /* a value: its lower 1, 2, 4 or 8 bytes */                                         \
 	X(30, PUT_TEXT, 2, 1, 0)   /* a value: the text at that address, up to its NUL; most so many bytes */          \
 	X(31, PUT_BYTES, 2, 2, 0)  /* a value: so many bytes (upper word) at the address (lower); most as many */      \
-	X(32, PUT_NAME, 0, 0, 0)   /* a value: the thread's name, a text */
+	X(32, PUT_NAME, 0, 0, 0)   /* a value: the thread's name, a text */                                            \
+	X(33, TRUST, 0, 0, 0)      /* before PUT_TEXT, PUT_BYTES: the memory is read as it is, wherever it lies */
 
 enum values_op {
 #define X(number, NAME, operand, popped, pushed) VALUES_##NAME = number,

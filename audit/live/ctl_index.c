@@ -96,7 +96,7 @@ int ctl_index_take_plans(uint64_t count, uint32_t *functions)
 	for (uint64_t i = 0; i < count && !r; i++) {
 		const struct control_index from = list[i];
 		struct object *object = object_of(&from);
-		r = object ? values_add(object, room.start + from.offset, from.size, functions) : -EBADMSG;
+		r = object ? values_add(object, room.start + from.offset, from.size, true, functions) : -EBADMSG;
 		taken |= !r;
 	}
 	if (taken)

@@ -85,6 +85,18 @@ const char *const *values_rules_place(const struct rules *rules)
 	return &rules_now;
 }
 
+/* Does a line of the rules say so? A plan may have been kept by others; only the rules say what is done here. */
+static bool have_trust(const char *rules)
+{
+	static const char line[] = "\ttrust\targuments\n";
+	const size_t size = sizeof(line) - 1;
+
+	for (const char *p = rules; p && *p; p++)
+		if (*p == '\t' && sys_length(p) >= size && sys_same(p, line, size))
+			return true;
+	return false;
+}
+
 void values_prepare(struct load *load, const struct rules *rules)
 {
 	struct object *object = load->object;
@@ -100,7 +112,7 @@ void values_prepare(struct load *load, const struct rules *rules)
 		return;
 	uint32_t functions = 0;
 	process_lock(&held);
-	int r = values_add(object, bytes, size, &functions);
+	int r = values_add(object, bytes, size, have_trust(rules_now), &functions);
 	process_unlock(&held);
 	if (r) {
 		say_damaged(object);
@@ -232,9 +244,9 @@ static bool is_in_use(const struct values_function *f)
 	return events && values_function(events & TRACE_ID_MASK) == f;
 }
 
-int values_add(struct object *object, const void *bytes, uint64_t size, uint32_t *functions)
+int values_add(struct object *object, const void *bytes, uint64_t size, bool trusts, uint32_t *functions)
 {
-	int r = values_take(&object->values, bytes, size);
+	int r = values_take(&object->values, bytes, size, trusts);
 
 	if (r)
 		return r;

@@ -30,10 +30,10 @@ uint32_t values_word(struct object *object, uint64_t offset, const char *name, u
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id);
 
 /*
- * Takes one more plan of an object that is there. Adds to *functions how many functions that are traced have values by
- * it. Returns 0, or -errno. Lock held.
+ * Takes one more plan of an object that is there; trusts: as values_take(). Adds to *functions how many functions that
+ * are traced have values by it. Returns 0, or -errno. Lock held.
  */
-int values_add(struct object *object, const void *bytes, uint64_t size, uint32_t *functions);
+int values_add(struct object *object, const void *bytes, uint64_t size, bool trusts, uint32_t *functions);
 
 /* RULES by which values are recorded, as xaudit_control shows them: those of the start, until others were added. */
 const char *const *values_rules_place(const struct rules *rules);

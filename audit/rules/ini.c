@@ -14,7 +14,7 @@
 #include "x86_64/sys.h" /* sys_write */
 
 #define COMMA_WORD(NAME, word, ...) ", " word
-#define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD) ", request"
+#define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD) ", request, trust"
 #define SECTIONS_ALLOWED "[trace], [library GLOB], [program], [context PATTERN], [prototypes]"
 
 enum where { NOWHERE, IN_TRACE, IN_SECTION, IN_CONTEXT, IN_PROTOTYPES };
@@ -440,6 +440,17 @@ static int take_request(struct parser *parser, struct rules_values_part key, con
 	return add_value(parser, key, value + at + 1, length - at - 1);
 }
 
+/* trust, of [trace]: of all functions. */
+static int take_trust(struct parser *parser, struct rules_values_part key, const char *value, size_t length)
+{
+	parser->has_key = 0; /* it takes one line */
+	value = trim(value, &length);
+	if (!is_word(value, length, "arguments") && !is_word(value, length, "no"))
+		return fail(parser, "bad value ", value, length, " for key 'trust'; allowed: arguments, no");
+	parser->pattern = (struct rules_values_part){ "*", 1 };
+	return add_value(parser, key, value, length);
+}
+
 /* "KEY = VALUE" or "KEY: VALUE"; begins with no blank. A comment may be behind it. */
 static int take_key(struct parser *parser, const char *p, size_t length)
 {
@@ -461,6 +472,8 @@ static int take_key(struct parser *parser, const char *p, size_t length)
 	}
 	if (parser->where == IN_TRACE && is_word(p, name, "request"))
 		return take_request(parser, (struct rules_values_part){ p, name }, p + n + 1, length - n - 1);
+	if (parser->where == IN_TRACE && is_word(p, name, "trust"))
+		return take_trust(parser, (struct rules_values_part){ p, name }, p + n + 1, length - n - 1);
 	parser->key = rules_key_find(parser->where == IN_TRACE, p, name);
 	if (parser->key == RULES_KEYS)
 		return fail(parser, "unknown key ", p, name,

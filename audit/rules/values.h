@@ -14,7 +14,7 @@ struct arena;
 
 #define RULES_VALUES_MAX      (64u << 10) /* bytes of a text, as it can be an argument of a command */
 #define RULES_VALUES_MAX_TEXT "64 KiB"
-#define RULES_CONTEXT_KEYS    "context, if, every, longer, secret, request"
+#define RULES_CONTEXT_KEYS    "context, if, every, longer, secret, request, trust"
 
 struct rules_values_line;
 

@@ -88,12 +88,17 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 bool values_check(const uint8_t *code, size_t size, struct values_facts *facts)
 {
 	uint32_t depth = 0;
+	bool trusts = false;
 
 	*facts = (struct values_facts){ .most = 1 };
 	if (size > VALUES_CODE)
 		return false;
 	for (size_t at = 0; at < size;) {
 		uint8_t op = code[at++];
+		if (trusts && op != VALUES_PUT_TEXT && op != VALUES_PUT_BYTES)
+			return false;
+		trusts = op == VALUES_TRUST;
+		facts->trusts |= trusts;
 		if (op >= VALUES_OPERATIONS || size - at < operations[op].operand || depth < operations[op].pops)
 			return false;
 		depth += operations[op].pushes - (uint32_t)operations[op].pops;
@@ -155,9 +160,9 @@ static __attribute__((no_sanitize("address", "thread"))) size_t copy_text(uint8_
  * not to be touched by the function itself.
  */
 static __attribute__((no_sanitize("address", "thread"))) enum values_state read_memory(
-	const struct values_call *call, void *to, uint64_t address, size_t size)
+	const struct values_call *call, bool trusts, void *to, uint64_t address, size_t size)
 {
-	if (size <= own_bytes(call, address)) {
+	if (trusts || is_own(call, address, size)) {
 		/* Volatile: or the compiler calls memcpy. */
 		const volatile uint8_t *from = (const uint8_t *)(uintptr_t)address;
 		uint8_t *out = to;
@@ -275,7 +280,7 @@ struct machine {
 	uint8_t *out; /* behind what was written */
 	uint8_t states[VALUES_MOST];
 	uint32_t values;
-	bool flawed;
+	bool flawed, trusts;
 };
 
 static void push(struct machine *m, uint64_t word, uint8_t state)
@@ -335,7 +340,7 @@ static void put_text(struct machine *m, uint32_t most)
 	while (state == VALUES_WHOLE && end && done < most) {
 		size_t n = 4096 - (address + done) % 4096;
 		n = n < most - done ? n : most - done;
-		state = read_memory(m->call, to + done, address + done, n);
+		state = read_memory(m->call, m->trusts, to + done, address + done, n);
 		for (size_t last = done + n; state == VALUES_WHOLE && end && done < last;)
 			end = to[done++];
 	}
@@ -358,7 +363,7 @@ static void put_bytes(struct machine *m, uint32_t most)
 	if (state == VALUES_WHOLE)
 		state = !address ? VALUES_NULL : count_state;
 	if (state == VALUES_WHOLE && size)
-		state = read_memory(m->call, to, address, size);
+		state = read_memory(m->call, m->trusts, to, address, size);
 	if (state == VALUES_WHOLE && size < count)
 		state = VALUES_CUT;
 	if (state != VALUES_WHOLE && state != VALUES_CUT)
@@ -386,7 +391,7 @@ static void put_name(struct machine *m)
 static void push_memory(struct machine *m, uint64_t address, size_t size)
 {
 	uint64_t word = 0;
-	uint8_t state = !address ? VALUES_NULL : (uint8_t)read_memory(m->call, &word, address, size);
+	uint8_t state = !address ? VALUES_NULL : (uint8_t)read_memory(m->call, false, &word, address, size);
 
 	push(m, state == VALUES_WHOLE ? word : 0, state);
 }
@@ -502,12 +507,17 @@ static bool step(struct machine *m, uint8_t op, const uint8_t *operand)
 		return true;
 	case VALUES_PUT_TEXT:
 		put_text(m, half_at(operand));
+		m->trusts = false;
 		return true;
 	case VALUES_PUT_BYTES:
 		put_bytes(m, half_at(operand));
+		m->trusts = false;
 		return true;
 	case VALUES_PUT_NAME:
 		put_name(m);
+		return true;
+	case VALUES_TRUST:
+		m->trusts = true;
 		return true;
 	default:
 		push_call(m, op, operand);
@@ -530,7 +540,7 @@ size_t values_evaluate(const uint8_t *code, struct values_call *call, uint8_t *o
 
 	m.call = call;
 	m.depth = m.values = 0;
-	m.flawed = false;
+	m.flawed = m.trusts = false;
 	m.out = out + 1;
 	for (uint8_t op; (op = *code++) != VALUES_END; code += operations[op].operand)
 		if (!step(&m, op, code))

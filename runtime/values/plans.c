@@ -73,7 +73,7 @@ static bool check_head(const struct plan_head *plan, size_t size)
 	       plan->count <= (size - sizeof(*plan)) / sizeof(plan->function[0]);
 }
 
-int values_take(struct values_set **sets, const void *bytes, size_t size)
+int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts)
 {
 	const struct plan_head *plan = bytes;
 
@@ -90,7 +90,9 @@ int values_take(struct values_set **sets, const void *bytes, size_t size)
 		struct values_function *f = &set->function[i];
 		f->set = set;
 		f->plan = &plan->function[i];
-		f->is_off = !take_part(&f->entry, plan, &f->plan->entry) || !take_part(&f->end, plan, &f->plan->end);
+		f->is_off = !take_part(&f->entry, plan, &f->plan->entry) ||
+			    !take_part(&f->end, plan, &f->plan->end) ||
+			    (!trusts && (f->entry.facts.trusts || f->end.facts.trusts));
 	}
 	set->plan = plan;
 	set->place = *sets ? (*sets)->place : NULL;

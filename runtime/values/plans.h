@@ -64,9 +64,10 @@ struct values_set {
 
 /*
  * Takes a plan, whose bytes nobody can change, and which stays mapped, before those that were taken before: *sets.
- * Returns 0; -EBADMSG: it is damaged; -ENOMEM.
+ * trusts: the rules have arguments trusted; else functions whose code does that have no values. Returns 0; -EBADMSG: it
+ * is damaged; -ENOMEM.
  */
-int values_take(struct values_set **sets, const void *bytes, size_t size);
+int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts);
 
 /*
  * Values of the function of the plans' object at this link-time address, or of this name, go with the id from now on,

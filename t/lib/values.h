@@ -70,7 +70,7 @@ __attribute__((unused)) static void end_plan(void)
 
 	made.head.size = made.used;
 	process_lock(&held);
-	if (values_take(&sets, made.bytes, made.used))
+	if (values_take(&sets, made.bytes, made.used, false))
 		_exit(90);
 	process_unlock(&held);
 }

@@ -22,7 +22,8 @@ record() {
 }
 # counts OPTION...: calls by request.
 counts() {
-	"$XAUDIT" report --by-request --columns=calls "$@" trace | sed -n '3,/^$/{/^$/!{s/^ *//;s/  / /;p;};}' | LC_ALL=C sort -k2
+	"$XAUDIT" report --by-request --columns=calls "$@" trace |
+		sed -n '3,/^$/{/^$/!{s/^ *//;s/  / /;p;};}' | LC_ALL=C sort -k2
 }
 
 # Of 11: twice handle and a leaf each; 12: handle, two leaves and the one behind the inner request; 13, 24: a hundred
@@ -49,7 +50,8 @@ record --request 'handle@librequests.so*:string:who:arg3'
 is "$(counts)" '202 "inner"
 1008 "outer"
 80 (none)' 'a text is a value, too'
-printf '[trace]\nrequest = handle@librequests.so:name\n[library librequests.so]\nkinds = none\nfallback = entry\nfunctions = handle leaf leave around\n' >requests.conf
+printf '%s\n' '[trace]' 'request = handle@librequests.so:name' '[library librequests.so]' 'kinds = none' \
+	'fallback = entry' 'functions = handle leaf leave around' >requests.conf
 rm -rf trace
 bounded 60 "$XAUDIT" record -c requests.conf -o trace -- ./program >out 2>said
 is "$(cat said)$(counts)" '202 "inner"

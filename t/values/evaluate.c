@@ -246,6 +246,32 @@ static void kept(void)
 		"each condition must hold");
 }
 
+/* Text elsewhere, of which the kernel would have to be asked: what is read directly needs the page's key no more. */
+static void trusted(void)
+{
+	static const uint8_t word[] = { VALUES_BYTE, 1, VALUES_TRUST, VALUES_PUT, 1, VALUES_END },
+			     twice[] = { VALUES_TRUST, VALUES_TRUST, VALUES_END }, end[] = { VALUES_TRUST, VALUES_END };
+	struct values_call c = call();
+
+	memcpy(pages + 2 * 4096 + 100, "direct", 7);
+	registers.rdi = (uint64_t)(uintptr_t)pages + 2 * 4096 + 100;
+	is_int(RUN(&c, VALUES_REGISTER, VALUES_RDI, VALUES_TRUST, VALUES_PUT_TEXT, 64, 0), 9, "a text, as it is");
+	ok(facts.trusts && !memcmp(out + 3, "direct", 6), "which is known beforehand");
+	is_int(RUN(&c, VALUES_REGISTER, VALUES_RDI, VALUES_BYTE, 4, VALUES_TRUST, VALUES_PUT_BYTES, 64, 0), 7,
+		"so are bytes");
+	registers.rdi = 0;
+	is_int(RUN(&c, VALUES_REGISTER, VALUES_RDI, VALUES_TRUST, VALUES_PUT_TEXT, 64, 0), 4, "nothing at 0");
+	is_int(out[1], VALUES_NULL, "is NULL");
+	registers.rdi = 1;
+	is_int(RUN(&c, VALUES_REGISTER, VALUES_RDI, VALUES_TRUST, VALUES_PUT_BYTES, 64, 0), -1, "a size is needed");
+	is_int(RUN(&c, VALUES_BYTE, 0, VALUES_TRUST, VALUES_PUT_TEXT, 64, 0, VALUES_REGISTER, VALUES_RDI,
+		VALUES_PUT_TEXT, 64, 0), 7, "what follows is read as ever");
+	is_int(out[2], VALUES_FAULT, "and may be wrong");
+	ok(!values_check(word, sizeof(word), &facts), "no word is read so");
+	ok(!values_check(twice, sizeof(twice), &facts), "nor nothing");
+	ok(!values_check(end, sizeof(end), &facts), "or the end");
+}
+
 static void damaged(void)
 {
 	static const uint8_t no_end[] = { VALUES_BYTE, 1, VALUES_PUT, 1 }, more[] = { VALUES_END, VALUES_END },
@@ -399,6 +425,8 @@ static void hostile(void)
 		for (int k = 0; k < VALUES_REGISTERS; k++)
 			r[k] = any_address();
 		size_t size = any_code(code);
+		if (memchr(code, VALUES_TRUST, size)) /* it would do as it says */
+			continue;
 		c.lost = (uint32_t)any();
 		long n = run(&c, code, size);
 		accepted += n >= 0;
@@ -421,6 +449,7 @@ int main(void)
 	memory();
 	texts();
 	kept();
+	trusted();
 	damaged();
 	hostile();
 	return done_testing();

@@ -230,6 +230,8 @@ static void wish_of(const struct making *m, struct contexts_wish *wish)
 			wish->arguments = true; /* it may be one of them */
 		} else if (rule->key == WANTED_RESULT) {
 			wish->result = true;
+		} else if (rule->key == WANTED_TRUST) {
+			wish->trust = rule->number != 0;
 		} else if (rule->key == WANTED_SECRET) {
 			wish->secret[wish->secrets++] = rule->value;
 		}
@@ -252,8 +254,10 @@ static bool ask(struct values_asked *asked, const char *text, const struct conte
 	const struct values_known *known, struct values_wrong *wrong)
 {
 	struct values_asked before = *asked;
+	struct values_known with = *known;
 
-	if (!values_ask(asked, text, known, wrong) || !fits(asked, wrong)) {
+	with.trusts = item && item->trusts;
+	if (!values_ask(asked, text, &with, wrong) || !fits(asked, wrong)) {
 		*asked = before;
 		return false;
 	}
@@ -448,7 +452,7 @@ static void make_function(struct making *m, size_t function)
 	wish_of(m, &wish);
 	describe(m, function, &wish, &list);
 	const struct values_known known = { variables_look, &m->variables, debug_info_follow, m->debug, list.word,
-		list.words, false };
+		list.words, false, false };
 	if (ask_conditions(m, &asked, &known)) {
 		if ((!ask_request(m, &asked, &list, &known) || !ask_all(m, &asked, &list, &known)) &&
 			!m->left_outs++) {

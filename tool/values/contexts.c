@@ -143,6 +143,7 @@ static void add_argument(struct contexts_list *list, const struct prototype *of,
 	if (of->more && !of->optionals && number + 1 == of->parameters)
 		marks |= VALUES_MARK_MORE;
 	contexts_add(list, text, VALUES_ROLE_ARGUMENT, (uint8_t)number, marks, value->names);
+	list->item[list->items - 1].trusts = wish->trust && value->marks & PROTOTYPE_READS && !is_out;
 }
 
 /* Those behind the dots. They are recorded of each call; readers are told of which they are. */

@@ -18,6 +18,7 @@
 struct contexts_wish {
 	bool arguments, result;
 	bool contents;	/* with the bytes that parameters point to, else their addresses */
+	bool trust;	/* texts and bytes that the function reads itself are read as they are */
 	uint32_t depth; /* levels of structures; 0: as a rule, 1 */
 	char **secret;	/* more patterns of names that are never recorded */
 	size_t secrets;
@@ -28,6 +29,7 @@ struct contexts_item {
 	uint8_t role, place, marks;
 	const struct prototype_names *names; /* NULL: none */
 	char *when; /* as trace_value.when; NULL: it always counts */
+	bool trusts;
 };
 
 struct contexts_list {

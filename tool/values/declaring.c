@@ -132,7 +132,7 @@ static bool attribute(struct declaring *p, struct declaring_attributes *a)
 		const char *word;
 		uint8_t mark;
 	} marks[] = { { "out", PROTOTYPE_OUT }, { "secret", PROTOTYPE_SECRET }, { "fd", PROTOTYPE_FD },
-		{ "octal", PROTOTYPE_OCTAL } };
+		{ "octal", PROTOTYPE_OCTAL }, { "reads", PROTOTYPE_READS } };
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
 		if (declaring_take(p, marks[i].word)) {
@@ -167,9 +167,8 @@ static bool attribute(struct declaring *p, struct declaring_attributes *a)
 	const char **to = declaring_is(p, "bytes") ? &a->bytes : declaring_is(p, "names") ? &a->names : NULL;
 	if (!to)
 		return declaring_fail(p, "no attribute is called",
-			"; there are out, bytes(SIZE), text, address, secret, names(ENUM), hex, octal, fd, flags, "
-			"fails(NUMBER), null, if(NAME, VALUE), "
-			"unless(NAME, VALUE), mask(NUMBER), library(NAME)");
+			"; there are out, bytes(SIZE), text, address, secret, reads, names(ENUM), hex, octal, fd, "
+			"flags, fails(NUMBER), null, if(NAME, VALUE), unless(NAME, VALUE), mask(NUMBER), library(NAME)");
 	declaring_next(p);
 	if (!declaring_expect(p, "(", "expected a bracket, not"))
 		return false;

@@ -163,6 +163,12 @@ static bool is_string(const struct parser_type *type)
 	return strstr(type->word, "string") > type->word && strcmp(type->word, "ustring") != 0;
 }
 
+static void emit_trust(struct parser *p)
+{
+	if (p->known && p->known->trusts)
+		parser_emit(p, VALUES_TRUST, 0, 0);
+}
+
 /* Has the code of a value put it. Returns the bytes that it has at most. */
 static uint64_t emit_put(struct parser *p, const struct parser_type *type, const struct parser *size, uint64_t most)
 {
@@ -173,10 +179,12 @@ static uint64_t emit_put(struct parser *p, const struct parser_type *type, const
 	}
 	if (most) {
 		parser_append(p, size->code, size->size);
+		emit_trust(p);
 		parser_emit(p, VALUES_PUT_BYTES, most, 2);
 		return 2 + most;
 	}
 	if (type->type == VALUES_TYPE_TEXT) {
+		emit_trust(p);
 		parser_emit(p, VALUES_PUT_TEXT, VALUES_TEXT, 2);
 		return 2 + VALUES_TEXT;
 	}

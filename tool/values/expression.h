@@ -117,6 +117,7 @@ struct values_known {
 	void *follow_context;
 	const struct values_word *word;
 	size_t words;
+	bool trusts; /* texts and bytes are read as they are */
 	bool any; /* of what function is not known yet: what has a name may be of any type */
 };
 

@@ -17,6 +17,8 @@
  *	names(ENUM)	an enum or flags
  *	hex, octal	how a number is shown
  *	fd		it is a descriptor
+ *	reads		the function itself reads all of the text, or of the bytes: not only its beginning, nor has it
+ *			the kernel read it
  *	if(NAME, VALUE...)	of one behind the dots: it is passed only where the parameter NAME has one of these
  *			values, or, if it has flags, all bits of one; unless(NAME, VALUE...): where it has not. Those
  *			that follow each other with one name are in one place
@@ -49,6 +51,7 @@ enum prototype_mark {
 	PROTOTYPE_SECRET = 2,
 	PROTOTYPE_FD = 4,
 	PROTOTYPE_OCTAL = 8,
+	PROTOTYPE_READS = 16,
 };
 
 struct prototype_name {

@@ -26,7 +26,7 @@ static const struct {
 	const char *word;
 	enum wanted_key key;
 } keys[] = { { "context", WANTED_CONTEXT }, { "if", WANTED_IF }, { "every", WANTED_EVERY }, { "longer", WANTED_LONGER },
-	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST } };
+	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST }, { "trust", WANTED_TRUST } };
 
 /* Always false. */
 static bool wrong_value(const char *where, const char *key, const char *value, const char *allowed)
@@ -225,6 +225,11 @@ static bool take_value(struct wanted *wanted, struct wanted_rule *rule, const ch
 			return false;
 		}
 		break;
+	case WANTED_TRUST:
+		rule->number = !strcmp(value, "arguments");
+		if (!rule->number && strcmp(value, "no") != 0)
+			return wrong_value(rule->where, "trust", value, "arguments, no");
+		break;
 	case WANTED_EVERY:
 		if (!take_number(value, UINT32_MAX, &rule->number, &end) || *end || !rule->number)
 			return wrong_value(rule->where, "every", value, "a number from 1 to 4294967295");
@@ -301,7 +306,7 @@ static bool take_line(struct wanted *wanted, char *line)
 		if (!strcmp(field[2], keys[i].word))
 			return take_pattern(&rule, field[1]) && take_value(wanted, &rule, field[3]);
 	}
-	tool_error(NULL, "%s: unknown key '%s'; allowed: context, if, every, longer, secret, request", field[0],
+	tool_error(NULL, "%s: unknown key '%s'; allowed: context, if, every, longer, secret, request, trust", field[0],
 		field[2]);
 	return false;
 }

@@ -11,6 +11,7 @@
  *	every = N			one call of a thread in so many
  *	longer = TIME			calls that are not shorter
  *	secret = NAME NAME...		patterns of parameters that are never recorded
+ *	trust = arguments, no		texts and bytes that it reads itself are read as they are; the last rule counts
  *	request = CONTEXT		its calls begin requests, which this value names
  *
  * Memory that runs out ends the command. One thread.
@@ -35,7 +36,8 @@ enum wanted_key {
 	WANTED_EVERY,
 	WANTED_LONGER,
 	WANTED_SECRET,
-	WANTED_REQUEST
+	WANTED_REQUEST,
+	WANTED_TRUST
 };
 
 struct wanted_rule {
@@ -43,7 +45,7 @@ struct wanted_rule {
 	struct rules_pattern pattern;
 	enum wanted_key key;
 	char *value;	 /* of CONTEXT, IF, SECRET, REQUEST */
-	uint64_t number; /* of EVERY, LONGER; of ARGUMENTS the depth */
+	uint64_t number; /* of EVERY, LONGER; of ARGUMENTS the depth; of TRUST 1: arguments */
 	bool contents;	 /* of ARGUMENTS */
 	bool told;	 /* something was wrong with it already */
 	/* For whoever makes plans: it was right of a function; of others what it names is not known. */
