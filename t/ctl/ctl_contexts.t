@@ -96,6 +96,34 @@ else
 	skip 9 'no clang here'
 fi
 
+# ---- what is recorded in another way, or not at all, and then again ----
+
+weighed_rules plt '[context weigh]' 'context = args retval'
+begin plain/weighed
+# step COMMAND...: then five calls.
+step() {
+	ctl "$pid" "$@"
+	ok "$*" test "$status" -eq 0
+	tell 'call 5'
+}
+tell 'call 5'
+step stop
+step start
+step mode count
+step mode ring
+ctl "$pid" snapshot
+copy=${out%%:*}
+step mode stream
+finish
+is "$status $(cat err)" '0 ' 'the program notices nothing'
+made=$(seq 0 4; seq 10 14; seq 20 29)
+is "$(events entry weigh)" "$(for i in $made; do echo "1 weigh($i, $((3 * i)))"; done)" \
+	'calls that are recorded have values, in each mode'
+is "$(events exit weigh)" "$(for i in $made; do
+	echo "1 weigh = $([ "$i" -eq 13 ] && echo -1 || echo $((4 * i)))"
+done)" 'and results'
+is "$(bounded 60 "$XAUDIT" dump "$copy" | grep -c ' weigh([0-9]*, [0-9]*)')" 5 'so have those in a snapshot'
+
 # ---- what is left out, and what is wrong ----
 
 weighed_rules plt
