@@ -198,7 +198,7 @@ tramp_return_\set:
 	jmp	.Lleave_top_\set
 .ifc	\clock, coarse
 .Lleave_values_read_\set:
-	CLOCK_APART \clock
+	CLOCK	\clock
 	jmp	.Lleave_values_at_\set
 .endif
 	.cfi_adjust_cfa_offset 8

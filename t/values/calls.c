@@ -268,6 +268,36 @@ static int kinds_of_values(void *unused)
 	return CALL(long (*)(int, long), point)(3, -1) != 2;
 }
 
+/* With a coarse clock, other functions' events have the reading of one before them. */
+static int with_coarse(void *unused)
+{
+	struct traced plain;
+
+	(void)unused;
+	core_coarse = 1;
+	start(0);
+	make_two();
+	plain = core_traced(TRAMP_INTERCEPT, 100, add);
+	for (int i = 0; i < 1000; i++) {
+		CALL(long (*)(int, long), adds)(i, i);
+		CALL(long (*)(int, long), plain)(i, i);
+	}
+	return 0;
+}
+
+static void test_coarse(void)
+{
+	long back = 0;
+
+	is_int(core_child(with_coarse, NULL, 60), 0, "a coarse clock");
+	READ(ENTRY(0), EXIT(0), ENTRY(1), EXIT(1));
+	for (size_t i = 1; i < reading.count; i++)
+		back += (int64_t)(reading.event[i].clock - reading.event[i - 1].clock) < 0;
+	is_int((long)reading.count, 4000, "all calls are there");
+	is_int(back, 0, "no event is earlier than the one before");
+	core_forget(&reading);
+}
+
 static uint64_t bits(double value)
 {
 	uint64_t to;
@@ -358,6 +388,7 @@ int main(void)
 	test_left_out(0);
 	test_left_out(1);
 	test_too_short();
+	test_coarse();
 	test_kinds_of_values();
 	test_left_by_jump();
 	return done_testing();
