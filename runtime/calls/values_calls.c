@@ -213,9 +213,15 @@ bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint3
 	return f && values_needs_entry(f) && side_pop(stack, slot, &side) && is_short(thread, &side, clock);
 }
 
-/* As enter(); the return address is still in `caller`. */
+/* It moves with each event. */
+static uint64_t cursor_of(const struct thread *thread)
+{
+	return __atomic_load_n(&thread->hot.cursor, __ATOMIC_RELAXED); /* relaxed: this thread's own */
+}
+
+/* As enter(); the return address is still in `caller`. The cursor was there at about the clock. */
 static void leave(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
-	uint32_t plain, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)
+	uint32_t plain, const struct tramp_registers *registers, uint64_t caller, uint64_t clock, uint64_t cursor)
 {
 	uint64_t floats[8];
 	struct values_call call;
@@ -239,6 +245,9 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	if (out && known &&
 		(recorder_take_back(thread, &side.place) || recorder_give_up(thread, &side.place)))
 		return;
+	/* Events that a handler made meanwhile are not later than this one, which comes after them. */
+	if (cursor_of(thread) != cursor)
+		clock = 0;
 	recorder_values(thread, stack, plain, word, bytes.payload, clock, &place);
 }
 
@@ -247,14 +256,15 @@ static void left(uint64_t slot, const struct tramp_registers *registers, uint64_
 	const uint32_t word = mirror_entry(slot)->word;
 	const uint32_t plain = TRACE_WORD(TRACE_EXIT, word & TRACE_ID_MASK);
 	const struct values_function *f = values_function(word & TRACE_ID_MASK);
-	struct thread *thread;
+	struct thread *thread = thread_self();
+	const uint64_t cursor = thread ? cursor_of(thread) : 0;
 	struct stack *stack;
 
 	if (word & (uint32_t)TRAMP_WORD_SILENT)
 		return;
 	stack = stack_at(&thread, slot);
 	if (f && stack)
-		leave(thread, stack, f, slot, plain, registers, caller, clock);
+		leave(thread, stack, f, slot, plain, registers, caller, clock, cursor);
 	else if (thread)
 		tramp_slow_event(0, (uint64_t)plain << 32, slot);
 }
