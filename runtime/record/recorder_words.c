@@ -203,10 +203,14 @@ bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, ui
 
 /* ---- taking back ---- */
 
-/* May the event there still be changed: is the chunk that it was written to the thread's present one? */
+/*
+ * May the event there still be changed: is the chunk that it was written to the thread's present one? A handler may
+ * have ended the chunk just before its number was noted; and in a forked child the record was wiped.
+ */
 static bool is_at_hand(const struct thread *thread, const struct recorder_place *place)
 {
-	return place->at && thread->next_chunk == place->chunk && chunk_has_room(&thread->hot, place->at);
+	return place->at && thread->next_chunk == place->chunk && chunk_has_room(&thread->hot, place->at) &&
+	       place->at - (uint64_t)(uintptr_t)thread->chunk < chunk_size();
 }
 
 /*
@@ -215,14 +219,14 @@ static bool is_at_hand(const struct thread *thread, const struct recorder_place 
  */
 static bool change(struct thread *thread, const struct recorder_place *place, uint64_t to)
 {
-	uint64_t outer = thread->taking, found;
+	uint64_t outer = thread->taking, token = thread->hot.token, found;
 
 	__atomic_store_n(&thread->taking, place->at, __ATOMIC_RELAXED); /* relaxed: this thread's own */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);			 /* no partner thread */
-	/* The new word: a forked child that is here as well came first. */
+	/* The new word, or the token (recorder_take_back()): a forked child that is here as well came first. */
 	found = is_at_hand(thread, place) ? cpu_swap_one((void *)(uintptr_t)place->at, place->event, to) : 0;
 	__atomic_store_n(&thread->taking, outer, __ATOMIC_RELAXED); /* relaxed, as above */
-	return found && (found == place->event || found == to);
+	return found && (found == place->event || found == to || found == token);
 }
 
 bool recorder_give_up(struct thread *thread, const struct recorder_place *place)
@@ -249,9 +253,16 @@ bool recorder_take_back(struct thread *thread, const struct recorder_place *plac
 	/*
 	 * The words become empty, the first one last, so that no reader takes a value for an event. Then the cursor
 	 * goes back. A handler that makes events in between makes them behind these words, which then stay, as holes.
+	 * One that ends the chunk may fill its place anew, and a child that it forks leaves the words to its parent:
+	 * what was read before such a handler is not there any more, and what is read after it stays.
 	 */
-	for (uint64_t i = words; i <= words; i--)
-		*(volatile uint64_t *)(uintptr_t)(place->at + 8 * i) = token;
+	for (uint64_t i = words; i <= words; i--) {
+		uint64_t found = *(volatile uint64_t *)(uintptr_t)(place->at + 8 * i);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: read before it is looked at */
+		if (!is_at_hand(thread, place))
+			return true;
+		cpu_swap_one((void *)(uintptr_t)(place->at + 8 * i), found, token);
+	}
 	cpu_swap_one(&thread->hot.cursor, place->at + 8 + 8 * words, place->at);
 	return true;
 }

@@ -316,6 +316,7 @@ static void check_trace(const struct plan *plan, const char *what)
 	struct pattern program = {calls[plan->call].events, calls[plan->call].events, 0, 0};
 	struct pattern handlers = {handler_events, handler_events, 0, 0};
 	struct reading reading;
+	uint64_t back = 0;
 
 	for (int i = 0; i < 4; i++) {
 		core_layouts[1 + 2 * i] = TRACE_WORD(TRACE_ENTRY, with[i]);
@@ -326,10 +327,13 @@ static void check_trace(const struct plan *plan, const char *what)
 	for (size_t i = 0; i < reading.count; i++) {
 		uint32_t id = reading.event[i].id;
 		match(id == 5 || id == 6 || id == 9 ? &handlers : &program, &reading.event[i]);
+		back += i && (int64_t)(reading.event[i].clock - reading.event[i - 1].clock) < 0;
 	}
 	is_str(reading.damage, NULL, "%s: the file keeps to the format", what);
 	is_int((long long)(program.strange + handlers.strange + reading.lost), 0,
 		"%s: nothing is lost, doubled or out of order", what);
+	if (plan->place != SAME_STACK)
+		is_int((long long)back, 0, "%s: no event is earlier than the one before", what);
 	/* A call that was left out is there where its entry was in an earlier chunk when it ended. */
 	if (plan->call == VALUES_LEFT_OUT)
 		ok(program.rounds < step_shared->made, "%s: of %u calls, %llu are there", what, step_shared->made,
@@ -366,7 +370,7 @@ static const char *name_of(const struct plan *plan, const char *more)
 		[STACK_BELOW] = ", handlers on a stack below",
 	};
 
-	snprintf(name, sizeof(name), "%s%s%s%s", calls[plan->call].name,
+	snprintf(name, sizeof(name), "%s%s%s%s%s", calls[plan->call].name, plan->forks ? ", handlers fork" : "",
 		plan->clock == TRACE_CLOCK_MONOTONIC ? ", CLOCK_MONOTONIC"
 		: plan->coarse			     ? ", a coarse clock"
 						     : "",
@@ -392,19 +396,20 @@ static void test_every(const struct plan *plan, struct places *places)
 }
 
 /*
- * A signal before the same one instruction of two calls, each instruction in turn. cross: the handler goes on until it
- * is in the next chunk.
+ * A signal before the same one instruction of two calls, each instruction in turn. cross: the handler goes on until so
+ * many chunks have begun.
  */
 static void test_each(const struct plan *plan, const struct places *places, int cross)
 {
-	const char *what = name_of(plan, cross ? ", chunks change" : ", each instruction");
+	static const char *const more[] = { ", each instruction", ", chunks change", ", chunks end" };
+	const char *what = name_of(plan, more[cross]);
 	struct tracer tracer = start(plan);
 	uint32_t injected = 0, times = 0;
 	int status = 0, running = 1;
 
 	step_shared->cross = (uint32_t)cross;
 	/* Slow paths are long, most of all under the sanitizers: only some of their instructions are tested. */
-	uint32_t stride = places->count / 200 + 1;
+	uint32_t stride = cross > 1 ? 1 : places->count / 200 + 1;
 	for (uint32_t i = 0; i < places->count && running; i += stride)
 		for (int twice = 0; twice < 2 && running; twice++) {
 			running = next_call(&tracer, places->rip[i], NULL, &status);
@@ -478,6 +483,15 @@ int main(void)
 		test_each(&plan, &places, 1);
 		plan.place = STACK_BELOW;
 		test_each(&plan, &places, 0);
+		plan.place = SAME_STACK;
+		plan.coarse = 0;
+		plan.forks = 1;
+		test_every(&plan, &places);
+		test_each(&plan, &places, 0);
+		plan.forks = 0;
+		/* There are two places: that of the call has another chunk by then. */
+		if (call == VALUES_LEFT_OUT)
+			test_each(&plan, &places, 2);
 	}
 	struct plan boundary = {
 		.call = INTERCEPT, .clock = TRACE_CLOCK_TSC, .chunk_size = 2 * (4 * TRACE_CHUNK_MIN), .fill = 1};

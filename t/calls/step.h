@@ -31,13 +31,14 @@ struct plan {
 	int coarse;
 	int cold; /* the first call is stepped too: everything is set up in the middle of it */
 	int fill; /* the first chunk is full when the call comes */
+	int forks; /* the handler makes no calls: it forks, and its child is first to end the call */
 };
 
 /* Shared by tracer and program. */
 struct shared {
 	pid_t pid;
 	volatile uint32_t go;	 /* make another call? */
-	volatile uint32_t cross; /* handlers go on until they are in the next chunk */
+	volatile uint32_t cross; /* handlers go on until so many chunks have begun */
 	volatile uint32_t mark;	 /* handlers tell the tracer when they are done */
 	volatile uint32_t made, handled;
 	volatile uint32_t wrong, wrong_register;

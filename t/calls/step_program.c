@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -53,6 +54,15 @@ static uint64_t chunks_begun(void)
 	return thread ? thread->next_chunk : 0;
 }
 
+/* Has the handler filled enough? More than one chunk: the last of them nearly, too. */
+static bool is_through(uint64_t chunks)
+{
+	uint32_t more = step_shared->cross;
+
+	return chunks_begun() >= chunks + more &&
+	       (more < 2 || (tramp_self->cursor & (step_plan->chunk_size - 1)) > step_plan->chunk_size - 2048);
+}
+
 static void call_as_handler(void)
 {
 	step_shared->handled++;
@@ -60,14 +70,41 @@ static void call_as_handler(void)
 		step_shared->wrong++;
 }
 
+/* In a child, which nobody traces: its call is over, or it died in the middle of it. */
+static void on_end(int signal)
+{
+	(void)signal;
+	_exit(step_after.general[0] == step_result.general[0] ? 0 : 1);
+}
+
+/* Returns true in the child. */
+static bool fork_first(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGTRAP, on_end);
+		return true;
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		step_shared->wrong++;
+	return false;
+}
+
 void step_on_signal(int signal)
 {
 	uint64_t chunks = chunks_begun();
 
 	(void)signal;
-	do
-		call_as_handler();
-	while (step_shared->cross && chunks_begun() == chunks);
+	if (step_plan->forks) {
+		if (fork_first())
+			return;
+	} else {
+		do
+			call_as_handler();
+		while (!is_through(chunks));
+	}
 	if (step_shared->mark)
 		((void (*)(void))(uintptr_t)step_handled)();
 }
