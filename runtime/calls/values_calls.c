@@ -20,11 +20,11 @@ int64_t values_errno;
 #define PAGE	   4096ull
 #define CALLS_MOST 10000 /* open calls that are counted */
 
-/* What is written of one end of a call: first what values_evaluate() tells, in the byte before `payload`. */
-struct bytes {
-	uint64_t head;
-	uint64_t payload[VALUES_RECORDED / 8];
-};
+/*
+ * Words for what is written of one end of a call: what values_evaluate() tells, in the last byte of the first word, then
+ * the payload. No more than that code needs: handlers of signals may have stacks of 2 kB.
+ */
+#define WORDS(part) (2 + ((part)->code ? (part)->facts.most : 0) / 8)
 
 /* Open calls at the slot and above it. */
 static uint32_t count_calls(const struct stack *stack, uint64_t slot)
@@ -80,9 +80,9 @@ static void describe(struct values_call *call, const struct values_part *part, c
  * values.
  */
 static bool run(
-	const struct values_part *part, struct values_call *call, uint32_t plain, struct bytes *to, uint32_t *word)
+	const struct values_part *part, struct values_call *call, uint32_t plain, uint64_t *to, uint32_t *word)
 {
-	uint8_t *out = (uint8_t *)to->payload - 1;
+	uint8_t *out = (uint8_t *)(to + 1) - 1;
 	size_t size = values_evaluate(part->code, call, out);
 
 	*word = plain;
@@ -92,7 +92,7 @@ static bool run(
 		return true;
 	size--;
 	for (; size % 8; size++)
-		((uint8_t *)to->payload)[size] = 0;
+		out[1 + size] = 0;
 	*word = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(part->number, size / 8) |
 						 (*out == VALUES_FLAWED ? TRACE_VALUED_FLAWED : 0));
 	return true;
@@ -133,7 +133,7 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	uint64_t floats[8];
 	struct values_call call;
 	struct side_entry side;
-	struct bytes bytes;
+	uint64_t bytes[WORDS(&f->entry)];
 	uint32_t word = plain;
 
 	if (f->every && !is_due(stack, f)) {
@@ -144,7 +144,7 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	call.lost = ~0u;
 	if (f->entry.code) {
 		describe(&call, &f->entry, f->set, stack, registers, registers->rsp, floats);
-		if (!run(&f->entry, &call, plain, &bytes, &word)) {
+		if (!run(&f->entry, &call, plain, bytes, &word)) {
 			if (has_end)
 				set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
 			return;
@@ -157,11 +157,11 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
 			side.kept[i] = f->entry.facts.keeps ? call.kept[i] : 0;
 		side.clock = clock_now();
-		recorder_values(thread, stack, plain, word, bytes.payload, 0, &side.place);
+		recorder_values(thread, stack, plain, word, bytes + 1, 0, &side.place);
 		side_push(stack, &side);
 		return;
 	}
-	recorder_values(thread, stack, plain, word, bytes.payload, 0, &side.place);
+	recorder_values(thread, stack, plain, word, bytes + 1, 0, &side.place);
 	if (has_end && !f->end.code)
 		set_word(slot, plain);
 }
@@ -227,7 +227,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	struct values_call call;
 	struct side_entry side;
 	struct recorder_place place;
-	struct bytes bytes;
+	uint64_t bytes[WORDS(&f->end)];
 	uint32_t word = plain;
 	/* Other values may be asked for since then. */
 	bool known = values_needs_entry(f) && side_pop(stack, slot, &side) && side.function == f, out;
@@ -240,7 +240,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
 			call.kept[i] = known ? side.kept[i] : 0;
 		describe(&call, &f->end, f->set, stack, registers, caller, floats);
-		out = !run(&f->end, &call, plain, &bytes, &word);
+		out = !run(&f->end, &call, plain, bytes, &word);
 	}
 	if (out && known &&
 		(recorder_take_back(thread, &side.place) || recorder_give_up(thread, &side.place)))
@@ -248,7 +248,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	/* Events that a handler made meanwhile are not later than this one, which comes after them. */
 	if (cursor_of(thread) != cursor)
 		clock = 0;
-	recorder_values(thread, stack, plain, word, bytes.payload, clock, &place);
+	recorder_values(thread, stack, plain, word, bytes + 1, clock, &place);
 }
 
 static void left(uint64_t slot, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)

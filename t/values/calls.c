@@ -10,6 +10,7 @@
 
 #include "runtime/record/filter.h"
 #include "t/lib/core.h"
+#include "t/lib/sanitizers.h"
 #include "t/lib/tap.h"
 #include "t/lib/values.h"
 
@@ -298,6 +299,44 @@ static void test_coarse(void)
 	core_forget(&reading);
 }
 
+/* Bytes of stack below this frame that a call of the function needs, up to 16 kB. */
+#define PAINTED 16384
+static __attribute__((noinline, no_sanitize("address"))) uint64_t stack_of(struct traced by)
+{
+	volatile uint8_t *here = __builtin_frame_address(0), *low = here - PAINTED;
+
+	CALL(long (*)(int, long), by)(1, 2); /* the first one does more */
+	for (unsigned i = 0; i < PAINTED - 512; i++)
+		low[i] = 0xa5;
+	CALL(long (*)(int, long), by)(1, 2);
+	while (low < here && *low == 0xa5)
+		low++;
+	return (uint64_t)(here - low);
+}
+
+static int on_little_stack(void *unused)
+{
+	(void)unused;
+	start(0);
+	begin_plan(1);
+	made.head.function[0].entry = PART(1, ARGUMENT1, VALUES_UNSIGNED, 4, VALUES_PUT, 4);
+	made.head.function[0].end = PART(1, RESULT, VALUES_SIGNED, 4, VALUES_PUT, 8);
+	end_plan();
+	outcome->handled = (uint32_t)stack_of(traced(0, TRAMP_INTERCEPT, add));
+	return 0;
+}
+
+static void test_stack(void)
+{
+	is_int(core_child(on_little_stack, NULL, 60), 0, "calls with few values that C finds");
+	if (WITH_ASAN)
+		skip(1, "AddressSanitizer needs stack of its own");
+	else
+		ok(outcome->handled > 512 && outcome->handled <= 1536, "they need %u bytes of stack, 1536 at most",
+			outcome->handled);
+	core_empty();
+}
+
 static uint64_t bits(double value)
 {
 	uint64_t to;
@@ -389,6 +428,7 @@ int main(void)
 	test_left_out(1);
 	test_too_short();
 	test_coarse();
+	test_stack();
 	test_kinds_of_values();
 	test_left_by_jump();
 	return done_testing();
