@@ -177,7 +177,8 @@ uint64_t clock_ticks(uint64_t ns)
 	if (kind == TRACE_CLOCK_MONOTONIC)
 		return ns;
 	since_first(&ticks, &time);
-	return ns * ticks / time;
+	/* Both have 32 bits, so the remainder's product has 64. */
+	return ns / time * ticks + ns % time * ticks / time;
 }
 
 void clock_leave_tsc(void)

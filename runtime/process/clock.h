@@ -42,7 +42,7 @@ uint64_t clock_now(void);
 void clock_pair(struct trace_pair *pair);
 
 /*
- * How many ticks of the event clock that many ns are, at most 2^31. Measured over a millisecond or more since the first
+ * How many ticks of the event clock that many ns are; of years, any number. Measured over a millisecond or more since the first
  * call: the first one waits.
  */
 uint64_t clock_ticks(uint64_t ns);

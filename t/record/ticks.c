@@ -187,6 +187,26 @@ static void check_without_tsc(void)
 	is_int((long long)w->ns, 12345, "and whose ticks are ns");
 }
 
+/* A time that is long beside that since the clock began, and neither small in ticks. */
+static int measure_long(void *argument)
+{
+	uint64_t *ticks = argument;
+
+	clock_init(TRACE_CLOCK_TSC, clock_gettime);
+	usleep(2000000);
+	ticks[0] = clock_ticks(1000000000);
+	ticks[1] = clock_ticks(20000000000);
+	return 0;
+}
+
+static void check_long(void)
+{
+	uint64_t *ticks = core_shared(2 * sizeof(*ticks));
+
+	is_int(core_child(measure_long, ticks, 60), 0, "two seconds pass");
+	is_int((long long)((ticks[1] + ticks[0] / 2) / ticks[0]), 20, "20 seconds are 20 times as many ticks as one");
+}
+
 /* ---- the latest pair ---- */
 
 static sigjmp_buf env;
@@ -286,6 +306,7 @@ int main(void)
 {
 	core_folder();
 	check_without_tsc();
+	check_long();
 	check_latest();
 	check_killed();
 	ok(clock_init(0, clock_gettime) == clock_kind(), "clock_init returns the clock that it chose");
