@@ -21,8 +21,8 @@ int64_t values_errno;
 #define CALLS_MOST 10000 /* open calls that are counted */
 
 /*
- * Words for what is written of one end of a call: what values_evaluate() tells, in the last byte of the first word, then
- * the payload. No more than that code needs: handlers of signals may have stacks of 2 kB.
+ * Words for what is written of one end of a call: what values_evaluate() tells, in the last byte of the first word,
+ * then the payload. No more than that code needs: handlers of signals may have stacks of 2 kB.
  */
 #define WORDS(part) (2 + ((part)->code ? (part)->facts.most : 0) / 8)
 

@@ -42,8 +42,8 @@ uint64_t clock_now(void);
 void clock_pair(struct trace_pair *pair);
 
 /*
- * How many ticks of the event clock that many ns are; of years, any number. Measured over a millisecond or more since the first
- * call: the first one waits.
+ * How many ticks of the event clock that many ns are; of years, any number. Measured over a millisecond or more since
+ * the first call: the first one waits.
  */
 uint64_t clock_ticks(uint64_t ns);
 

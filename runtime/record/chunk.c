@@ -365,10 +365,12 @@ static bool is_left(const struct thread *thread, uint64_t frame, uint64_t here)
 
 void chunk_forget_left(struct thread *thread, uint64_t here)
 {
-	/* Relaxed, both: this thread's own; a handler in between leaves it as it was. */
-	while (__atomic_load_n(&thread->customs, __ATOMIC_RELAXED) &&
-		is_left(thread, thread->custom[thread->customs - 1].frame, here))
-		__atomic_store_n(&thread->customs, thread->customs - 1, __ATOMIC_RELAXED);
+	uint32_t n;
+
+	/* Relaxed: this thread's own. A handler in between may forget them, too: then zeros are there. */
+	while ((n = __atomic_load_n(&thread->customs, __ATOMIC_RELAXED)) &&
+		is_left(thread, thread->custom[n - 1].frame, here))
+		chunk_end_custom(thread, n - 1);
 }
 
 /*

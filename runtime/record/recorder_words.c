@@ -21,19 +21,19 @@ static inline uint32_t begin(struct thread *thread, uint64_t here)
 	uint32_t depth = thread->customs;
 	if (depth == THREAD_CUSTOMS)
 		return depth;
-	/* In this order: a handler that comes in between takes the same entry, and ends with it before we go on. */
-	thread->custom[depth].address = 0;
-	thread->custom[depth].frame = here;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
-	/* Relaxed: this thread's own. */
-	__atomic_store_n(&thread->customs, depth + 1, __ATOMIC_RELAXED);
+	/*
+	 * Entries that are not in use are zeros. So one that a handler finds between these two is no frame that was
+	 * left, and stays; one that it takes before them is zeros again when we go on.
+	 */
+	__atomic_store_n(&thread->customs, depth + 1, __ATOMIC_RELAXED); /* relaxed: this thread's own */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);			  /* no partner thread */
+	__atomic_store_n(&thread->custom[depth].frame, here, __ATOMIC_RELAXED); /* relaxed, as above */
 	return depth;
 }
 
 static inline void end(struct thread *thread, uint32_t depth)
 {
-	/* Relaxed: this thread's own. */
-	__atomic_store_n(&thread->customs, depth, __ATOMIC_RELAXED);
+	chunk_end_custom(thread, depth);
 }
 
 /*
