@@ -168,7 +168,8 @@ static bool attribute(struct declaring *p, struct declaring_attributes *a)
 	if (!to)
 		return declaring_fail(p, "no attribute is called",
 			"; there are out, bytes(SIZE), text, address, secret, reads, names(ENUM), hex, octal, fd, "
-			"flags, fails(NUMBER), null, if(NAME, VALUE), unless(NAME, VALUE), mask(NUMBER), library(NAME)");
+			"flags, fails(NUMBER), null, if(NAME, VALUE), unless(NAME, VALUE), mask(NUMBER), "
+			"library(NAME)");
 	declaring_next(p);
 	if (!declaring_expect(p, "(", "expected a bracket, not"))
 		return false;
