@@ -284,15 +284,19 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 }
 
 /* What the command says of the rules it says of each file. */
-static void say_of_rules(const char *words)
+static void say_of_rules(char *words)
 {
 	static const char own[] = "xaudit: ";
 	static bool said;
 	struct process_held held;
+	size_t length = sys_length(words);
 
 	if (said)
 		return;
 	said = true;
+	/* The end of the line, as say() has it. */
+	if (words[length - 1] == '?')
+		words[length - 1] = '\0';
 	process_lock(&held);
 	process_say(words + (sys_same(words, own, sizeof(own) - 1) ? sizeof(own) - 1 : 0));
 	process_unlock(&held);
