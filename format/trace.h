@@ -399,6 +399,7 @@ enum trace_record_type {
 	TRACE_REC_LOADER = 10,
 	TRACE_REC_ALIASES = 11,
 	TRACE_REC_LAYOUT = 12, /* struct trace_layout, of format/values.h */
+	TRACE_REC_NOTHING = 13, /* zeros: a layout that `xaudit pack --no-values` left out */
 };
 
 /* Before each record. Readers skip types they do not know. */

@@ -178,7 +178,7 @@ _xaudit()
 		esac
 		;;
 	list) options='--verbose --format= --color= --no-demangle --no-pager --help' ;;
-	pack) options='--output= --jobs= --level= --help' ;;
+	pack) options='--output= --jobs= --level= --no-values --help' ;;
 	unpack) options='--output= --test --help' ;;
 	perf) options='--help' ;;
 	index) options='--verbose --dry-run --jobs= --quiet --kept --cache= --fd= --values= --help' ;;

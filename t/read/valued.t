@@ -3,7 +3,7 @@
 #
 # Events with values are calls and ends like others: whatever counts and times calls says the same of a trace with
 # values and of one without, plain, dense, in rings and packed, of forked processes, with words between that were never
-# finished. Values of an unknown layout, and of a chunk that ends among them, are damage.
+# finished; of one whose values were left out, the same as of one that never had any. Values of an unknown layout, and of a chunk that ends among them, are damage.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 
@@ -91,10 +91,23 @@ is "$(diff -r "$tmp/valued" "$tmp/again" 2>&1)" "Binary files $tmp/valued/p100/t
 "$XAUDIT" unpack -o "$tmp/third" "$tmp/again.pack" 2>>"$tmp/err"
 is "$(diff -r "$tmp/third" "$tmp/again" 2>&1)$(cat "$tmp/err")" '' 'and these come back, too'
 
+"$XAUDIT" pack --no-values -o "$tmp/bare.pack" "$tmp/valued" 2>"$tmp/err" >"$tmp/out"
+is "$?$(cat "$tmp/err")" 0 'they are packed without values'
+is "$(ls -d "$tmp"/bare.*)" "$tmp/bare.pack" 'and no copy stays'
+"$XAUDIT" unpack -o "$tmp/bare" "$tmp/bare.pack" 2>"$tmp/err"
+is "$?$(cat "$tmp/err")" 0 'and unpacked'
+ok 'texts of values are in the trace' test "$(cat "$tmp"/valued/p100/* | grep -ac abcdefgh)" -gt 100
+is "$(cat "$tmp"/bare/p100/* | grep -ac abcdefgh)" 0 'none of them are in what was packed'
+is "$(cat "$tmp"/bare/p100/* | grep -ac path)" 0 'nor are names of values'
+"$XAUDIT" dump "$tmp/plain" >"$tmp/plain.out" 2>&1
+"$XAUDIT" dump "$tmp/bare.pack" >"$tmp/bare.out" 2>&1
+is "$? $(diff "$tmp/bare.out" "$tmp/plain.out" | head -5)" '0 ' 'each event is there, at its time, and no value'
+ok 'of each thread' test "$(wc -l <"$tmp/bare.out")" -gt 25000
+
 # same COMMAND...: it says the same of the traces.
 same() {
 	"$XAUDIT" "$@" "$tmp/plain" >"$tmp/plain.out" 2>&1
-	for trace in valued valued.pack; do
+	for trace in valued valued.pack bare.pack; do
 		"$XAUDIT" "$@" "$tmp/$trace" >"$tmp/valued.out" 2>&1
 		is "$?" 0 "$*: $trace is read"
 		is "$(sed "s,$tmp/$trace,$tmp/plain,g" "$tmp/valued.out" | diff - "$tmp/plain.out" | head -5)" '' \

@@ -20,6 +20,7 @@
 struct options {
 	const char *output; /* NULL: beside the folder */
 	uint32_t jobs, level;
+	bool no_values;
 };
 
 static const struct options_row rows[] = {
@@ -30,6 +31,8 @@ static const struct options_row rows[] = {
 	{ 0, "level", "N", "of zstd: " OPTIONS_NUMBER(PACK_LEVEL) " (default) is fast, " OPTIONS_NUMBER(PACK_LEVELS)
 		" makes the smallest file", .take = options_number,
 		.at = offsetof(struct options, level), .allowed = "a number from 1 to 19", .most = PACK_LEVELS },
+	{ 0, "no-values", NULL, "leave out the values of calls: arguments, results, texts", .take = options_flag,
+		.at = offsetof(struct options, no_values) },
 	OPTIONS_HELP,
 	{ 0 },
 };
@@ -115,7 +118,8 @@ int pack_main(int argc, char **argv)
 		     options.output ? memory_format("%s", options.output) :
 				      memory_format("%s%s", dir, PACK_SUFFIX);
 	struct pack_order order = { .command = "pack", .folder = dir, .file = file, .jobs = options.jobs,
-		.level = (int)options.level, .fd = tool_open_folder("pack", dir) };
+		.level = (int)options.level, .no_values = options.no_values,
+		.fd = tool_open_folder("pack", dir) };
 	if (order.fd >= 0 && !is_trace(order.fd))
 		tool_error("pack", "no traced process in %s; is it a folder that `xaudit record` made?", dir);
 	else if (order.fd >= 0)

@@ -10,9 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/files/output.h"
+#include "tool/base/memory.h"
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
+#include "tool/pack/bare.h"
 #include "tool/pack/block.h"
+#include "tool/pack/sources.h"
 #include "tool/pack/unpack.h"
 #include "tool/pack/write.h"
 #include "tool/read/pack/pack.h"
@@ -90,7 +94,7 @@ static int pack_stream(struct pack_order *order, struct pack_write *write)
 	return result;
 }
 
-int pack_folder(struct pack_order *order)
+static int pack_as_it_is(struct pack_order *order)
 {
 	struct pack_write write = { .folder = order->fd,
 		.jobs = order->jobs ? order->jobs : processors(),
@@ -140,4 +144,41 @@ out:
 		close(write.to);
 	free(name);
 	return result;
+}
+
+/*
+ * The trace is copied without values, beside the packed file, or for standard output where temporary files are; the
+ * copy is packed. Nothing may write to the trace: of the copy, packing could not tell.
+ */
+static int pack_without_values(struct pack_order *order)
+{
+	struct pack_write look = { .folder = order->fd, .ours = order->ours };
+	const char *set = getenv("TMPDIR"), *folder = set && *set ? set : "/tmp";
+	char *name = order->file ? memory_format("%s.bare.%d", order->file, (int)getpid())
+				 : memory_format("%s/xaudit.bare.%d", folder, (int)getpid());
+	struct pack_order copy = *order;
+	int result = pack_sources_find(&look);
+	long to = -1;
+
+	if (result)
+		say(order, &look);
+	else if ((to = output_make(AT_FDCWD, name, NULL)) < 0)
+		tool_error(order->command, "%s, a copy without values, can't be made: %s", name, strerror((int)-to));
+	if (to >= 0) {
+		copy.fd = (int)to;
+		copy.ours = true;
+		result = bare_copy(order->command, order->folder, order->fd, (int)to) || pack_as_it_is(&copy) ? -1 : 0;
+		bare_remove(AT_FDCWD, name);
+		close((int)to);
+	}
+	order->data = look.data;
+	order->packed = copy.packed;
+	pack_write_free(&look);
+	free(name);
+	return to < 0 ? -1 : result;
+}
+
+int pack_folder(struct pack_order *order)
+{
+	return order->no_values ? pack_without_values(order) : pack_as_it_is(order);
 }

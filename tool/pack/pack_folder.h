@@ -17,6 +17,7 @@ struct pack_order {
 	int level; /* 0: the usual one */
 	bool ours; /* DIR/record is locked by the caller itself */
 	bool replace; /* a packed trace at `file` becomes file.old; else that is refused */
+	bool no_values; /* without values of calls (bare.h) */
 	bool check;   /* all of it is read again before it counts */
 	uint64_t data, packed; /* results: bytes of the folder's files, of the file */
 };

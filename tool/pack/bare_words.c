@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/pack/bare_words.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "tool/base/whole.h"
+#include "tool/read/events/decode.h"
+#include "tool/read/events/dense.h"
+#include "tool/read/trace_file.h"
+
+#define BLOCK 8192 /* words */
+
+struct words {
+	uint64_t in[BLOCK], out[BLOCK]; /* of a block there remain no more words than it had */
+	uint64_t keep, leave;		/* payload words that follow */
+	bool over;			/* a word that is not known */
+};
+
+static bool is_sane(const struct trace_chunk *head, uint64_t room)
+{
+	return (head->version == TRACE_VERSION || (head->version == TRACE_CHUNK_DENSE && head->used)) &&
+	       head->head_size >= sizeof(*head) && head->head_size % 8 == 0 && head->head_size <= head->size &&
+	       head->size <= room && head->used <= head->size;
+}
+
+/* What remains of the first word of an event. Returns false: nothing. */
+static bool bare_word(const struct bare_chunk *chunk, struct words *words, uint64_t word, uint64_t *to)
+{
+	uint32_t type = TRACE_TYPE_OF(word), id = TRACE_ID_OF(word), event;
+
+	*to = word;
+	switch (type) {
+	case TRACE_VALUED:
+		words->leave = TRACE_VALUED_WORDS(id);
+		event = chunk->event_of(chunk->source, TRACE_VALUED_LAYOUT(id));
+		*to = (uint64_t)event << 32 | (uint32_t)word;
+		return event;
+	case TRACE_CONTROL:
+		if (TRACE_CONTROL_SUBTYPE(id) == TRACE_RESERVED || TRACE_CONTROL_SUBTYPE(id) == TRACE_GIVEN_UP) {
+			words->leave = TRACE_CONTROL_WORDS(id);
+			return false;
+		}
+		words->keep = TRACE_CONTROL_WORDS(id);
+		return true;
+	case TRACE_STACK:
+	case TRACE_ENTRY_KEPT:
+		return true;
+	}
+	words->over = !read_decode_is_event(type) && !read_decode_is_hole(word);
+	return read_decode_is_event(type);
+}
+
+/* Takes a block of words. Returns how many of `out` remain. */
+static size_t take(const struct bare_chunk *chunk, struct words *words, size_t have)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < have && !words->over; i++) {
+		if (words->leave) {
+			words->leave--;
+		} else if (words->keep) {
+			words->keep--;
+			words->out[n++] = words->in[i];
+		} else {
+			n += bare_word(chunk, words, words->in[i], &words->out[n]);
+		}
+	}
+	return n;
+}
+
+int bare_chunk_copy(struct bare_chunk *chunk)
+{
+	struct trace_chunk *head = &chunk->head;
+
+	if (!is_sane(head, chunk->room))
+		return 0;
+	const uint64_t all = ((head->used ? head->used : head->size) - head->head_size) / 8;
+	const struct trace_chunk was = *head;
+	uint64_t to = chunk->begin + head->head_size;
+	struct read_dense *dense = NULL;
+	struct words *words = calloc(1, sizeof(*words));
+	int error = words ? 0 : ENOMEM;
+
+	for (uint64_t at = 0; !error && at < all && !words->over;) {
+		size_t want = all - at < BLOCK ? all - at : BLOCK, have;
+		if (was.version == TRACE_CHUNK_DENSE)
+			have = read_dense_words(&dense, chunk->from, chunk->begin, &was, at, words->in, want, &error);
+		else
+			have = read_file_read(chunk->from, words->in, want * 8,
+				       chunk->begin + was.head_size + at * 8, &error) / 8;
+		size_t n = take(chunk, words, have);
+		if (!error)
+			error = whole_write(chunk->to, words->out, n * 8, to);
+		to += n * 8;
+		at += have;
+		if (have < want)
+			break;
+	}
+	head->version = TRACE_VERSION;
+	head->dense = 0;
+	head->used = head->used ? to - chunk->begin : 0;
+	/* The whole head: its reserved bytes are zeros, as those between it and the words. */
+	if (!error)
+		error = whole_write(chunk->to, head, sizeof(*head), chunk->begin);
+	read_dense_free(dense);
+	free(words);
+	return error;
+}
