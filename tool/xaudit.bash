@@ -119,8 +119,11 @@ _xaudit()
 		options+=' --event-end= --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
 		options+=' --srcline --no-demangle --no-pager --help'
 		;;
-	replay) options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --no-pager --help' ;;
-	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --help' ;;
+	replay)
+		options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --no-pager'
+		options+=' --no-values --help'
+		;;
+	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --no-values --help' ;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)
 		options='--min= --depth= --format= --srcline --tid= --from= --to= --pid= --color= --no-demangle'
@@ -132,11 +135,11 @@ _xaudit()
 		;;
 	slow)
 		options='--count= --min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle'
-		options+=' --srcline --no-pager --help'
+		options+=' --srcline --no-pager --no-values --help'
 		;;
 	outliers)
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
-		options+=' --help'
+		options+=' --no-values --help'
 		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)

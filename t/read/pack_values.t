@@ -105,8 +105,8 @@ TMPDIR=$tmp/temporary bounded 60 "$XAUDIT" pack --no-values -o - ended >piped.pa
 is "$? $(cat err)$(ls temporary)" '0 ' 'to standard output'
 ok 'the same file' cmp piped.pack ended.pack
 TMPDIR=$tmp/nowhere bounded 60 "$XAUDIT" pack --no-values -o - ended >piped.pack 2>err
-is "$? $(sed 's/bare\.[0-9]*/bare.N/' err)" "1 xaudit pack: $tmp/nowhere/xaudit.bare.N, a copy without values, can't be \
-made: No such file or directory" 'which needs room for a copy'
+is "$? $(sed 's/bare\.[0-9]*/bare.N/' err)" "1 xaudit pack: $tmp/nowhere/xaudit.bare.N, a copy without values, can't \
+be made: No such file or directory" 'which needs room for a copy'
 
 # ---- running programs ----
 

@@ -341,6 +341,30 @@ f2() = 5 left=7 [libfoo.so]' 'outliers has those of the longest call of each fun
 is "$("$XAUDIT" outliers -n 1 --format=json "$tmp/asked" | grep -o '"values":.*')" \
 	'"values":"(\"/tmp/slow\") = -1 EINTR (Interrupted system call)"}' 'in JSON, too'
 
+# ---- without ----
+
+# without TRACE COMMAND [ARG]...: what it shows of calls without their values.
+without() {
+	trace=$tmp/$1 command=$2
+	shift 2
+	"$XAUDIT" "$command" --no-values "$@" "$trace" 2>&1 | sed "s,$trace,DIR," >"$tmp/without"
+	"$XAUDIT" "$command" "$@" "$trace.bare" 2>&1 | sed "s,$trace.bare,DIR," >"$tmp/bare"
+	is "$(diff "$tmp/without" "$tmp/bare")" '' "$command $*: without values, as of a trace that has none"
+	is "$(grep -c 'hosts\|/slow\|ENOENT\|EINTR' "$tmp/without")" 0 "$command $*: no value is shown"
+	ok "$command $*: calls are" grep -q f1 "$tmp/without"
+}
+for trace in "$tmp/lines" "$tmp/asked"; do
+	"$XAUDIT" pack --no-values -o "$trace.bare" "$trace" >"$tmp/out" 2>&1
+done
+without lines dump
+without lines dump --format=json
+without lines replay
+without lines slow f1
+without lines slow --format=json f1
+without asked slow f1
+without asked outliers
+without asked outliers --format=json
+
 # ---- damage ----
 
 # cut_at LAYOUT WORD...: the payload is these words.

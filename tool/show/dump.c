@@ -242,6 +242,8 @@ static void dump_all(const struct dump *dump, struct xaudit_read_trace *trace)
 	while (events && !show_output_broken() && xaudit_read_next_event(events, &event)) {
 		if (!is_told(dump, &event))
 			continue;
+		if (dump->options.no_values)
+			event.values = NULL;
 		if (dump->options.json)
 			print_json(dump, &event);
 		else
@@ -267,6 +269,7 @@ static const struct options_row rows[] = {
 		"how to decode the data of custom events of this type, by name or\n"
 		"number, such as request='u32 id, string name'; several times",
 		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
+	SHOW_NO_VALUES,
 	SHOW_ROWS
 };
 

@@ -52,15 +52,15 @@ static const char *print_name(const struct replay *r, const struct xaudit_read_f
 	return names_call(function->name);
 }
 
-static bool has_values(const struct xaudit_read_call *call)
+static bool has_values(const struct replay *r, const struct xaudit_read_call *call)
 {
-	return call->entered || call->ended;
+	return !r->options.no_values && (call->entered || call->ended);
 }
 
 /* A call with its arguments; those that it has written, too, as far as it has ended. */
 static void print_call(const struct replay *r, const struct xaudit_read_call *call)
 {
-	if (!has_values(call)) {
+	if (!has_values(r, call)) {
 		fputs(print_name(r, call->function), stdout);
 		return;
 	}
@@ -139,10 +139,10 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 	}
 	begin_line(r, call->end - call->start, event->tid, event->depth);
 	print_call(r, call);
-	if (has_values(call))
+	if (has_values(r, call))
 		values_result(stdout, call->ended, (int)call->how);
 	putchar(';');
-	if (phrase(call->how) && !has_values(call))
+	if (phrase(call->how) && !has_values(r, call))
 		printf(" %s/* %s */%s", r->color->dim, phrase(call->how), r->color->off);
 	end_line(r, event->function);
 }
@@ -154,7 +154,7 @@ static void print_point(const struct replay *r, const struct xaudit_read_event *
 
 	begin_line(r, UINT64_MAX, event->tid, event->depth);
 	print_call(r, call);
-	if (has_values(call))
+	if (has_values(r, call))
 		values_result(stdout, NULL, (int)call->how);
 	printf("; %s/* entry only */%s\n", r->color->dim, r->color->off);
 }
@@ -162,12 +162,12 @@ static void print_point(const struct replay *r, const struct xaudit_read_event *
 /* Behind the bracket of a call that ends: its result, and all of it if it has written some of its arguments. */
 static void print_end(const struct replay *r, const struct xaudit_read_call *call)
 {
-	if (values_have(call->ended, XAUDIT_READ_VALUE_ARGUMENT))
+	if (has_values(r, call) && values_have(call->ended, XAUDIT_READ_VALUE_ARGUMENT))
 		print_call(r, call);
 	else
 		print_name(r, call->function);
 	fputs(r->color->dim, stdout);
-	if (has_values(call))
+	if (has_values(r, call))
 		values_result(stdout, call->ended, (int)call->how);
 	else if (phrase(call->how))
 		printf(": %s", phrase(call->how));
@@ -346,6 +346,7 @@ static const struct options_row rows[] = {
 	{ 0, "to", "TIME", "only what came before that", .take = options_span_end,
 		.at = offsetof(struct replay, to), .allowed = OPTIONS_SPAN_END },
 	SRCLINE_ROW,
+	SHOW_NO_VALUES,
 	SHOW_ROWS
 };
 

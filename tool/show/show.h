@@ -23,6 +23,7 @@ struct show_options {
 	uint32_t pid; /* 0: all */
 	int color;
 	int json; /* not as a table, or text */
+	bool no_values; /* of calls; of commands with SHOW_NO_VALUES */
 };
 
 struct read_folder;
@@ -30,7 +31,7 @@ struct xaudit_read_trace;
 
 /*
  * The rows of options that all these commands have, and the end of their table; for those that print JSON, the row for
- * that.
+ * that; for those that show values of calls, the row for doing without.
  */
 #define SHOW_ROWS                                                                           \
 	{ 0, "pid", "N", "only the process with this id", .take = options_number,           \
@@ -40,6 +41,9 @@ struct xaudit_read_trace;
 #define SHOW_FORMAT(words, text)                                                            \
 	{ 0, "format", "FORMAT", text, .take = options_word,                                \
 		.at = offsetof(struct show_options, json), .allowed = words }
+#define SHOW_NO_VALUES                                                                      \
+	{ 0, "no-values", NULL, "show no arguments and results of calls", .take = options_flag, \
+		.at = offsetof(struct show_options, no_values) }
 #define SHOW_COLUMN 19 /* of their --help */
 
 /*

@@ -99,8 +99,7 @@ static void find_values(struct own *own, uint32_t most)
 	struct xaudit_read_item item;
 
 	most = most < own->outliers ? most : own->outliers;
-	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(own->profile);
-	if ((!info->valued && !info->customs) || !most)
+	if (options.show.no_values || !xaudit_read_profile_info(own->profile)->valued || !most)
 		return;
 	options.values = true;
 	struct xaudit_read_calls *calls = view_begin(own->trace, &options, false);
@@ -211,6 +210,7 @@ static const struct options_row rows[] = {
 		.take = options_number, .most = UINT32_MAX, .at = offsetof(struct own, factor),
 		.allowed = "a number from 1 up" },
 	SHOW_FORMAT("table or json", "table (default) or json"),
+	SHOW_NO_VALUES,
 	VIEW_ROWS
 };
 

@@ -86,7 +86,7 @@ static bool find(struct slow *slow)
 	struct xaudit_read_item item;
 	uint64_t recorded = 0;
 
-	options.values = true;
+	options.values = !options.show.no_values;
 	struct xaudit_read_calls *calls = view_begin(slow->trace, &options, false);
 	slow->call = memory_zeroed(slow->count, sizeof(*slow->call));
 	while (view_next(calls, &item, &slow->left) == XAUDIT_READ_CALL) {
@@ -288,6 +288,7 @@ static const struct options_row rows[] = {
 	TREE_ROWS(struct slow),
 	SHOW_FORMAT("text or json", "text (default) or json"),
 	SRCLINE_ROW,
+	SHOW_NO_VALUES,
 	VIEW_ROWS
 };
 
