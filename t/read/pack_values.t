@@ -42,6 +42,7 @@ values 2 1030 5 =xyzzy_two
 custom 16 1040 =hello
 reserved - 1050 0x5f797a7a7978 0x2f797a7a79785f5f
 given_up - 1060 0x5f797a7a7978 0x2f797a7a79785f5f
+raw 0xf000026300000424 0x5f797a7a7978 0x2f797a7a79785f5f
 thread 101 other
 values 1 2000 cut:=xyzzy_three 8
 END
@@ -121,12 +122,13 @@ for mode in stream ring; do
 		ok 'with values' test "$("$XAUDIT" dump "$mode$buffer" | grep -c '"xyzzy_[0-9]*"')" -ge 300
 		is "$(packed "$mode$buffer")" '' 'packed'
 		is "$(secrets "$mode$buffer.bare")" 0 'without any'
-		is "$("$XAUDIT" report --format=json "$mode$buffer.pack")" \
-			"$("$XAUDIT" report --format=json "$mode$buffer")" 'and with all calls and times'
+		"$XAUDIT" report --format=json "$mode$buffer" >counted
+		is "$("$XAUDIT" report --format=json "$mode$buffer.pack" | diff counted -)" '' \
+			'and with all calls and times'
 	done
 done
 bounded 60 "$XAUDIT" record -o running -F strlen --context strlen:args \
 	sh -c '"$0" pack --no-values -o running.pack running; echo $?' "$XAUDIT" >out 2>&1
-is "$(grep -c 'is being written, so running is not packed' out) $(tail -1 out)$(ls -d running.pack* 2>/dev/null)" '1 1' \
+is "$(grep -c 'being written, so running is not packed' out) $(tail -1 out)$(ls -d running.pack* 2>/dev/null)" '1 1' \
 	'a trace that is being written is refused'
 done_testing

@@ -3,7 +3,8 @@
 #
 # Events with values are calls and ends like others: whatever counts and times calls says the same of a trace with
 # values and of one without, plain, dense, in rings and packed, of forked processes, with words between that were never
-# finished; of one whose values were left out, the same as of one that never had any. Values of an unknown layout, and of a chunk that ends among them, are damage.
+# finished; of one whose values were left out, the same as of one that never had any. Values of an unknown layout, and
+# of a chunk that ends among them, are damage.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 

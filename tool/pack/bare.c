@@ -144,15 +144,14 @@ static void copy_meta(struct bare_file *file)
 
 	if (ftruncate(file->to, (off_t)read_file_size(file->from)))
 		file->error = errno;
-	copy(file, head->directory, head->directory + 8ull * head->places_max);
-	if (head->handover)
-		copy(file, head->handover,
-			head->handover + sizeof(struct trace_handover) * (uint64_t)head->places_max);
 	for (uint32_t i = 0; i < family->places.count && !file->error; i++) {
 		struct read_family_place place = family->places.place[i];
 		uint64_t begin = place.place * family->place_size;
+		uint64_t word = TRACE_PLACE(place.what, place.process, place.number);
 		struct read_process *process;
 
+		/* Words of places that are not copied, and what is for publishing, tell readers nothing. */
+		put(file, &word, sizeof(word), head->directory + 8ull * place.place);
 		if (place.what == TRACE_PLACE_HEAD && (process = read_process_at(file->family, place.place)))
 			copy_process(file, process);
 		else if (place.what == TRACE_PLACE_CHUNK)

@@ -5,10 +5,10 @@
  * Only what is known to have no values is copied, so nothing is left of them in room that is not used any more: heads,
  * records but for layouts, counters, labels, DIR/record, DIR/sched, and of chunks the words that are read as events. An
  * event with values becomes the plain one of its layout, its payload goes, and the words behind it move up: how many
- * they were would tell the length of texts. Events whose values were being written, and those of layouts that are not
- * there, go as well: nobody is told of them either way. Behind a word that no reader knows the rest of the chunk is
- * left out, since a payload may be taken for words there. A layout's record keeps its size and tells nothing, since
- * positions of records are known to forked processes.
+ * they were would tell the length of texts. Events whose values were being written, those of layouts that are not
+ * there, and control words of unknown kinds go as well: nobody is told of them either way. Behind a word that no
+ * reader knows the rest of the chunk is left out, since a payload may be taken for words there. A layout's record keeps
+ * its size and tells nothing, since positions of records are known to forked processes.
  *
  * No process may change the trace meanwhile. One thread.
  */

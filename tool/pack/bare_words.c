@@ -25,6 +25,23 @@ static bool is_sane(const struct trace_chunk *head, uint64_t room)
 	       head->size <= room && head->used <= head->size;
 }
 
+/* Does a control word say what readers know, and is its payload as long as that takes? */
+static bool is_known(uint32_t id)
+{
+	uint32_t words = TRACE_CONTROL_WORDS(id);
+
+	switch TRACE_CONTROL_SUBTYPE(id) {
+	case TRACE_SYNC:
+	case TRACE_THREAD:
+	case TRACE_CRASH:
+	case TRACE_PART:
+		return words == 1;
+	case TRACE_CUSTOM:
+		return words && words <= 1 + TRACE_CUSTOM_MAX / 8;
+	}
+	return false;
+}
+
 /* What remains of the first word of an event. Returns false: nothing. */
 static bool bare_word(const struct bare_chunk *chunk, struct words *words, uint64_t word, uint64_t *to)
 {
@@ -38,12 +55,8 @@ static bool bare_word(const struct bare_chunk *chunk, struct words *words, uint6
 		*to = (uint64_t)event << 32 | (uint32_t)word;
 		return event;
 	case TRACE_CONTROL:
-		if (TRACE_CONTROL_SUBTYPE(id) == TRACE_RESERVED || TRACE_CONTROL_SUBTYPE(id) == TRACE_GIVEN_UP) {
-			words->leave = TRACE_CONTROL_WORDS(id);
-			return false;
-		}
-		words->keep = TRACE_CONTROL_WORDS(id);
-		return true;
+		*(is_known(id) ? &words->keep : &words->leave) = TRACE_CONTROL_WORDS(id);
+		return is_known(id);
 	case TRACE_STACK:
 	case TRACE_ENTRY_KEPT:
 		return true;
