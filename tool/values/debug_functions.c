@@ -52,9 +52,10 @@ static void read_units(struct debug_functions *of)
 
 static void add_function(struct debug_functions *of, Dwarf_Die *die)
 {
-	Dwarf_Addr address;
+	Dwarf_Addr address, base, high;
 
-	if (dwarf_entrypc(die, &address))
+	/* One of several parts, of which some are hardly ever run, begins with the first part. */
+	if (dwarf_entrypc(die, &address) && dwarf_ranges(die, 0, &base, &address, &high) <= 0)
 		return;
 	uint32_t hash = hash_key(address, 0);
 	uint32_t row = HASH_FIND(i, &of->by_address, hash, of->function[i].address == address);
