@@ -3,10 +3,11 @@
 # Values of calls.
 check_PROGRAMS += t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u \
 	t/values/plan_calls.u t/values/prototype.u t/values/rules.u
-dist_check_SCRIPTS += t/values/debug.t t/values/plan.t t/values/prototypes.t t/values/record.t
+dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
 	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/strace.t
-EXTRA_DIST += t/values/live.c t/values/live_flow.awk t/values/live_flow.cc t/values/live_flow_part.c \
+EXTRA_DIST += t/values/debug_builds.py t/values/live.c t/values/live_flow.awk t/values/live_flow.cc \
+	t/values/live_flow_part.c \
 	t/values/live_hostile.awk t/values/live_hostile.c t/values/live_hostile_part.c \
 	t/values/live_loads.c t/values/live_loads_part.c t/values/live_memory.c t/values/live_part.c \
 	t/values/opens.c t/values/strace_calls.c

@@ -37,6 +37,8 @@ struct describing {
 	Dwarf_Die function;
 	Dwarf_Addr address;
 	bool is_changed; /* a compiler may have changed what is passed */
+	bool is_moved;	 /* it has: a parameter is not where the ABI has it */
+	bool is_looking; /* for that; nothing is added */
 	struct passed passed;
 };
 
@@ -129,6 +131,9 @@ static enum found find(const struct describing *d, Dwarf_Die *parameter, char wo
 		return set_register((unsigned)ops->number, word) ? FOUND_WORD : FOUND_ELSEWHERE;
 	if (count == 1 && ops->atom == DW_OP_fbreg)
 		return in_frame(d, (int64_t)ops->number, word);
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].atom == DW_OP_piece)
+			return FOUND_ELSEWHERE;
 	if (ops->atom == DW_OP_fbreg)
 		return FOUND_FRAME;
 	return FOUND_ELSEWHERE;
@@ -171,6 +176,49 @@ static bool pass(struct passed *passed, const struct debug_passing *by, struct d
 	return true;
 }
 
+/* Is that the register, or the argument on the stack, where the ABI has these bytes? */
+static bool is_word_of(const struct debug_place *place, size_t at, const char *word)
+{
+	char of_stack[16];
+
+	if (!place->stack)
+		return at < 16 && !strcmp(word, place->word[at / 8]);
+	snprintf(of_stack, sizeof(of_stack), "arg%u", place->stack + (unsigned)(at / 8));
+	return !strcmp(word, of_stack);
+}
+
+/* Does the debug information say that it is where the ABI has it: in whole, piece by piece, or by its address? */
+static bool is_passed(const struct describing *d, Dwarf_Die *parameter, const struct debug_passing *by,
+	const struct debug_place *place)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count, at = 0;
+	char word[12];
+
+	if (!parameter || !dwarf_attr(parameter, DW_AT_location, &attribute) ||
+		dwarf_getlocation_addr(&attribute, d->address, &ops, &count, 1) != 1)
+		return false;
+	if (by->by_reference)
+		return count == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 && !ops->number &&
+		       set_register(ops->atom - DW_OP_breg0, word) && is_word_of(place, 0, word);
+	for (size_t i = 0; i < count; i++) {
+		bool is_register = ops[i].atom >= DW_OP_reg0 && ops[i].atom <= DW_OP_reg31;
+		if (is_register ? !set_register(ops[i].atom - DW_OP_reg0, word)
+				: ops[i].atom != DW_OP_fbreg ||
+					  in_frame(d, (int64_t)ops[i].number, word) != FOUND_WORD)
+			return false;
+		if (!is_word_of(place, at, word))
+			return false;
+		if (i + 1 == count)
+			return true;
+		if (ops[++i].atom != DW_OP_piece)
+			return false;
+		at += ops[i].number;
+	}
+	return at >= by->bytes;
+}
+
 /* ---- parameters ---- */
 
 /* Where this one is. Returns false: it is gone, or nobody knows. */
@@ -187,9 +235,26 @@ static bool locate(struct describing *d, Dwarf_Die *parameter, const struct debu
 		memcpy(place->word[0], word, sizeof(word));
 		return true;
 	}
-	if (d->is_changed && (found == FOUND_NOTHING || is_word))
-		return passed && found == FOUND_FRAME;
+	if (d->is_changed)
+		return passed && !d->is_moved &&
+		       (found == FOUND_FRAME || (!is_word && is_passed(d, parameter, by, place)));
 	return passed;
+}
+
+/* Looks whether this one is where the ABI has it; where it is not, those behind it may have moved up. */
+static void look(struct describing *d, Dwarf_Die *parameter, const struct debug_passing *by)
+{
+	struct debug_place place;
+	char word[12];
+
+	if (!pass(&d->passed, by, &place))
+		return;
+	enum found found = parameter ? find(d, parameter, word) : FOUND_NOTHING;
+	/* Of an address that is not kept, clang -O0 tells from where on it is in a register. */
+	bool comes_later = found == FOUND_NOTHING && by->by_reference && parameter &&
+			   dwarf_hasattr(parameter, DW_AT_location);
+	if (found != FOUND_FRAME && !comes_later)
+		d->is_moved |= !is_passed(d, parameter, by, &place);
 }
 
 static void add_parameter(struct describing *d, Dwarf_Die *parameter, Dwarf_Die *declared, uint8_t number, bool last)
@@ -202,6 +267,10 @@ static void add_parameter(struct describing *d, Dwarf_Die *parameter, Dwarf_Die 
 
 	debug_type_of(declared, &type);
 	debug_passing(&type, &by);
+	if (d->is_looking) {
+		look(d, parameter, &by);
+		return;
+	}
 	if (!locate(d, parameter, &type, &by, &place))
 		return;
 	if (is_artificial && (!name || strcmp(name, "this") != 0))
@@ -342,6 +411,13 @@ bool debug_info_contexts(struct debug_info *info, uint64_t address, const char *
 		return false;
 	d.is_changed = !dwarf_hasattr_integrate(&d.function, DW_AT_external) || (name && strchr(name, '.'));
 	add_result(&d);
+	if (d.is_changed) {
+		const struct passed passed = d.passed;
+		d.is_looking = true;
+		add_parameters(&d);
+		d.is_looking = false;
+		d.passed = passed;
+	}
 	add_parameters(&d);
 	return true;
 }
