@@ -338,8 +338,11 @@ struct tramp_values {
 	struct tramp_quick entry, end;
 };
 
-/* By function id; NULL: it has no values. What a pointer leads to does not change. */
-CONTRACT struct tramp_values *tramp_values[TRAMP_TABLE_IDS];
+/*
+ * By function id, TRAMP_TABLE_IDS of them; an entry NULL: it has no values. What a pointer leads to does not change.
+ * NULL before a word has TRAMP_WORD_VALUES: then no trampoline looks.
+ */
+CONTRACT struct tramp_values **tramp_values;
 
 /*
  * Record the event of a call whose word has TRAMP_WORD_VALUES, with its values (runtime/values/). Frames are those of

@@ -184,7 +184,7 @@
 	mov	\word, %eax
 	TABLE_ID
 	ja	\slow
-	lea	tramp_values(%rip), %r10
+	mov	tramp_values(%rip), %r10
 	mov	(%r10,%rax,8), %r10
 	test	%r10, %r10
 	jz	\slow

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/record/throttle.h"
 
+#include <sys/mman.h> /* PROT_READ */
+
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/record/filter.h"
@@ -42,18 +44,27 @@ static void add(uint32_t id, uint64_t words)
 	}
 }
 
-static uint32_t layouts[TRACE_LAYOUT_MAX + 1] SYS_LARGE; /* TRACE_WORD() of each. Process lock */
+static uint32_t *layouts; /* TRACE_WORD() of each; NULL: none is known. Process lock */
 
 void throttle_layout(uint32_t layout, uint32_t event)
 {
-	layouts[layout] = event;
+	if (!percent)
+		return;
+	if (!layouts) {
+		void *made = sys_mmap(NULL, (TRACE_LAYOUT_MAX + 1) * sizeof(*layouts), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		layouts = sys_is_error(made) ? NULL : made;
+	}
+	if (layouts)
+		layouts[layout] = event;
 }
 
 /* The event's word, whether it has values or not. */
 static uint32_t word_of(uint64_t event)
 {
-	return TRACE_TYPE_OF(event) == TRACE_VALUED ? layouts[TRACE_VALUED_LAYOUT(TRACE_ID_OF(event))]
-						    : (uint32_t)(event >> 32);
+	if (TRACE_TYPE_OF(event) != TRACE_VALUED)
+		return (uint32_t)(event >> 32);
+	return layouts ? layouts[TRACE_VALUED_LAYOUT(TRACE_ID_OF(event))] : 0;
 }
 
 void throttle_look(const struct trace_chunk *chunk, uint64_t size)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/values/plans.h"
 
-#include <errno.h> /* EBADMSG */
+#include <errno.h>    /* EBADMSG */
+#include <sys/mman.h> /* PROT_READ */
 
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/record/throttle.h"
+#include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
-struct tramp_values *tramp_values[TRAMP_TABLE_IDS] SYS_LARGE;
+struct tramp_values **tramp_values;
 
 /* Process lock, all. */
 static struct values_function *told; /* whose layouts the trace knows, the newest first */
@@ -234,6 +236,24 @@ static void begin(struct values_function *f, uint32_t id, bool has_end)
 	told = f;
 }
 
+/* The table is mapped with the first function that has values: others' address space may be limited. */
+static bool make_table(void)
+{
+	struct tramp_values **made;
+
+	if (tramp_values)
+		return true;
+	if (confined())
+		return false;
+	made = sys_mmap(NULL, TRAMP_TABLE_IDS * sizeof(*made), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(made))
+		return false;
+	/* Release: pairs with the acquire in values_function(). */
+	__atomic_store_n(&tramp_values, made, __ATOMIC_RELEASE);
+	return true;
+}
+
 bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end)
 {
 	struct values_function *f = NULL;
@@ -244,7 +264,7 @@ bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uin
 	}
 	if (!id || id >= TRAMP_TABLE_IDS)
 		return false;
-	f = f ? for_id(f, id) : NULL;
+	f = f && make_table() ? for_id(f, id) : NULL;
 	if (f)
 		begin(f, id, has_end);
 	/* Release: pairs with the acquire in values_function(). */

@@ -100,9 +100,12 @@ void values_set_place(struct values_set *sets, const struct values_place *place)
 /* NULL: it has no values. */
 static inline struct values_function *values_function(uint32_t id)
 {
-	/* Acquire: pairs with the release in values_bind(). */
-	return id < TRAMP_TABLE_IDS ? (struct values_function *)__atomic_load_n(&tramp_values[id], __ATOMIC_ACQUIRE)
-				    : NULL;
+	/* Acquire: pairs with the releases in values_bind() and make_table(). */
+	struct tramp_values **table = __atomic_load_n(&tramp_values, __ATOMIC_ACQUIRE);
+
+	return table && id < TRAMP_TABLE_IDS
+		       ? (struct values_function *)__atomic_load_n(&table[id], __ATOMIC_ACQUIRE) /* acquire, as above */
+		       : NULL;
 }
 
 static inline const struct values_place *values_place(const struct values_set *set)

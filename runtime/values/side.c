@@ -18,8 +18,10 @@ struct side {
 
 #define SIDE_MOST ((uint32_t)((SIDE_BYTES - sizeof(struct side)) / sizeof(struct side_entry)))
 
-/* By the number of the stack's memory. */
-static struct side *sides[1u << TRACE_STACK_BITS] SYS_LARGE;
+#define SIDES	   (1u << TRACE_STACK_BITS)
+
+/* By the number of the stack's memory. NULL: none was needed yet. */
+static struct side **sides;
 
 static uint32_t load(const uint32_t *word)
 {
@@ -37,18 +39,19 @@ static void store(uint32_t *word, uint32_t value)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
 }
 
-static struct side *make(struct side **at)
+/* What *at points to, made of zeros if need be; NULL: it can't be. */
+static void *make(void **at, size_t bytes)
 {
-	struct side *found = NULL, *made;
+	void *found = NULL, *made;
 
 	if (confined())
 		return NULL;
-	made = sys_mmap(NULL, SIDE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	made = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(made))
 		return NULL;
-	/* Acquire and release: pairs with itself, of a handler's, or of who parts a stack: the memory is there. */
+	/* Acquire and release: pairs with itself, of a handler's or another thread's, and with the loads in of(). */
 	if (!__atomic_compare_exchange_n(at, &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		sys_munmap(made, SIDE_BYTES);
+		sys_munmap(made, bytes);
 		return found;
 	}
 	return made;
@@ -59,11 +62,14 @@ static struct side *of(struct stack *stack, bool needed)
 {
 	/* Relaxed: as in number_of() of recorder.c. */
 	uint32_t number = __atomic_load_n(&stack->number, __ATOMIC_RELAXED);
-	struct side **at = &sides[number & ((1u << TRACE_STACK_BITS) - 1)];
-	/* Acquire: pairs with the exchange in make(). */
-	struct side *side = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	/* Acquire, both: pairs with the exchange in make(). */
+	struct side **table = __atomic_load_n(&sides, __ATOMIC_ACQUIRE), *side;
 
-	if (!side && (!needed || !(side = make(at))))
+	if (!table && (!needed || !(table = make((void **)&sides, SIDES * sizeof(*sides)))))
+		return NULL;
+	struct side **at = &table[number & (SIDES - 1)];
+	side = __atomic_load_n(at, __ATOMIC_ACQUIRE); /* acquire, as above */
+	if (!side && (!needed || !(side = make((void **)at, SIDE_BYTES))))
 		return NULL;
 	if (load(&side->stack) != number) {
 		store(&side->used, 0);
