@@ -54,6 +54,15 @@ _xaudit()
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
 			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--request|--config'
+		elif [[ $command == trace ]]; then
+			options='--trace= --output= --nested --summary-only --summary --timestamps'
+			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --successful-only'
+			options+=' --failed-only --quiet --attach= --behind= --command= --keep= --filter= --library='
+			options+=' --notrace= --kinds= --buffer= --size-limit= --overflow= --follow= --depth= --time='
+			options+=' --below= --clock= --context= --args= --results= --no-values --config= --help'
+			takes='-e|-o|-s|-p|-F|-l|--trace|--output|--string-limit|--attach|--behind|--command|--keep'
+			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
+			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
 			options+=' --error-exitcode= --format= --output= --no-demangle --help'

@@ -206,8 +206,8 @@
  * Records an event with values, whose struct tramp_quick lies at \part(%r10): the reservation, its payload, then the
  * event in its place. Each word is stored only where the chunk's token is still, or the reservation: so nothing is
  * stored to a place that was filled anew, and a handler in between passes over all of it, since the cursor moves last.
- * Where one has ended the chunk, the reservation is none any more (chunk.c), and C records the event. A word that is
- * there already counts as stored: a forked child that is here as well came first.
+ * Where one has ended the chunk, the reservation is none any more (chunk.c), and C records the event. Where one has
+ * forked, parent and child store the same words: the later one finds them there.
  *
  * rcx = record, r11 = stack, edx:eax = clock. Goes to \slow, with the stack as before. Clobbers rax, rcx, rdx, r10.
  *
@@ -242,7 +242,7 @@
 	or	%rsi, %rdx
 	mov	%r10, %rax
 	cmpxchg	%rdx, (%rdi)			/* no lock: as of STORE */
-	jne	2f
+	jne	3f
 6:	movzbl	QUICK_PIECE-1(%r8,%r9,2), %edx
 	movzbl	QUICK_PIECE-2(%r8,%r9,2), %ecx
 	mov	(%rsp,%rdx), %edx
@@ -251,7 +251,7 @@
 	or	%rcx, %rdx
 	mov	%r10, %rax
 	cmpxchg	%rdx, (%rdi,%r9,8)
-	jne	3f
+	jne	4f
 5:	dec	%r9d
 	jnz	6b
 	mov	QUICK_RESERVED(%r8), %eax
@@ -261,23 +261,22 @@
 	or	%rsi, %rax
 	or	%rsi, %rdx
 	cmpxchg	%rdx, (%rdi)
-	jne	4f
-7:	movzbl	QUICK_WORDS(%r8), %r9d
+	jne	7f
+2:	movzbl	QUICK_WORDS(%r8), %r9d
 	lea	8(,%r9,8), %r9d
 	SELF_AGAIN
 	add	%r9, STATE_CURSOR(%rcx)		/* relative, as of STORE */
 	jmp	9f
-2:	cmp	%rdx, %rax
-	je	6b
-	mov	QUICK_EVENT(%r8), %edx		/* or is it whole already? */
+/* Each word may be there: a twin's, which may have gone on to the event. Not a handler's, which move the cursor. */
+3:	IF_TWINS 6b
+	mov	QUICK_EVENT(%r8), %edx
 	shl	$32, %rdx
 	or	%rsi, %rdx
-	jmp	4f
-3:	cmp	%rdx, %rax
-	je	5b
+	IF_TWINS 6b
 	jmp	8f
-4:	cmp	%rdx, %rax
-	je	7b
+4:	IF_TWINS 5b
+	jmp	8f
+7:	IF_TWINS 2b
 8:	lea	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	RESTORE	%rdi, %rsi, %r8, %r9

@@ -20,7 +20,7 @@
 #define API_OWNER   "xaudit"
 #define API_NOTE    1
 #define API_VERSION 1
-#define API_ENTRIES 25
+#define API_ENTRIES 26
 
 struct api_note {
 	int64_t table; /* distance from this field */
@@ -80,6 +80,7 @@ struct api_table {
 	uint32_t (*xray_objects)(void);
 	int (*xray_id)(const struct xaudit_handler_event *event, int32_t *id);
 	int32_t (*xray_number_at)(uint64_t address);
+	int (*event_values)(const struct xaudit_handler_event *event, struct xaudit_values *values);
 	int (*request)(const char *text);
 	int (*request_number)(uint64_t number);
 	int (*request_end)(void);

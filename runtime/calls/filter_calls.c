@@ -118,13 +118,14 @@ enum tramp_answer tramp_filter_tail_xray(uint64_t x, uint64_t clock)
 
 enum tramp_answer tramp_filter_tail(uint64_t slot)
 {
-	struct thread *thread = thread_self();
+	struct thread *thread;
+	struct stack *stack = calls_own_stack(&thread, slot);
 	struct mirror_entry *entry = mirror_entry(slot);
 
-	if (!thread)
+	if (!stack)
 		return TRAMP_AGAIN;
 	if (entry->word & (uint32_t)TRAMP_WORD_VALUES
-			? !values_end(thread, (struct stack *)thread->hot.stack, slot, entry->word, clock_now())
+			? !values_end(thread, stack, slot, entry->word, clock_now())
 			: !filter_take_back(thread, entry->word, (uint32_t)clock_now()))
 		return TRAMP_AGAIN;
 	entry->word = (uint32_t)((const uint64_t *)(uintptr_t)slot)[-1];

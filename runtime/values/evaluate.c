@@ -162,7 +162,7 @@ static __attribute__((no_sanitize("address", "thread"))) size_t copy_text(uint8_
 static __attribute__((no_sanitize("address", "thread"))) enum values_state read_memory(
 	const struct values_call *call, bool trusts, void *to, uint64_t address, size_t size)
 {
-	if (trusts || is_own(call, address, size)) {
+	if (trusts || size <= own_bytes(call, address)) {
 		/* Volatile: or the compiler calls memcpy. */
 		const volatile uint8_t *from = (const uint8_t *)(uintptr_t)address;
 		uint8_t *out = to;

@@ -2,12 +2,13 @@
 /*
  * Runs the code that finds the values of a call (format/values.h), in the thread that calls.
  *
- * Memory. The thread's own stack above its stack pointer, and the segments of the object that is called, are read
- * directly: both stay as long as the call. All else the kernel is asked to copy (process_vm_readv of the process
- * itself, about 1.2 us), which bears that another thread unmaps it at that moment, and that it never was there. Under a
- * filter of system calls it is not asked. Where the code says so (TRUST), a text or bytes are read directly, too: it
- * says that only of what the function reads itself, and if the rules ask for that. No handler of signals is ours.
- * Memory that blocks its reader (userfaultfd) blocks the thread, as it would the function that is called.
+ * Memory. The thread's own stack above its stack pointer (of another stack that it runs on, the page there), and the
+ * segments of the object that is called, are read directly: these stay as long as the call. All else the kernel is
+ * asked to copy (process_vm_readv of the process itself, about 1.2 us), which bears that another thread unmaps it at
+ * that moment, and that it never was there. Under a filter of system calls it is not asked. Where the code says so
+ * (TRUST), a text or bytes are read directly, too: it says that only of what the function reads itself, and if the
+ * rules ask for that. No handler of signals is ours. Memory that blocks its reader (userfaultfd) blocks the thread, as
+ * it would the function that is called.
  *
  * values_check(): once, when code is loaded; it may come from another user's file. What it accepts does in
  * values_evaluate() nothing but what is said here, whatever the registers and the memory hold: each step reads within

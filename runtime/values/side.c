@@ -73,6 +73,7 @@ static struct side *of(struct stack *stack, bool needed)
 		return NULL;
 	if (load(&side->stack) != number) {
 		store(&side->used, 0);
+		sys_fill(side->count, 0, sizeof(side->count));
 		store(&side->stack, number);
 	}
 	return side;

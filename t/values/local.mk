@@ -11,6 +11,8 @@ EXTRA_DIST += t/values/debug_builds.py t/values/live.c t/values/live_flow.awk t/
 	t/values/live_hostile.awk t/values/live_hostile.c t/values/live_hostile_part.c \
 	t/values/live_loads.c t/values/live_loads_part.c t/values/live_memory.c t/values/live_part.c \
 	t/values/opens.c t/values/strace_calls.c
+dist_check_SCRIPTS += t/values/trust.t
+EXTRA_DIST += t/values/trust.c
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
 	tool/values/expression.h tool/values/parser.c tool/values/parser.h
 

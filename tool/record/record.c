@@ -332,6 +332,7 @@ void record_options_free(struct record_options *options)
 	free(options->snapshots.word);
 	free(options->also.word);
 	free(options->contexts.word);
+	free(options->requests.word);
 	free(options->args.word);
 	free(options->results.word);
 }
@@ -348,14 +349,6 @@ int record_main(int argc, char **argv)
 		record_signals_begin();
 		status = record_command(&options);
 	}
-	free(options.libraries.word);
-	free(options.functions.word);
-	free(options.exclude.word);
-	free(options.below.word);
-	free(options.snapshots.word);
-	free(options.contexts.word);
-	free(options.requests.word);
-	free(options.args.word);
-	free(options.results.word);
+	record_options_free(&options);
 	return status;
 }

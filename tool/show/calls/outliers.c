@@ -99,7 +99,8 @@ static void find_values(struct own *own, uint32_t most)
 	struct xaudit_read_item item;
 
 	most = most < own->outliers ? most : own->outliers;
-	if (options.show.no_values || !xaudit_read_profile_info(own->profile)->valued || !most)
+	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(own->profile);
+	if (options.show.no_values || (!info->valued && !info->customs) || !most)
 		return;
 	options.values = true;
 	struct xaudit_read_calls *calls = view_begin(own->trace, &options, false);
