@@ -59,10 +59,10 @@ struct thread {
 	uint8_t passed;		/* words of this chunk that hold its token were passed over */
 	uint8_t has_number;
 	uint8_t lost_cause, count_cause; /* enum trace_lost, of failed and count_failed */
-	uint32_t customs;	/* custom events that are being written, further out on the stack, too */
+	/* Events of several words that are being written, further out on the stack, too: thread_customs() of them. */
 	struct {
 		uint64_t address; /* of its first word */
-		uint64_t frame;	  /* of the code that writes it */
+		uint64_t frame;	  /* of the code that writes it; 0: none is */
 	} custom[THREAD_CUSTOMS];
 	uint32_t enrolled;	/* its slot is registered with the epoch; see thread_slot() */
 	uint32_t oldest;	/* which place is next in mode ring; 0: the first, or none was filled in it since */
@@ -77,6 +77,17 @@ struct thread {
 };
 
 _Static_assert(__builtin_offsetof(struct thread, hot) == 0, "tramp_self points at the hot part");
+
+/* Of how many events of several words the thread is in the middle. */
+static inline uint32_t thread_customs(const struct thread *thread)
+{
+	uint32_t n = 0;
+
+	/* Relaxed: this thread's own; one store begins an entry, and one ends it. */
+	while (n < THREAD_CUSTOMS && __atomic_load_n(&thread->custom[n].frame, __ATOMIC_RELAXED))
+		n++;
+	return n;
+}
 
 /* Distance from a record to its slot, which fork does not wipe: a slab is half records, half slots. */
 #define THREAD_SLAB (64ul << 10)

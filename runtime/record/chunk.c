@@ -127,7 +127,7 @@ static struct thread_place *known(const struct thread *thread, uint32_t place)
 /* Is an event of several words being written in the chunk? */
 static bool has_unfinished(const struct thread *thread, uint64_t chunk)
 {
-	for (uint32_t i = 0; i < thread->customs; i++)
+	for (uint32_t i = 0, n = thread_customs(thread); i < n; i++)
 		if (thread->custom[i].address - chunk < size)
 			return true;
 	return false;
@@ -367,8 +367,8 @@ void chunk_forget_left(struct thread *thread, uint64_t here)
 {
 	uint32_t n;
 
-	/* Relaxed: this thread's own. A handler in between may forget them, too: then zeros are there. */
-	while ((n = __atomic_load_n(&thread->customs, __ATOMIC_RELAXED)) &&
+	/* A handler in between may forget them, too: then zeros are there. */
+	while ((n = thread_customs(thread)) &&
 		is_left(thread, thread->custom[n - 1].frame, here))
 		chunk_end_custom(thread, n - 1);
 }
@@ -382,7 +382,7 @@ static bool is_being_written(const struct thread *thread, uint32_t place)
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	uint64_t start = (uint64_t)(uintptr_t)chunk_in(thread, place);
 
-	for (uint32_t i = 0; i < thread->customs; i++)
+	for (uint32_t i = 0, n = thread_customs(thread); i < n; i++)
 		if (thread->custom[i].address - start < size && !is_left(thread, thread->custom[i].frame, here))
 			return true;
 	return false;

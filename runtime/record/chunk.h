@@ -92,14 +92,18 @@ static inline uint64_t chunk_store(uint64_t address, uint64_t token, uint64_t ev
 	return cpu_swap_one((void *)(uintptr_t)address, token, event);
 }
 
-/* The event of several words that is the depth-th inside of each other is written, or given up. */
+/*
+ * The event of several words that is the depth-th inside of each other is written, or given up; and those inside of it,
+ * which a handler has left by a jump.
+ */
 static inline void chunk_end_custom(struct thread *thread, uint32_t depth)
 {
-	/* Relaxed, all: this thread's own. Zeros first: see begin() of recorder_words.c. */
-	__atomic_store_n(&thread->custom[depth].address, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&thread->custom[depth].frame, 0, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
-	__atomic_store_n(&thread->customs, depth, __ATOMIC_RELAXED);
+	for (uint32_t i = THREAD_CUSTOMS; i-- > depth;) {
+		/* Relaxed, both: this thread's own. */
+		__atomic_store_n(&thread->custom[i].address, 0, __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
+		__atomic_store_n(&thread->custom[i].frame, 0, __ATOMIC_RELAXED);
+	}
 }
 
 /*

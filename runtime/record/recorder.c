@@ -214,7 +214,7 @@ uint64_t recorder_try_slowly(struct thread *thread, struct stack *on, uint32_t w
 		hot->cursor = cursor + 8 * words;
 		hot->read = now;
 		if (words > 1)
-			recorder_note(thread, thread->customs - 1, at);
+			recorder_note(thread, thread_customs(thread) - 1, at);
 	}
 	if (on && at != RECORDER_WIPED)
 		stay_away(thread);

@@ -16,18 +16,18 @@
  */
 static inline uint32_t begin(struct thread *thread, uint64_t here)
 {
-	if (thread->customs)
+	if (thread_customs(thread))
 		chunk_forget_left(thread, here);
-	uint32_t depth = thread->customs;
+	uint32_t depth = thread_customs(thread);
 	if (depth == THREAD_CUSTOMS)
 		return depth;
 	/*
-	 * Entries that are not in use are zeros. So one that a handler finds between these two is no frame that was
-	 * left, and stays; one that it takes before them is zeros again when we go on.
+	 * By one store: a handler that comes before it takes the same entry, and has left it, or is gone by a jump:
+	 * then this takes its place; one that comes after it finds a frame further out than its own.
 	 */
-	__atomic_store_n(&thread->customs, depth + 1, __ATOMIC_RELAXED); /* relaxed: this thread's own */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);			  /* no partner thread */
+	recorder_note(thread, depth, 0);
 	__atomic_store_n(&thread->custom[depth].frame, here, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);				 /* no partner thread */
 	return depth;
 }
 

@@ -178,7 +178,6 @@ static uint64_t half_custom(uint64_t frame)
 	thread->hot.cursor += 32;
 	thread->custom[0].address = at;
 	thread->custom[0].frame = frame;
-	thread->customs = 1;
 	return at;
 }
 
@@ -198,7 +197,7 @@ static int custom(void *argument)
 		told->value[1] = thread->place > told->value[1] ? thread->place : told->value[1];
 	}
 	told->value[2] = chunk_store(at + 8, token, 16) == token;
-	thread->customs = 0;
+	thread->custom[0].frame = 0;
 	for (int i = 0; i < 4; i++) {
 		next_chunk(TRACE_MODE_STREAM);
 		told->value[3] += thread->place == place;

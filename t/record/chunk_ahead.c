@@ -95,11 +95,10 @@ static int in_ring(void *argument)
 	uint64_t next = (uint64_t)(uintptr_t)thread->chunk + (uint64_t)(int64_t)thread->hot.ahead;
 	thread->custom[0].address = next + sizeof(struct trace_chunk);
 	thread->custom[0].frame = UINT64_MAX;
-	thread->customs = 1;
 	told[2] = (uint64_t)as_told(TRACE_MODE_RING);
 	told[3] = (uint64_t)as_told(TRACE_MODE_RING);
 	/* Chunks that the thread writes itself. */
-	thread->customs = 0;
+	thread->custom[0].frame = 0;
 	as_told(TRACE_MODE_STREAM);
 	told[4] = thread->hot.ahead != 0;
 	return 0;
@@ -231,9 +230,8 @@ static void write_some(uint8_t *drained)
 
 static void interrupt_or_not(void)
 {
-	thread->customs = !thread->customs;
 	thread->custom[0].address = (uint64_t)(uintptr_t)(chunk_in(dice(thread->made)) + 1);
-	thread->custom[0].frame = UINT64_MAX;
+	thread->custom[0].frame = thread->custom[0].frame ? 0 : UINT64_MAX;
 }
 
 /* Goes on to the next chunk, and looks at the one that lay there before. */
@@ -252,7 +250,7 @@ static void step(enum trace_mode mode, const uint8_t *drained, int can_open)
 		return;
 	}
 	told[3] += (uint64_t)(uintptr_t)thread->chunk == ahead;
-	told[4] += thread->customs && (uint64_t)(uintptr_t)(thread->chunk + 1) == thread->custom[0].address;
+	told[4] += thread->custom[0].frame && (uint64_t)(uintptr_t)(thread->chunk + 1) == thread->custom[0].address;
 	let_open(1);
 	for (uint32_t i = 0; i < places; i++)
 		if (at[i] == thread->chunk && (mode == TRACE_MODE_STREAM || before[i].mode == TRACE_MODE_STREAM) &&
