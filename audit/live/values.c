@@ -120,11 +120,9 @@ void values_prepare(struct load *load, const struct rules *rules)
 	}
 }
 
-uint32_t values_word(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted)
+bool values_are_bound(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted)
 {
-	bool has = object->values && values_bind(object->values, offset, name, id, intercepted);
-
-	return TRACE_WORD(TRACE_ENTRY, id) | (has ? (uint32_t)TRAMP_WORD_VALUES : 0);
+	return values_bind(object->values, offset, name, id, intercepted);
 }
 
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id)
