@@ -235,25 +235,30 @@ static const char *name_for_others(const char *path, char *to, size_t room)
 	return to;
 }
 
-/* beside: PATH_MAX bytes for the command's path. */
-static void run(struct helper *helper, char *beside)
+struct names {
+	char beside[PATH_MAX], file[PATH_MAX];
+};
+
+/* Has the command make what `helper` asks for, from the file. Names in `helper` may lie in *names from then on. */
+static void run(struct helper *helper, const char *path, struct names *names)
 {
+	helper->command = named_command;
 	if (!helper->command)
-		helper->command = find_beside(beside, PATH_MAX) ? beside : XAUDIT_COMMAND;
+		helper->command = find_beside(names->beside, sizeof(names->beside)) ? names->beside : XAUDIT_COMMAND;
+	helper->file = name_for_others(path, names->file, sizeof(names->file));
+	helper->environment = environ_of_command;
+	helper->seconds = INDEX_SECONDS;
 	helper_run(helper);
+	gave_up = helper->end != HELPER_EXITED && helper->end != HELPER_KILLED;
 }
 
 /* Returns 0 when it made one. */
 static int make(const struct index_identity *identity, const char *path, struct index *to)
 {
-	char beside[PATH_MAX], file[PATH_MAX];
-	struct helper helper = { .command = named_command,
-		.file = name_for_others(path, file, sizeof(file)),
-		.environment = environ_of_command,
-		.seconds = INDEX_SECONDS,
-		.keeps = true };
+	struct names names;
+	struct helper helper = { .keeps = true };
 
-	run(&helper, beside);
+	run(&helper, path, &names);
 	int good = helper.end == HELPER_EXITED && !helper.value;
 	if (good && helper.bytes && !index_attach(to, helper.bytes, helper.size, NULL) &&
 		index_same_file(&to->head->identity, identity)) {
@@ -266,7 +271,6 @@ static int make(const struct index_identity *identity, const char *path, struct 
 		sys_munmap((void *)(uintptr_t)helper.bytes, helper.size);
 	*to = (struct index){ 0 };
 	note(identity, NULL, 0);
-	gave_up = helper.end != HELPER_EXITED && helper.end != HELPER_KILLED;
 	say(&helper);
 	return -1;
 }
@@ -304,18 +308,13 @@ static void say_of_rules(char *words)
 
 const void *index_plan(const char *values, const char *path, size_t *size)
 {
-	char beside[PATH_MAX], file[PATH_MAX];
-	struct helper helper = { .command = named_command,
-		.file = name_for_others(path, file, sizeof(file)),
-		.values = values,
-		.environment = environ_of_command,
-		.seconds = INDEX_SECONDS };
+	struct names names;
+	struct helper helper = { .values = values };
 
 	if (!may_make())
 		return NULL;
-	run(&helper, beside);
+	run(&helper, path, &names);
 	int good = helper.end == HELPER_EXITED && !helper.value && helper.bytes;
-	gave_up = helper.end != HELPER_EXITED && helper.end != HELPER_KILLED;
 	if (!good)
 		say(&helper);
 	else if (helper.said[0])
