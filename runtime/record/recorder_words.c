@@ -31,11 +31,6 @@ static inline uint32_t begin(struct thread *thread, uint64_t here)
 	return depth;
 }
 
-static inline void end(struct thread *thread, uint32_t depth)
-{
-	chunk_end_custom(thread, depth);
-}
-
 /*
  * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data, and the
  * data's first word last, which makes it whole. Returns 0, an error, or 1: a handler ended the chunk meanwhile, or this
@@ -112,7 +107,7 @@ int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t 
 			return -ENOSPC;
 		}
 		r = try_custom(thread, depth, on, (uint64_t)type << 32 | size, 1 + (size + 7) / 8, data, size);
-		end(thread, depth);
+		chunk_end_custom(thread, depth);
 	}
 	return r == 1 ? -ECANCELED : r;
 }
@@ -194,7 +189,7 @@ bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, ui
 		}
 		r = try_values(thread, depth, on, word, payload, now, place);
 		if (!thread_is_wiped(thread))
-			end(thread, depth);
+			chunk_end_custom(thread, depth);
 	}
 	if (r)
 		*place = (struct recorder_place){ 0 };
@@ -238,7 +233,8 @@ bool recorder_give_up(struct thread *thread, const struct recorder_place *place)
 		      : CHUNK_CLOSED);
 }
 
-bool recorder_is_last(const struct thread *thread, const struct recorder_place *place)
+/* Is it the thread's last event? */
+static bool is_last(const struct thread *thread, const struct recorder_place *place)
 {
 	return is_at_hand(thread, place) &&
 	       thread->hot.cursor == place->at + 8 + 8ul * TRACE_PAYLOAD_OF(place->event);
@@ -248,7 +244,7 @@ bool recorder_take_back(struct thread *thread, const struct recorder_place *plac
 {
 	uint64_t token = thread->hot.token, words = TRACE_PAYLOAD_OF(place->event);
 
-	if (!recorder_is_last(thread, place) || !recorder_give_up(thread, place))
+	if (!is_last(thread, place) || !recorder_give_up(thread, place))
 		return false;
 	/*
 	 * The words become empty, the first one last, so that no reader takes a value for an event. Then the cursor

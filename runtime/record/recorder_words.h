@@ -39,9 +39,6 @@ struct recorder_place {
 bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, uint32_t word, const uint64_t *payload,
 	uint64_t now, struct recorder_place *place);
 
-/* Is it the thread's last event? */
-bool recorder_is_last(const struct thread *thread, const struct recorder_place *place);
-
 /* If it is the thread's last event, takes it back, as if it had never been. Returns whether it did. */
 bool recorder_take_back(struct thread *thread, const struct recorder_place *place);
 
