@@ -125,6 +125,21 @@ static void set_word(uint64_t slot, uint32_t word)
 	__atomic_store_n(&mirror_entry(slot)->word, word, __ATOMIC_RELAXED);
 }
 
+/* Of the call at the slot nothing is written. */
+static void leave_out(uint64_t slot, uint32_t plain, bool has_end)
+{
+	if (has_end)
+		set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
+}
+
+/* What the entry kept for the end, if that is known. */
+static void take_kept(struct values_call *call, const struct side_entry *side, bool known)
+{
+	call->lost = known ? side->lost : ~0u;
+	for (uint32_t i = 0; i < VALUES_KEPT; i++)
+		call->kept[i] = known ? side->kept[i] : 0;
+}
+
 /* The call is kept in the mirror at `slot`; its return address is where registers->rsp is. */
 static void enter(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
 	uint32_t plain, const struct tramp_registers *registers)
@@ -137,16 +152,14 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	uint32_t word = plain;
 
 	if (f->every && !is_due(stack, f)) {
-		if (has_end)
-			set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
+		leave_out(slot, plain, has_end);
 		return;
 	}
 	call.lost = ~0u;
 	if (f->entry.code) {
 		describe(&call, &f->entry, f->set, stack, registers, registers->rsp, floats);
 		if (!run(&f->entry, &call, plain, bytes, &word)) {
-			if (has_end)
-				set_word(slot, plain | (uint32_t)(TRAMP_WORD_VALUES | TRAMP_WORD_SILENT));
+			leave_out(slot, plain, has_end);
 			return;
 		}
 	}
@@ -236,9 +249,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 		return;
 	out = known && f->longer && clock - side.clock < f->longer;
 	if (!out && f->end.code) {
-		call.lost = known ? side.lost : ~0u;
-		for (uint32_t i = 0; i < VALUES_KEPT; i++)
-			call.kept[i] = known ? side.kept[i] : 0;
+		take_kept(&call, &side, known);
 		describe(&call, &f->end, f->set, stack, registers, caller, floats);
 		out = !run(&f->end, &call, plain, bytes, &word);
 	}
@@ -326,9 +337,7 @@ size_t values_ask(const struct values_asked *asked, const struct trace_layout **
 	if (!stack)
 		return 0;
 	bool known = asked->is_end && values_needs_entry(f) && side_peek(stack, slot, &side) && side.function == f;
-	call.lost = known ? side.lost : ~0u;
-	for (uint32_t i = 0; i < VALUES_KEPT; i++)
-		call.kept[i] = known ? side.kept[i] : 0;
+	take_kept(&call, &side, known);
 	describe_asked(&call, asked, part, f->set, stack, slot, caller, floats);
 	*layout = part->layout;
 	return values_evaluate(part->code, &call, out);
