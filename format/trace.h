@@ -70,7 +70,7 @@
  * where a signal handler interrupted the recorder: take the maximum. After a word of TRACE_CONTROL come its payload
  * words. A first payload word that is 0, or a hole whose low half is TRACE_TOKEN, was not written: its writer was
  * killed, or interrupted and never resumed. A word of TRACE_VALUED has a payload, too, which is whole: until it is,
- * TRACE_RESERVED stands there.
+ * TRACE_RESERVED stands there; or, where it has TRACE_VALUED_LATE, the chunk's token in its payload.
  *
  * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end belongs to a
  * call on the stack where the event is. Stacks have numbers from 1 on. A number stands for one stack in one process: a
@@ -161,7 +161,9 @@ enum trace_event_type {
 #define TRACE_VALUED_KEPT   (1u << (TRACE_ID_BITS - 2))
 #define TRACE_VALUED_ID(layout, words)	((uint32_t)(layout) << 8 | (uint32_t)(words))
 #define TRACE_VALUED_LAYOUT(id)		((id) >> 8 & TRACE_LAYOUT_MAX)
-#define TRACE_VALUED_WORDS(id)		((id) & 0xff)
+#define TRACE_VALUED_WORDS(id)		((id) & 0xff ? (id) & 0xff : 1)
+#define TRACE_VALUED_LATE		0 /* in place of 1 payload word */
+#define TRACE_IS_LATE(event)		(TRACE_TYPE_OF(event) == TRACE_VALUED && !(TRACE_ID_OF(event) & 0xff))
 
 /* Words that follow this one as its payload. They may not be there yet. */
 #define TRACE_PAYLOAD_OF(event)                                                                    \

@@ -315,6 +315,12 @@ CONTRACT uint32_t tramp_handle_xray_tail(
  * of payload, each of two pieces of 4 bytes. Where a piece is: TRAMP_QUICK_..., and 4 more for an upper half.
  */
 struct tramp_quick {
+	/*
+	 * Not 0: the payload is one word, and comes late; this is the event's word then, with TRACE_VALUED_LATE, moved
+	 * up by 32. Which bits of the payload are those of the first register (rdi, of an end rax), and of the next one
+	 * (rsi), moved up by 32.
+	 */
+	uint64_t late, first, next;
 	uint32_t event;	   /* the event's word; 0: C records it */
 	uint32_t reserved; /* that of its reservation */
 	uint8_t words;	   /* 0: it has no values */

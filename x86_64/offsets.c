@@ -117,6 +117,9 @@ void offsets(void)
 	NUMBER(SAVED_ZMM, offsetof(struct tramp_saved, zmm));
 	NUMBER(QUICK_ENTRY, offsetof(struct tramp_values, entry));
 	NUMBER(QUICK_END, offsetof(struct tramp_values, end));
+	NUMBER(QUICK_LATE, offsetof(struct tramp_quick, late));
+	NUMBER(QUICK_FIRST, offsetof(struct tramp_quick, first));
+	NUMBER(QUICK_NEXT, offsetof(struct tramp_quick, next));
 	NUMBER(QUICK_EVENT, offsetof(struct tramp_quick, event));
 	NUMBER(QUICK_RESERVED, offsetof(struct tramp_quick, reserved));
 	NUMBER(QUICK_WORDS, offsetof(struct tramp_quick, words));

@@ -177,19 +177,16 @@
 .endm
 
 /*
- * r10 = struct tramp_values of the function whose word is \word; goes to \slow where C is to record the event of that
- * part. Clobbers rax.
+ * \values = struct tramp_values of the function whose word, with TRAMP_WORD_VALUES, is \word; so its id is one of the
+ * table. Goes to \slow where it has none. Clobbers rax.
  */
-.macro	VALUES_OF word, part, slow
+.macro	VALUES_OF word, values, slow
 	mov	\word, %eax
-	TABLE_ID
-	ja	\slow
-	mov	tramp_values(%rip), %r10
-	mov	(%r10,%rax,8), %r10
-	test	%r10, %r10
+	and	$ID_MASK, %eax
+	mov	tramp_values(%rip), \values
+	mov	(\values,%rax,8), \values
+	test	\values, \values
 	jz	\slow
-	cmpl	$0, \part+QUICK_EVENT(%r10)
-	je	\slow
 .endm
 
 /* In VALUES_QUICK: goes to \on if rax, found there, is the word rdx that was to be stored, and the cursor is there. */
@@ -200,6 +197,25 @@
 	cmp	%rdi, STATE_CURSOR(%rcx)
 	je	\on
 1:
+.endm
+
+/*
+ * \at = the cursor, rdx = the \last word of an event of several words there, if there is room for it; edx = clock >>
+ * 31, rcx = record, r11 = the stack that the event is on. Else goes to \none. Clobbers rax. lines: as of STORE.
+ */
+.macro	ROOM	at, last, none, lines
+	mov	STATE_CURSOR(%rcx), \at		/* before the span, as of WRITE */
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	\none
+	cmp	%r11, STATE_STACK(%rcx)
+	jne	\none
+	lea	\last, %rdx
+	test	%rdx, STATE_CHUNK_BIT(%rcx)
+	jz	\none
+.if \lines
+	movslq	STATE_AHEAD(%rcx), %rax
+	prefetchw (%rdx,%rax)
+.endif
 .endm
 
 /*
@@ -223,19 +239,8 @@
 	mov	%eax, %esi
 	add	%eax, %eax			/* edx = clock >> 31, as of WRITE */
 	adc	%edx, %edx
-	mov	STATE_CURSOR(%rcx), %rdi	/* before the span, as of WRITE */
-	cmp	%edx, STATE_SPAN(%rcx)
-	jne	8f
-	cmp	%r11, STATE_STACK(%rcx)
-	jne	8f
 	movzbl	QUICK_WORDS(%r8), %r9d
-	lea	(%rdi,%r9,8), %rdx
-	test	%rdx, STATE_CHUNK_BIT(%rcx)
-	jz	8f
-.if \lines
-	movslq	STATE_AHEAD(%rcx), %rax
-	prefetchw (%rdx,%rax)
-.endif
+	ROOM	%rdi, "(%rdi,%r9,8)", 8f, \lines
 	mov	STATE_TOKEN(%rcx), %r10
 	mov	QUICK_RESERVED(%r8), %edx
 	shl	$32, %rdx
@@ -285,6 +290,48 @@
 9:	lea	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	RESTORE	%rdi, %rsi, %r8, %r9
+.endm
+
+/*
+ * Records an event with values whose payload, one word, is pushed, and taken from the stack here: r10 = the event's
+ * first word, with TRACE_VALUED_LATE, edx = clock >> 31, rcx = record, r11 = the stack that it is on. The first word is
+ * stored, then the payload, which makes the event whole. A handler in between passes over both, since the cursor moves
+ * last. Where one has ended the chunk, it has closed the payload's word (chunk.c): then nothing is stored there.
+ *
+ * Goes to \done, without a carry; or, as STORE does, to \again: nothing was stored, or only what was given up; also if
+ * the payload looks like a word without an event. Clobbers rax, rdx, r10.
+ */
+.macro	STORE_LATE done, again, lines=0
+	ROOM	%rax, 8(%rax), 8f, \lines
+	mov	STATE_TOKEN(%rcx), %rax
+	cmp	%rax, (%rsp)
+	je	8f
+	cmpxchg	%r10, -8(%rdx)			/* no lock: as of STORE */
+	jne	3f
+2:	RESTORE	%r10
+	cmpxchg	%r10, (%rdx)
+	jne	4f
+5:	addq	$16, STATE_CURSOR(%rcx)		/* relative, as of STORE */
+	jmp	\done
+/* A twin, forked by a handler, may have stored the words: as IF_TWINS. */
+4:	cmp	%r10, %rax
+	jne	\again
+	SELF_AGAIN
+	lea	-8(%rdx), %rax
+	cmp	%rax, STATE_CURSOR(%rcx)
+	je	5b
+	jmp	\again
+	.cfi_adjust_cfa_offset 8
+3:	cmp	%r10, %rax
+	jne	8f
+	SELF_AGAIN
+	lea	-8(%rdx), %rax
+	cmp	%rax, STATE_CURSOR(%rcx)
+	mov	STATE_TOKEN(%rcx), %rax
+	je	2b
+8:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	\again
 .endm
 
 #endif

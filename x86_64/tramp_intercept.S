@@ -199,28 +199,59 @@ tramp_return_\set:
 .ifc	\clock, coarse
 .Lleave_values_read_\set:
 	CLOCK	\clock
+	mov	%r10d, %ecx
+	mov	%eax, %r10d
 	jmp	.Lleave_values_at_\set
 .endif
 	.cfi_adjust_cfa_offset 8
+	.p2align 6				/* measured */
 .Lleave_values_\set:
+	mov	%edx, %ecx
 	RESTORE	%rdx
-	mov	%r10d, %eax
 .ifc	\clock, coarse
 .Lleave_values_at_\set:
 .endif
+	/* ecx = the call's word, as that of an end; edx:r10 = clock, its lower half; r11 = stack */
+	test	$TRAMP_WORD_SILENT, %ecx
+	jnz	.Lleave_values_whole_\set
+	VALUES_OF %ecx, %rcx, .Lleave_values_whole_\set
+	mov	QUICK_END+QUICK_LATE(%rcx), %rax
+	test	%rax, %rax
+	jz	.Lleave_values_not_late_\set
+	or	%rax, %r10
+	bt	$31, %r10			/* edx = clock >> 31, as of WRITE */
+	adc	%edx, %edx
+	mov	32(%rsp), %rax
+	and	QUICK_END+QUICK_FIRST(%rcx), %rax
+	SAVE	%rax
+	SELF_AGAIN
+	STORE_LATE .Lleave_top_\set, .Lleave_values_again_\set, LINES_tsc
+.Lleave_values_again_\set:
+	SELF	.Lleave_values_late_\set
+	CLOCK	\clock
 	shl	$32, %rdx
 	or	%rax, %rdx
-	lea	40(%rsp), %rax
 	movabs	$MIRROR_BASE, %rcx
+	lea	40(%rsp), %rax
 	mov	ENTRY_WORD(%rcx,%rax,2), %ecx
-	test	$TRAMP_WORD_SILENT, %ecx
-	jnz	.Lleave_values_slow_\set
-	VALUES_OF %ecx, QUICK_END, .Lleave_values_slow_\set
+	VALUES_OF %ecx, %r10, .Lleave_values_slow_\set
+	jmp	.Lleave_values_many_\set
+.Lleave_values_not_late_\set:
+	shl	$32, %rdx
+	or	%r10, %rdx
+	mov	%rcx, %r10
+.Lleave_values_many_\set:
+	cmpl	$0, QUICK_END+QUICK_EVENT(%r10)
+	je	.Lleave_values_slow_\set
 	SELF	.Lleave_values_slow_\set
 	mov	%edx, %eax
 	shr	$32, %rdx
 	VALUES_QUICK QUICK_END, .Lleave_values_late_\set, LINES_tsc
 	jmp	.Lleave_top_\set
+.Lleave_values_whole_\set:
+	shl	$32, %rdx
+	or	%r10, %rdx
+	jmp	.Lleave_values_slow_\set
 .Lleave_values_late_\set:
 	CLOCK_APART \clock
 	shl	$32, %rdx
@@ -263,8 +294,29 @@ tramp_return_\set:
 	.cfi_adjust_cfa_offset 8
 .Lenter_values_told_\set:
 	RESTORE	%r9
+	.p2align 6				/* measured */
 .Lenter_values_\set:
-	VALUES_OF 48(%rsp), QUICK_ENTRY, .Lenter_values_slow_\set
+	VALUES_OF 48(%rsp), %r10, .Lenter_values_slow_\set
+	cmpq	$0, QUICK_ENTRY+QUICK_LATE(%r10)
+	je	.Lenter_values_many_\set
+	mov	%rsi, %rax
+	shl	$32, %rax
+	and	QUICK_ENTRY+QUICK_NEXT(%r10), %rax
+	mov	%rdi, %rdx
+	and	QUICK_ENTRY+QUICK_FIRST(%r10), %rdx
+	or	%rdx, %rax
+	SAVE	%rax
+	mov	QUICK_ENTRY+QUICK_LATE(%r10), %r10
+	CLOCK	\clock
+	or	%rax, %r10
+	add	%eax, %eax			/* edx = clock >> 31, as of WRITE */
+	adc	%edx, %edx
+	STORE_LATE .Lenter_go_\set, .Lenter_values_again_\set
+.Lenter_values_again_\set:
+	VALUES_OF 48(%rsp), %r10, .Lenter_values_slow_\set
+.Lenter_values_many_\set:
+	cmpl	$0, QUICK_ENTRY+QUICK_EVENT(%r10)
+	je	.Lenter_values_slow_\set
 	cmpb	$0, QUICK_ENTRY+QUICK_WORDS(%r10)
 	je	.Lenter_values_none_\set
 	SELF	.Lenter_values_slow_\set

@@ -36,7 +36,7 @@
  *
  * Code that finishes a chunk closes it against interrupted code further out on its stack: the word where the next event
  * would have gone, and the words that were passed over, get another value; an entry that is about to be taken back gets
- * its second number; a custom event that is not whole is given up.
+ * its second number; an event of several words that is not whole is given up.
  *
  * Other processes of the family can write to a chunk, or to its words for publishing, whatever they like. So a thread
  * knows by itself what is in its places (struct thread_place), and how far a chunk reaches; of what is shared it reads

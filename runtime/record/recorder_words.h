@@ -4,8 +4,9 @@
  * written whole, or not at all.
  *
  * Of an event with values the first word is stored as a reservation, which readers pass over; then the payload; then
- * the first word once more, as the event. A handler in between makes its events behind it. One that ends the chunk, or
- * forks, has the event written again, elsewhere: whoever ends a chunk gives up what is only reserved there (chunk.c).
+ * the first word once more, as the event. (Trampolines have a shorter way: tramp_calls.h, STORE_LATE.) A handler in
+ * between makes its events behind it. One that ends the chunk, or forks, has the event written again, elsewhere:
+ * whoever ends a chunk gives up what is only reserved there (chunk.c).
  *
  * The calling thread's record, in any context; no lock; async-signal-safe, no libc.
  */

@@ -175,6 +175,19 @@ static bool make_quick(struct tramp_quick *quick, const struct values_part *part
 	return true;
 }
 
+/* The layout has its number, and its code is quick. first: where the first register is that a late payload may have. */
+static void set_event(struct tramp_quick *quick, uint32_t layout, uint8_t first)
+{
+	const uint8_t lower = quick->piece[0], upper = quick->piece[1];
+
+	quick->event = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(layout, quick->words));
+	quick->first = upper == first + 4 ? ~0ull : UINT32_MAX;
+	quick->next = upper == TRAMP_QUICK_RSI ? ~0ull << 32 : 0;
+	if (quick->words == 1 && lower == first && (upper == first + 4 || upper == TRAMP_QUICK_ZERO ||
+							   (first == TRAMP_QUICK_RDI && upper == TRAMP_QUICK_RSI)))
+		quick->late = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(layout, TRACE_VALUED_LATE), 0);
+}
+
 /* f has its numbers. */
 static void set_quick(struct values_function *f, bool has_end)
 {
@@ -185,10 +198,13 @@ static void set_quick(struct values_function *f, bool has_end)
 	if (!f->entry.code)
 		entry->event = TRACE_WORD(TRACE_ENTRY, f->end.event & TRACE_ID_MASK);
 	else if (f->entry.number && has_end && make_quick(entry, &f->entry))
-		entry->event = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(f->entry.number, entry->words));
+		set_event(entry, f->entry.number, TRAMP_QUICK_RDI);
 	if (f->end.number && make_quick(end, &f->end))
-		end->event = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(f->end.number, end->words));
+		set_event(end, f->end.number, TRAMP_QUICK_RAX);
 	entry->plain = !f->end.code;
+	/* That way leaves the mirror as it is. */
+	if (entry->plain)
+		entry->late = 0;
 	entry->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, entry->words));
 	end->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, end->words));
 }

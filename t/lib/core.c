@@ -266,6 +266,8 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 			stack = id;
 		} else if (type == TRACE_VALUED) {
 			struct event event = { .id = id, .tid = tid, .clock = clock, .stack = stack };
+			if (TRACE_IS_LATE(*word) && word + 1 < end && word[1] == chunk->token)
+				reading->damage = "an event whose late payload is not there";
 			word = read_values(reading, event, word, end);
 		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT) {
 			reading->damage = "an unknown type of event";

@@ -46,6 +46,7 @@
  *	values N TIME VALUE...		an event of layout N. VALUE: a number, =TEXT (_ for a blank), or bytes in hex;
  *					fault, unread, null; before one that is cut: cut:
  *	valued N TIME WORD...		... with these words as they are
+ *	late N TIME [WORD]		... with one word that was written late; or that was not written
  *	reserved|given_up - TIME WORD...	one that was not finished
  *	lost N				lost after this chunk: told by the next one and the head
  *	open				this chunk is not finished: used stays 0
@@ -278,6 +279,11 @@ void put_with_payload(uint32_t type, uint32_t id, uint64_t time, const uint64_t 
 		put(payload[i]);
 }
 
+void forget_payload(size_t words)
+{
+	memcpy(chunk + chunk_pos - 8 * words, &(uint64_t){ token() }, sizeof(uint64_t));
+}
+
 /* custom|unfinished TYPE TIME DATA... */
 static void put_custom(char **word, int words)
 {
@@ -303,8 +309,8 @@ static void put_custom(char **word, int words)
 	data[0] = *word[0] == 'c' ? number(word[1]) << 32 | size : 0;
 	size_t room = 1 + (size + 7) / 8;
 	put_with_payload(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, room), time, data, room);
-	if (*word[0] == 'u') /* by now the chunk is begun */
-		memcpy(chunk + chunk_pos - 8 * room, &(uint64_t){ token() }, sizeof(uint64_t));
+	if (*word[0] == 'u')
+		forget_payload(room);
 }
 
 static void end_thread(void)

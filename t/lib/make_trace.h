@@ -33,6 +33,9 @@ void put_event(uint32_t type, uint32_t id, uint64_t time);
 /* One more event, of any type, with so many words behind it. */
 void put_with_payload(uint32_t type, uint32_t id, uint64_t time, const uint64_t *payload, size_t words);
 
+/* The first word of the last payload, which has so many, was not written: it is the chunk's token. */
+void forget_payload(size_t words);
+
 /* The number of a type of event of calls, by its name: "entry". */
 uint32_t type_named(const char *name);
 

@@ -210,6 +210,14 @@ bool values_thread_command(char **word, int words)
 		put_values(word, words);
 		return true;
 	}
+	if (!strcmp(word[0], "late") && (words == 3 || words == 4)) {
+		*payload = words == 4 ? number(word[3]) : 0;
+		put_with_payload(TRACE_VALUED, TRACE_VALUED_ID((uint32_t)number(word[1]), TRACE_VALUED_LATE),
+			number(word[2]) + step, payload, 1);
+		if (words == 3)
+			forget_payload(1);
+		return true;
+	}
 	/* What nobody knows the meaning of, or what was being written. */
 	bool valued = !strcmp(word[0], "valued"), reserved = !strcmp(word[0], "reserved");
 	uint32_t n = (uint32_t)words - 3, id;

@@ -3,8 +3,8 @@
 #
 # Events with values are calls and ends like others: whatever counts and times calls says the same of a trace with
 # values and of one without, plain, dense, in rings and packed, of forked processes, with words between that were never
-# finished; of one whose values were left out, the same as of one that never had any. Values of an unknown layout, and
-# of a chunk that ends among them, are damage.
+# finished, and with payloads that came late, or never; of one whose values were left out, the same as of one that never
+# had any. Values of an unknown layout, and of a chunk that ends among them, are damage.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 
@@ -18,8 +18,14 @@ function event(type, id, time,    layout, text) {
 	print type, id, time >plain
 	if (any(30) == 0)
 		print any(2) ? "reserved -" : "given_up -", time, "0 17 0xffffffffffffffff 0x20000002" >valued
+	if (type " " id == "exit 4") {
+		if (any(10) == 0)
+			print "late 11", time >valued
+		print "late 11", time, any(4) ? any(1000) : 0 >valued
+		return
+	}
 	layout = layouts[type, id]
-	if (!layout || any(5) == 0) {
+	if (!layout || any(5) < bare) {
 		print type, id, time >valued
 		return
 	}
@@ -47,6 +53,7 @@ function calls(events, ids,    depth, id, stack) {
 BEGIN {
 	OFMT = CONVFMT = "%.0f"
 	srand(4)
+	bare = 1 # of five events that could have values
 	while (length(letters) < 2000)
 		letters = letters "abcdefghijklmnopqrstuvwxyz"
 	both("process p100 chunk=65536 flags=1 clock=mono")
@@ -61,13 +68,16 @@ BEGIN {
 		layouts[word[i], word[i + 1]] = (i + 1) / 2
 		print "layout", (i + 1) / 2, word[i], word[i + 1], "fails=-1 text:arg0:path u4:arg1:n i4:-:x" >valued
 	}
+	print "layout 11 exit 4 i8:ret:" >valued
 	time = 2000
 	both("thread 100 main")
 	calls(3000, 5)
 	both("thread 101 dense")
 	both("stream")
 	both("dense")
-	calls(20000, 5)
+	bare = 4 # or dense words take more
+	calls(45000, 5)
+	bare = 1
 	both("plain")
 	both("thread 102 both")
 	both("both")

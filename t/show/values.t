@@ -135,10 +135,12 @@ is "$(shown "$all" "$(seq -s ' ' 1 32)")" "($(seq -s ', ' 1 32))" '32 values'
 	echo 'layout 9 point 5 text:arg0:s'
 	echo 'layout 10 exit 6 p8:ret:'
 	echo 'layout 11 exit 7 p8:ret: errno4:errno:error'
+	echo 'layout 12 exit 1 i8:ret:'
 	cat <<-END
 	thread 100 main
 	values 1 1000 =/etc/hosts 0
 	reserved - 1001 5 6 7
+	late 12 1002
 	values 2 1010 3 2
 	values 1 1020 =/none 0
 	given_up - 1021 0 0xffffffff

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/record/chunk.h"
 #include "runtime/record/filter.h"
 #include "t/lib/core.h"
 #include "t/lib/sanitizers.h"
@@ -269,6 +270,71 @@ static int kinds_of_values(void *unused)
 	return CALL(long (*)(int, long), point)(3, -1) != 2;
 }
 
+/* Results that look like words to which nothing was written, in chunks of which the first holds zeros. */
+static int like_tokens(void *unused)
+{
+	(void)unused;
+	start(0);
+	make_two();
+	for (uint32_t i = 0; i < CALLS; i++) {
+		const struct thread *thread = thread_self();
+		long token = thread ? (long)thread->hot.token : 0;
+		if (CALL(long (*)(int, long), adds)(0, token) != token)
+			return 1;
+	}
+	return 0;
+}
+
+static void test_like_tokens(void)
+{
+	long right = 0, others = 0;
+
+	is_int(core_child(like_tokens, NULL, 60), 0, "results like words to which nothing was written");
+	READ(ENTRY(0), EXIT(0), ENTRY(1), EXIT(1));
+	for (size_t i = 0; i + 1 < reading.count; i += 2) {
+		const struct event *entry = &reading.event[i], *end = entry + 1;
+		right += is_event(entry, ENTRY(0), 2) && is_event(end, EXIT(0), 1) &&
+			 end->value[0] == (entry->value[0] >> 32 | entry->value[1] << 32);
+		others += end->value[0] != 0;
+	}
+	is_int((long)reading.count, 2L * CALLS, "all calls are there");
+	is_int(right, CALLS, "each with its result");
+	ok(others > CALLS / 2, "in chunks that were filled before, too");
+}
+
+/*
+ * A handler's calls end the chunk in which interrupted code has stored an event's first word, and not its late payload:
+ * the code finds no place for that then, and the event is none.
+ */
+static int interrupted(void *unused)
+{
+	const uint64_t event = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(2, TRACE_VALUED_LATE), 0);
+
+	(void)unused;
+	start(0);
+	make_two();
+	CALL(long (*)(int, long), adds)(1, 2);
+	const struct thread *thread = thread_self();
+	const struct trace_chunk *chunk = thread->chunk;
+	uint64_t token = thread->hot.token, *at = (uint64_t *)(uintptr_t)thread->hot.cursor;
+	if (chunk_store((uint64_t)(uintptr_t)at, token, event | (uint32_t)at[-2]) != token)
+		return 1;
+	while (thread->chunk == chunk)
+		CALL(long (*)(int, long), handled)(3, 4);
+	if (TRACE_TYPE_OF(*at) != TRACE_CONTROL ||
+		TRACE_ID_OF(*at) != TRACE_CONTROL_ID(TRACE_GIVEN_UP, 1) ||
+		chunk_store((uint64_t)(uintptr_t)(at + 1), token, 5) == token)
+		return 2;
+	return 0;
+}
+
+static void test_interrupted(void)
+{
+	is_int(core_child(interrupted, NULL, 60), 0, "a late payload that does not come before the chunk ends");
+	READ(ENTRY(0), EXIT(0), ENTRY(1), EXIT(1));
+	is_int((long)reading.given_up, 1, "is of an event that is given up");
+}
+
 /* With a coarse clock, other functions' events have the reading of one before them. */
 static int with_coarse(void *unused)
 {
@@ -427,6 +493,8 @@ int main(void)
 	test_left_out(0);
 	test_left_out(1);
 	test_too_short();
+	test_like_tokens();
+	test_interrupted();
 	test_coarse();
 	test_stack();
 	test_kinds_of_values();

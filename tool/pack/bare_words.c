@@ -15,6 +15,7 @@
 struct words {
 	uint64_t in[BLOCK], out[BLOCK]; /* of a block there remain no more words than it had */
 	uint64_t keep, leave;		/* payload words that follow */
+	uint64_t held; /* what remains of an event if its late payload has come; or 0 */
 	bool over;			/* a word that is not known */
 };
 
@@ -53,7 +54,9 @@ static bool bare_word(const struct bare_chunk *chunk, struct words *words, uint6
 		words->leave = TRACE_VALUED_WORDS(id);
 		event = chunk->event_of(chunk->source, TRACE_VALUED_LAYOUT(id));
 		*to = (uint64_t)event << 32 | (uint32_t)word;
-		return event;
+		if (event && TRACE_IS_LATE(word))
+			words->held = *to;
+		return event && !words->held;
 	case TRACE_CONTROL:
 		*(is_known(id) ? &words->keep : &words->leave) = TRACE_CONTROL_WORDS(id);
 		return is_known(id);
@@ -73,6 +76,9 @@ static size_t take(const struct bare_chunk *chunk, struct words *words, size_t h
 	for (size_t i = 0; i < have && !words->over; i++) {
 		if (words->leave) {
 			words->leave--;
+			if (words->held && words->in[i] != chunk->head.token)
+				words->out[n++] = words->held;
+			words->held = 0;
 		} else if (words->keep) {
 			words->keep--;
 			words->out[n++] = words->in[i];

@@ -220,6 +220,7 @@ static void begin(struct xaudit_read_follow *f, struct read_follow_thread *t, co
 	t->pos = chunk->head.head_size;
 	t->hole = 0;
 	t->decoder.time = chunk->head.clock;
+	t->decoder.token = chunk->token;
 	t->decoder.now = 0; /* self time never goes back */
 	change_stack(f, t, chunk->head.stack & TRACE_ID_MASK);
 }

@@ -55,9 +55,10 @@ size_t read_chunk_settled(const struct read_chunk *chunk, const uint64_t *words,
 		size_t payload = TRACE_PAYLOAD_OF(word);
 		bool first = payload && good + 1 < whole && TRACE_TYPE_OF(word) == TRACE_CONTROL &&
 			     read_chunk_is_unwritten(chunk, words[good + 1]);
+		first |= TRACE_IS_LATE(word) && good + 1 < whole && words[good + 1] == chunk->token;
 		/*
 		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
-		 * first word tells; where values are not written, their event's word does.
+		 * first word tells; where values are not written, their event's word does, or they are late.
 		 */
 		if ((first || read_decode_is_hole(word) || read_decode_is_reserved(word)) &&
 			*hole != pos + good * 8) {

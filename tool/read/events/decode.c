@@ -65,7 +65,10 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 	return READ_DECODED_CUSTOM;
 }
 
-/* Looks at the event with values at d->at. Where the chunk is cut off it has those that are there. */
+/*
+ * Looks at the event with values at d->at. Where the chunk is cut off it has those that are there. Where a late payload
+ * has not come, it is none.
+ */
 static enum read_decoded look_at_values(struct read_decoder *d)
 {
 	uint32_t id = TRACE_ID_OF(d->words[d->at]), words = TRACE_VALUED_WORDS(id);
@@ -73,6 +76,7 @@ static enum read_decoded look_at_values(struct read_decoder *d)
 
 	if (words > here && words - here <= d->rest)
 		return READ_DECODED_MORE;
+	bool late = TRACE_IS_LATE(d->words[d->at]) && here && d->words[d->at + 1] == d->token;
 	uint32_t event = d->event_of ? d->event_of(d->source, TRACE_VALUED_LAYOUT(id)) : READ_DECODE_UNKNOWN;
 	if (event == READ_DECODE_UNKNOWN)
 		damage(d, "an event has values by a layout that meta does not have");
@@ -83,7 +87,7 @@ static enum read_decoded look_at_values(struct read_decoder *d)
 		.flawed = id & TRACE_VALUED_FLAWED,
 		.event = event,
 	};
-	bool told = event > READ_DECODE_LOST && !(words > here && d->changing);
+	bool told = event > READ_DECODE_LOST && !late && !(words > here && d->changing);
 	move_over(d, 1 + (uint64_t)words);
 	d->values.last = told ? d->at - 1 : SIZE_MAX;
 	d->valued += told;

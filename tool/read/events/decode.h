@@ -83,6 +83,7 @@ struct read_decoder {
 
 	/* The thread record; kept from block to block. */
 	uint64_t time; /* ticks, as the last event says; where a chunk begins, the chunk's clock */
+	uint64_t token; /* the chunk's */
 	uint32_t tid;
 	int signal;		     /* of the last READ_DECODED_CRASH */
 	uint64_t now;		     /* the latest so far; not beside `time`: gcc would keep both in one register */

@@ -53,6 +53,7 @@ static void begin_chunk(struct read_events *events)
 	struct read_decoder *d = &events->decoder;
 
 	d->time = s->chunk.head.clock;
+	d->token = s->chunk.token;
 	events->gap = s->chunks.gap;
 	events->missing = s->chunks.overwritten - events->told;
 	events->told = s->chunks.overwritten;

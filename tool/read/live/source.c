@@ -68,6 +68,7 @@ static void begin(struct read_source *s, const struct read_chunk *chunk)
 		be_due(s, READ_SOURCE_STACK);
 	s->decoder.stack = stack;
 	s->decoder.time = head->clock;
+	s->decoder.token = chunk->token;
 	s->chunk = *chunk;
 	s->begun = true;
 	s->pos = head->head_size;
