@@ -70,7 +70,7 @@
  * where a signal handler interrupted the recorder: take the maximum. After a word of TRACE_CONTROL come its payload
  * words. A first payload word that is 0, or a hole whose low half is TRACE_TOKEN, was not written: its writer was
  * killed, or interrupted and never resumed. A word of TRACE_VALUED has a payload, too, which is whole: until it is,
- * TRACE_RESERVED stands there; or, where it has TRACE_VALUED_LATE, the chunk's token in its payload.
+ * TRACE_RESERVED stands there; or, where it has TRACE_VALUED_LATE, the chunk's token in its payload's first word.
  *
  * Each stack has its own open calls, whichever threads run on it (coroutines, handlers of signals): an end belongs to a
  * call on the stack where the event is. Stacks have numbers from 1 on. A number stands for one stack in one process: a
@@ -83,6 +83,7 @@
 #include <stdint.h> /* uint64_t */
 
 #include "format/reasons.h"
+#include "format/valued.h"
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
 #define TRACE_VERSION 2
@@ -150,20 +151,6 @@ enum trace_event_type {
 #define TRACE_CONTROL_ID(subtype, words) ((uint32_t)(subtype) | (uint32_t)(words) << 8)
 #define TRACE_CONTROL_SUBTYPE(id)     ((id) & 0xff)
 #define TRACE_CONTROL_WORDS(id)	      ((id) >> 8)
-
-/*
- * The id of TRACE_VALUED: number of the layout (TRACE_REC_LAYOUT), payload words, and whether states come first. KEPT
- * is what TRACE_ENTRY_KEPT is to TRACE_ENTRY.
- */
-#define TRACE_LAYOUT_BITS 18
-#define TRACE_LAYOUT_MAX  ((1u << TRACE_LAYOUT_BITS) - 1)
-#define TRACE_VALUED_FLAWED (1u << (TRACE_ID_BITS - 1))
-#define TRACE_VALUED_KEPT   (1u << (TRACE_ID_BITS - 2))
-#define TRACE_VALUED_ID(layout, words)	((uint32_t)(layout) << 8 | (uint32_t)(words))
-#define TRACE_VALUED_LAYOUT(id)		((id) >> 8 & TRACE_LAYOUT_MAX)
-#define TRACE_VALUED_WORDS(id)		((id) & 0xff ? (id) & 0xff : 1)
-#define TRACE_VALUED_LATE		0 /* in place of 1 payload word */
-#define TRACE_IS_LATE(event)		(TRACE_TYPE_OF(event) == TRACE_VALUED && !(TRACE_ID_OF(event) & 0xff))
 
 /* Words that follow this one as its payload. They may not be there yet. */
 #define TRACE_PAYLOAD_OF(event)                                                                    \

@@ -309,6 +309,9 @@ CONTRACT uint32_t tramp_handle_xray_tail(
 /* ---- Values ---- */
 
 #define TRAMP_QUICK_PIECES 12
+#define TRAMP_TEXT_MOST	   64 /* longer texts are for C */
+#define TRAMP_PLACE_COUNT  8  /* 4 bytes there */
+#define TRAMP_PLACE_FIRST  16
 
 /*
  * An end of calls whose event trampolines record themselves, since its values are registers, as they are: `words` words
@@ -321,6 +324,14 @@ struct tramp_quick {
 	 * (rsi), moved up by 32.
 	 */
 	uint64_t late, first, next;
+	/*
+	 * Not 0: the payload is a text, whose address piece[0] tells, and comes late; this is the event's word then,
+	 * for a payload of one word, moved up by 32. place leads to the memory that is the load's: where
+	 * TRAMP_PLACE_COUNT says how many segments follow, and TRAMP_PLACE_FIRST is the first one's begin and end;
+	 * *place NULL: it is not known.
+	 */
+	uint64_t text;
+	const void *const *place;
 	uint32_t event;	   /* the event's word; 0: C records it */
 	uint32_t reserved; /* that of its reservation */
 	uint8_t words;	   /* 0: it has no values */

@@ -67,6 +67,8 @@
 #define MIRROR_LOW  (MIRROR_BASE + 2 * 0x780000000000ull)
 #define MIRROR_HIGH (MIRROR_BASE + 2 * 0x800000000000ull)
 
+#define MAIN_STACK 1 /* as stack.native */
+
 struct stack {
 	struct tramp_stack hot; /* first: tramp_state.stack points at it */
 	uint64_t low, high;	/* its slots, but for gaps: low ... high-1. Both 0: it has none any more */
@@ -82,7 +84,7 @@ struct stack {
 		uint64_t parent;
 		uint64_t aside; /* while it is set aside: see mirror_replace(): top at that moment */
 	};
-	uint64_t native; /* for a thread's own stack its %fs base; 1: the main thread's; 0: any other stack */
+	uint64_t native; /* for a thread's own stack its %fs base; MAIN_STACK: the main thread's; 0: any other stack */
 	uint32_t tid, generation; /* of runner, and of the process (runtime/base/identity.h): relaxed, too */
 	uint64_t freed;		  /* round in which it was given back, or how else it has no range; 0: in use */
 	uint32_t number;	  /* in the trace, no other stack's of the process. Relaxed; lock held to write */

@@ -12,7 +12,6 @@
 #include "x86_64/stack_pages.h"
 
 #define PAGE	   STACK_PAGE
-#define MAIN_STACK 1 /* as stack.native */
 #define MOST_ABOVE 256 /* a few stacks share a page: no walk along `above` goes on for longer, whatever it meets */
 
 /* Values of stack.freed beside rounds. */

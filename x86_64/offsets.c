@@ -12,6 +12,7 @@
 
 #include "format/trace.h"
 #include "x86_64/contract.h"
+#include "x86_64/mirror.h"
 #include "x86_64/remote.h"
 #include "x86_64/stub.h"
 #include "x86_64/tramp.h"
@@ -120,6 +121,15 @@ void offsets(void)
 	NUMBER(QUICK_LATE, offsetof(struct tramp_quick, late));
 	NUMBER(QUICK_FIRST, offsetof(struct tramp_quick, first));
 	NUMBER(QUICK_NEXT, offsetof(struct tramp_quick, next));
+	NUMBER(QUICK_TEXT, offsetof(struct tramp_quick, text));
+	NUMBER(QUICK_PLACE, offsetof(struct tramp_quick, place));
+	NUMBER(TEXT_MOST, TRAMP_TEXT_MOST);
+	NUMBER(PLACE_COUNT, TRAMP_PLACE_COUNT);
+	NUMBER(PLACE_FIRST, TRAMP_PLACE_FIRST);
+	NUMBER(WHOLE_HIGH, offsetof(struct stack, high));
+	NUMBER(WHOLE_PARENT, offsetof(struct stack, parent));
+	NUMBER(WHOLE_NATIVE, offsetof(struct stack, native));
+	NUMBER(WHOLE_MAIN, MAIN_STACK);
 	NUMBER(QUICK_EVENT, offsetof(struct tramp_quick, event));
 	NUMBER(QUICK_RESERVED, offsetof(struct tramp_quick, reserved));
 	NUMBER(QUICK_WORDS, offsetof(struct tramp_quick, words));

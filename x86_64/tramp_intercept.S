@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Trampolines of calls whose return is intercepted, and of those that are recorded at the entry only. */
 #include "x86_64/tramp_calls.h"
+#include "x86_64/tramp_text.h"
 
 	.text
 
@@ -325,10 +326,15 @@ tramp_return_\set:
 	lea	56(%rsp), %rdx
 	movabs	$MIRROR_BASE, %rax
 	andl	$~TRAMP_WORD_VALUES, ENTRY_WORD(%rax,%rdx,2)
-1:	CLOCK	\clock
+1:	cmpq	$0, QUICK_ENTRY+QUICK_TEXT(%r10)
+	jne	.Lenter_values_text_\set
+	CLOCK	\clock
 	VALUES_QUICK QUICK_ENTRY, .Lenter_values_slow_\set
 	clc					/* as behind .Lenter_full */
 	jmp	.Lenter_go_\set
+	.p2align 6				/* measured */
+.Lenter_values_text_\set:
+	VALUES_TEXT \clock, .Lenter_go_\set, .Lenter_values_slow_\set
 .Lenter_values_none_\set:
 	SELF	.Lenter_values_slow_\set
 	mov	48(%rsp), %r10d

@@ -96,7 +96,8 @@ static void close_holes(uint64_t token, uint64_t from, uint64_t end)
 		word = chunk_store(at, token, CHUNK_CLOSED);
 		if (TRACE_IS_LATE(word) && at + 8 < end && chunk_store(at + 8, token, CHUNK_CLOSED) == token)
 			*(uint64_t *)(uintptr_t)at =
-				TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, 1), word);
+				TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, TRACE_PAYLOAD_OF(word)),
+					word);
 		if (TRACE_TYPE_OF(word) != TRACE_CONTROL)
 			continue;
 		if (TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_CUSTOM && at + 8 < end)

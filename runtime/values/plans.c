@@ -185,7 +185,23 @@ static void set_event(struct tramp_quick *quick, uint32_t layout, uint8_t first)
 	quick->next = upper == TRAMP_QUICK_RSI ? ~0ull << 32 : 0;
 	if (quick->words == 1 && lower == first && (upper == first + 4 || upper == TRAMP_QUICK_ZERO ||
 							   (first == TRAMP_QUICK_RDI && upper == TRAMP_QUICK_RSI)))
-		quick->late = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(layout, TRACE_VALUED_LATE), 0);
+		quick->late = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(layout, TRACE_VALUED_LATE(1)), 0);
+}
+
+_Static_assert(TRAMP_PLACE_COUNT == offsetof(struct values_place, segments), "as trampolines have it");
+_Static_assert(TRAMP_PLACE_FIRST == offsetof(struct values_place, segment[0].low), "as above");
+_Static_assert(TRAMP_PLACE_FIRST + 8 == offsetof(struct values_place, segment[0].high), "as above");
+_Static_assert(sizeof(struct values_segment) == 16, "as above");
+
+/* Does the code put a text at an address in a register, and nothing more? Then that is where trampolines find it. */
+static uint8_t text_place(const uint8_t *code)
+{
+	const uint32_t most = code[3] | (uint32_t)code[4] << 8;
+
+	return code[0] == VALUES_REGISTER && code[2] == VALUES_PUT_TEXT && most >= TRAMP_TEXT_MOST &&
+			       code[5] == VALUES_END
+		       ? quick_place(code[1])
+		       : 0;
 }
 
 /* f has its numbers. */
@@ -199,6 +215,13 @@ static void set_quick(struct values_function *f, bool has_end)
 		entry->event = TRACE_WORD(TRACE_ENTRY, f->end.event & TRACE_ID_MASK);
 	else if (f->entry.number && has_end && make_quick(entry, &f->entry))
 		set_event(entry, f->entry.number, TRAMP_QUICK_RDI);
+	else if (f->entry.number && has_end && text_place(f->entry.code)) {
+		entry->piece[0] = text_place(f->entry.code);
+		entry->event = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(f->entry.number, TRACE_VALUED_LATE(1)));
+		entry->text = (uint64_t)entry->event << 32;
+		entry->words = 1;
+		entry->place = (const void *const *)&f->set->place;
+	}
 	if (f->end.number && make_quick(end, &f->end))
 		set_event(end, f->end.number, TRAMP_QUICK_RAX);
 	entry->plain = !f->end.code;

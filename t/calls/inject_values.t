@@ -85,6 +85,30 @@ done
 export MOVES=1
 both 'one call, by a coarse clock' '-w 16' 'skip=18 off=0.3' call --clock coarse
 unset MOVES
+text() {
+	cat >values.conf <<-'END'
+		[context counted]
+		context = string:s:arg1 ret
+		[context tailing]
+		context = string:s:arg1
+		[context __ubsan_point]
+		context = string:s:arg1
+	END
+	cat >expected <<-END
+		entry counted \(\) s="a text of 21 letters."
+		exit counted  = 11
+		entry tailing \(\) s="a text of 21 letters."
+		entry __ubsan_point \(\) s="a text of 21 letters."
+	END
+	export TEXT='a text of 21 letters.'
+}
+text
+all 'text, one call' '' '' call -c values.conf
+every jump 'text, one call' '' '' call -c values.conf
+every fork 'text, one call' '' '' call -c values.conf
+all 'text, an entry alone' '' what=__ubsan_point point -c values.conf
+all 'text, a chunk that is full' "-b recorder_try_slowly $few" '' fill -c values.conf
+unset TEXT
 export TASK=1
 quick
 every task 'quick, one call' '' '' call -c values.conf

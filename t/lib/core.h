@@ -69,7 +69,7 @@ int core_stubs(struct stub_pages *pages, uint64_t wanted, uint64_t text_low, uin
 /* Number of chunks of a thread's flight recorder, after core_start(). */
 #define CORE_RING_CHUNKS 8
 
-#define CORE_VALUES 4
+#define CORE_VALUES 10
 
 /* What events with these layouts are: TRACE_WORD(). */
 extern uint32_t core_layouts[64];

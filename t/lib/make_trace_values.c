@@ -212,7 +212,7 @@ bool values_thread_command(char **word, int words)
 	}
 	if (!strcmp(word[0], "late") && (words == 3 || words == 4)) {
 		*payload = words == 4 ? number(word[3]) : 0;
-		put_with_payload(TRACE_VALUED, TRACE_VALUED_ID((uint32_t)number(word[1]), TRACE_VALUED_LATE),
+		put_with_payload(TRACE_VALUED, TRACE_VALUED_ID((uint32_t)number(word[1]), TRACE_VALUED_LATE(1)),
 			number(word[2]) + step, payload, 1);
 		if (words == 3)
 			forget_payload(1);

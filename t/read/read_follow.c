@@ -144,13 +144,13 @@ static void follow_it(struct xaudit_read_trace *trace)
 	is_str(text(look_at(inner, "inner")), "0 0 0 0", "an event whose values are being written is waited for");
 	*reserved = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(1, 1), 3220);
 	is_str(text(look_at(inner, "inner")), "2 1 0 20", "and seen when they are");
-	put(TRACE_VALUED, TRACE_VALUED_ID(1, TRACE_VALUED_LATE), 3242);
+	put(TRACE_VALUED, TRACE_VALUED_ID(1, TRACE_VALUED_LATE(1)), 3242);
 	uint64_t *late = word++;
 	put(TRACE_EXIT, 2, 3243);
 	is_str(text(look_at(inner, "inner")), "0 0 0 0", "so is an event whose payload comes late");
 	*late = 7;
 	is_str(text(look_at(inner, "inner")), "2 1 0 1", "and it is seen with that");
-	put(TRACE_VALUED, TRACE_VALUED_ID(1, TRACE_VALUED_LATE), 3244);
+	put(TRACE_VALUED, TRACE_VALUED_ID(1, TRACE_VALUED_LATE(1)), 3244);
 	word++;
 	put(TRACE_POINT, 2, 3246);
 	look_at(inner, "inner");

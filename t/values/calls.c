@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/record/chunk.h"
@@ -270,6 +271,77 @@ static int kinds_of_values(void *unused)
 	return CALL(long (*)(int, long), point)(3, -1) != 2;
 }
 
+/* ---- texts: of all lengths, on the stack, and up to the end of what is the load's ---- */
+
+#define LENGTHS	81 /* from 0 on; from TRAMP_TEXT_MOST on texts are cut */
+#define PAGE	4096ul
+
+static __attribute__((noinline)) long length(const char *text, long b)
+{
+	return (long)strlen(text) + b;
+}
+
+static char letter(int i)
+{
+	return (char)('a' + i % 26);
+}
+
+static int texts(void *unused)
+{
+	struct values_place place = { .segments = 2 };
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char room[16 + LENGTHS + 1], *text;
+
+	(void)unused;
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE))
+		return 1;
+	start(0);
+	begin_plan(1);
+	made.head.function[0].entry = PART(1, ARGUMENT1, VALUES_PUT_TEXT, TRAMP_TEXT_MOST, 0);
+	end_plan();
+	place.segment[0] = (struct values_segment){ 1, 2 };
+	place.segment[1] = (struct values_segment){ (uint64_t)(uintptr_t)pages, (uint64_t)(uintptr_t)pages + PAGE };
+	values_set_place(sets, &place);
+	adds = traced(0, TRAMP_INTERCEPT, length);
+	for (int n = 0; n < LENGTHS; n++)
+		for (int way = 0; way < 3; way++) {
+			text = way == 0 ? room + n % 16 : way == 1 ? pages + n : pages + PAGE - n - 1;
+			memset(room, '!', sizeof(room));
+			memset(pages, '!', PAGE);
+			for (int i = 0; i < n; i++)
+				text[i] = letter(i);
+			text[n] = '\0';
+			if (CALL(long (*)(const char *, long), adds)(text, 5) != n + 5)
+				return 2;
+		}
+	return 0;
+}
+
+static void test_texts(void)
+{
+	long right = 0, cut = 0;
+
+	is_int(core_child(texts, NULL, 60), 0, "texts of all lengths");
+	READ(ENTRY(0));
+	for (size_t i = 0; i < reading.count; i++) {
+		const struct event *event = &reading.event[i];
+		int n = (int)(i / 2 / 3), size = n < TRAMP_TEXT_MOST ? n : TRAMP_TEXT_MOST;
+		uint8_t bytes[8 * CORE_VALUES] = { VALUES_CUT }, *to = bytes + (n >= TRAMP_TEXT_MOST);
+		if (event->type != TRACE_ENTRY)
+			continue;
+		to[0] = (uint8_t)size;
+		to[1] = 0;
+		for (int k = 0; k < size; k++)
+			to[2 + k] = (uint8_t)letter(k);
+		right += event->words == (uint32_t)(to - bytes + 2 + size + 7) / 8 &&
+			 !memcmp(event->value, bytes, 8 * event->words);
+		cut += event->flawed;
+	}
+	is_int((long)reading.count, 2L * 3 * LENGTHS, "all calls are there");
+	is_int(right, 3L * LENGTHS, "each with its text");
+	is_int(cut, 3L * (LENGTHS - TRAMP_TEXT_MOST), "and of those that are cut that is told");
+}
+
 /* Results that look like words to which nothing was written, in chunks of which the first holds zeros. */
 static int like_tokens(void *unused)
 {
@@ -308,7 +380,7 @@ static void test_like_tokens(void)
  */
 static int interrupted(void *unused)
 {
-	const uint64_t event = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(2, TRACE_VALUED_LATE), 0);
+	const uint64_t event = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(2, TRACE_VALUED_LATE(1)), 0);
 
 	(void)unused;
 	start(0);
@@ -493,6 +565,7 @@ int main(void)
 	test_left_out(0);
 	test_left_out(1);
 	test_too_short();
+	test_texts();
 	test_like_tokens();
 	test_interrupted();
 	test_coarse();
