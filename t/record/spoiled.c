@@ -29,6 +29,7 @@
 static struct {
 	uint64_t rounds, events;
 	unsigned changed;
+	int ready; /* the second child of at_once() records */
 } *told;
 
 static const uint64_t all = ~0ull;
@@ -125,6 +126,35 @@ static void *work(void *argument)
 	return NULL;
 }
 
+static void scribble_on(void)
+{
+	uint64_t state = RANDOM_BEGIN + 5;
+
+	for (;;) {
+		scribble(shared_start(), shared_end(), &state, canaries);
+		struct trace_head *head = pool_address(0);
+		/* What helps the others to go on now and then. */
+		head->places = 40 + (uint32_t)(random_number(&state) % 400);
+		usleep(500);
+	}
+}
+
+/* A child that records. Returns its id when it has a place in meta: with a spoiled directory there may be none. */
+static pid_t fork_worker(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		__atomic_store_n(&told->ready, thread_get() ? 1 : -1, __ATOMIC_RELAXED); /* relaxed: a flag alone */
+		if (told->ready > 0)
+			work((void *)(uintptr_t)7);
+		_exit(told->ready < 0 || scribble_changed(canaries));
+	}
+	for (int i = 0; child > 0 && i < 30000 && !__atomic_load_n(&told->ready, __ATOMIC_RELAXED); i++)
+		usleep(1000); /* relaxed, as above */
+	return child;
+}
+
 /* At the same time: by a forked child, while two threads and another child go on. */
 static int at_once(void *argument)
 {
@@ -134,24 +164,12 @@ static int at_once(void *argument)
 
 	(void)argument;
 	begin();
-	for (uint64_t i = 0; i < 2; i++) {
-		child[i] = fork();
-		if (child[i] < 0)
-			return 91;
-		if (child[i])
-			continue;
-		uint64_t state = RANDOM_BEGIN + 5;
-		if (i)
-			work((void *)(uintptr_t)7);
-		for (uint64_t n = 0; !i; n++) {
-			scribble(shared_start(), shared_end(), &state, canaries);
-			struct trace_head *head = pool_address(0);
-			/* What helps the others to go on now and then. */
-			head->places = 40 + (uint32_t)(random_number(&state) % 400);
-			usleep(500);
-		}
-		_exit(scribble_changed(canaries) != 0);
-	}
+	child[1] = fork_worker();
+	child[0] = fork();
+	if (child[0] < 0 || child[1] < 0)
+		return 91;
+	if (!child[0])
+		scribble_on();
 	for (uintptr_t i = 0; i < 2; i++)
 		if (pthread_create(&thread[i], NULL, work, (void *)i))
 			return 92;
