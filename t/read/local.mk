@@ -9,8 +9,8 @@ dist_check_SCRIPTS += t/read/damaged.t t/read/family_read.t t/read/foreign.t t/r
 	t/read/report_jobs.t t/read/report_long.t t/read/valued.t
 EXTRA_DIST += t/read/cut.c t/read/grow_record.c t/read/reader_live_program.c t/read/swap_at.c
 check_PROGRAMS += t/read/dense.u t/read/hash.u t/read/histogram.u t/read/pack_block.u t/read/pack_fuzz.u \
-	t/read/read_follow.u t/read/read_memory.u t/read/read_public.u t/read/read_values.u t/read/reader_copies.u \
-	t/read/reader_fuzz.u \
+	t/read/read_follow.u t/read/read_live.u t/read/read_memory.u t/read/read_public.u t/read/read_values.u \
+	t/read/reader_copies.u t/read/reader_fuzz.u \
 	t/read/reader_live.u t/read/sched_read.u t/read/trace_file.u
 
 t_read_dense_u_SOURCES = t/read/dense.c
@@ -30,6 +30,9 @@ t_read_pack_fuzz_u_LDADD = tool/read/libread.la
 
 t_read_read_follow_u_SOURCES = t/read/read_follow.c t/lib/written.h
 t_read_read_follow_u_LDADD = tool/read/libread.la
+
+t_read_read_live_u_SOURCES = t/read/read_live.c t/lib/written.h
+t_read_read_live_u_LDADD = tool/read/libread.la
 
 t_read_read_memory_u_SOURCES = t/read/read_memory.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
 t_read_read_memory_u_LDADD = tool/read/libread.la

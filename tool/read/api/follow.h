@@ -4,6 +4,7 @@
 
 #include "tool/read/api/api.h"
 #include "tool/read/events/calls.h"
+#include "tool/read/events/chunk_words.h"
 #include "tool/read/events/chunks.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/events/stacks.h"
@@ -22,7 +23,7 @@ struct read_follow_thread {
 	bool begun;
 	struct read_chunk chunk; /* the present chunk */
 	uint64_t pos;	    /* of the next word, from where it begins */
-	uint64_t hole;	    /* position of a zero that words came after; 0: none */
+	struct read_chunk_hole hole; /* if words are behind it: waited for until the next look */
 	unsigned laps; /* in this look */
 	uint64_t last; /* up to where self time was given out */
 	struct read_decoder decoder;

@@ -218,7 +218,7 @@ static void begin(struct xaudit_read_follow *f, struct read_follow_thread *t, co
 	t->begun = true;
 	t->chunk = *chunk;
 	t->pos = chunk->head.head_size;
-	t->hole = 0;
+	t->hole = (struct read_chunk_hole){ 0 };
 	t->decoder.time = chunk->head.clock;
 	t->decoder.token = chunk->token;
 	t->decoder.now = 0; /* self time never goes back */
@@ -346,7 +346,7 @@ static bool read_block(struct xaudit_read_follow *f, struct read_follow_thread *
 		skip_to_end(f, t);
 		return false;
 	}
-	while (have && read_chunk_is_unwritten(&t->chunk, words[have - 1]))
+	while (have && !t->chunk.head.used && read_chunk_is_unwritten(&t->chunk, words[have - 1]))
 		have--;
 	if (t->chunk.head.used || newer)
 		good = have;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tool/base/now.h"
 #include "tool/read/events/chunks.h"
 #include "tool/read/events/decode.h"
 #include "tool/read/events/dense.h"
@@ -45,24 +46,33 @@ bool read_chunk_again(struct read_chunk *chunk)
 	return true;
 }
 
+/* Is a word at that position, where something is missing, to be waited for? */
+static bool is_awaited(struct read_chunk_hole *hole, uint64_t pos, bool is_last)
+{
+	uint64_t now = tool_now();
+
+	if (hole->pos == pos)
+		return is_last || now - hole->since < hole->after;
+	hole->pos = pos;
+	hole->since = now;
+	return true;
+}
+
 size_t read_chunk_settled(const struct read_chunk *chunk, const uint64_t *words, size_t have, size_t whole,
-	uint64_t pos, uint64_t *hole, bool *wait)
+	uint64_t pos, struct read_chunk_hole *hole, bool *wait)
 {
 	size_t good = 0;
 
 	while (good < have) {
 		uint64_t word = words[good];
 		size_t payload = TRACE_PAYLOAD_OF(word);
-		bool first = payload && good + 1 < whole && TRACE_TYPE_OF(word) == TRACE_CONTROL &&
+		/* In a payload, only the first word tells; where values are not written, their event's word does. */
+		bool first = good + 1 < whole && read_decode_has_last(word) &&
 			     read_chunk_is_unwritten(chunk, words[good + 1]);
 		first |= TRACE_IS_LATE(word) && good + 1 < whole && words[good + 1] == chunk->token;
-		/*
-		 * A zero with words after it: a hole, if it still is zero at the next look. In a payload, only the
-		 * first word tells; where values are not written, their event's word does, or they are late.
-		 */
-		if ((first || read_decode_is_hole(word) || read_decode_is_reserved(word)) &&
-			*hole != pos + good * 8) {
-			*hole = pos + good * 8;
+		/* A hole that was closed (CHUNK_CLOSED of the recorder's) is neither 0 nor the token. */
+		bool missing = first || read_chunk_is_unwritten(chunk, word) || read_decode_is_reserved(word);
+		if (missing && is_awaited(hole, pos + good * 8, good + 1 + payload >= have)) {
 			*wait = true;
 			break;
 		}

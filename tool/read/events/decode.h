@@ -157,6 +157,15 @@ static inline bool read_decode_is_hole(uint64_t word)
 	return TRACE_TYPE_OF(word) == TRACE_HOLE;
 }
 
+/* Is it a control word whose first word of payload is written last? */
+static inline bool read_decode_has_last(uint64_t word)
+{
+	uint32_t id = TRACE_ID_OF(word);
+
+	return TRACE_TYPE_OF(word) == TRACE_CONTROL && TRACE_CONTROL_WORDS(id) &&
+	       TRACE_CONTROL_SUBTYPE(id) != TRACE_GIVEN_UP;
+}
+
 /* Is an event with values being written there, or was its writer stopped? */
 static inline bool read_decode_is_reserved(uint64_t word)
 {

@@ -253,7 +253,10 @@ static void fill_heap(struct read_live *live)
 
 		for (unsigned k = 0; k < process->records && !process->over; k++) {
 			struct live_record *record = process->record[k];
-			if (!record || !read_source_next(&record->source))
+			if (!record)
+				continue;
+			record->source.ended = process->last;
+			if (!read_source_next(&record->source))
 				continue;
 			if (live->heaped == live->room) {
 				unsigned room = live->room ? 2 * live->room : 64;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "tool/read/damage/memory.h"
-#include "tool/read/events/chunk_words.h"
 #include "tool/read/process_load.h"
 #include "tool/read/values/layout.h"
 
@@ -14,6 +13,7 @@
 #define LATER	64  /* ... of which so many */
 #define TRIES	8   /* to read a block of a chunk that is overwritten meanwhile, before the next look */
 #define GLANCE	64  /* words */
+#define HOLE_NS 500000000u /* ns: a handler that interrupted a writer, and calls functions itself, may take so long */
 #define GLANCES 8   /* looks at a chunk that does not grow, before there is one at what is behind it */
 
 static uint32_t event_of(void *process, uint32_t number)
@@ -72,7 +72,7 @@ static void begin(struct read_source *s, const struct read_chunk *chunk)
 	s->chunk = *chunk;
 	s->begun = true;
 	s->pos = head->head_size;
-	s->hole = 0;
+	s->hole = (struct read_chunk_hole){ .after = HOLE_NS };
 	s->done = false;
 	s->missed = 0;
 }
@@ -173,10 +173,10 @@ static size_t look(struct read_source *s, bool over)
 	size_t whole = read_words(s, s->words, ROOM, s->pos), have = whole, good;
 	bool wait = false;
 
+	if (over)
+		return whole;
 	while (have && read_chunk_is_unwritten(&s->chunk, s->words[have - 1]))
 		have--;
-	if (over)
-		return whole == ROOM ? whole : have;
 	good = read_chunk_settled(&s->chunk, s->words, have, whole, s->pos, &s->hole, &wait);
 	/* Zeros at the end may be data of a custom event; if it is not here as a whole, the decoder leaves it. */
 	return good < whole ? good : whole;
@@ -238,7 +238,7 @@ static bool next_block(struct read_source *s)
 	if (s->done)
 		return go_on(s);
 	/* A thread that never finishes its chunk, though it has begun another one, is rare, and so is the question. */
-	if (!left && is_idle(s) && ++s->idle % GLANCES)
+	if (!left && !s->ended && is_idle(s) && ++s->idle % GLANCES)
 		return false;
 	do {
 		/*
@@ -248,7 +248,7 @@ static bool next_block(struct read_source *s)
 		over = !s->chunk.head.used && find(s, s->chunk.head.seq + 1, &other);
 		if (!is_there(s))
 			return lose_chunk(s);
-		over |= s->chunk.head.used != 0;
+		over |= s->chunk.head.used != 0 || s->ended;
 		good = look(s, over);
 		if (++tries == TRIES)
 			return false;

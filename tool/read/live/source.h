@@ -9,14 +9,15 @@
  *			s.head is the next event
  *	read_source_close(&s);
  *
- * Looks are some ms apart: a word that was not written yet when the words after it were is one that nobody writes if it
- * is so at the next look, too. What can't be read is no damage here, as it may be about to be written: it is not there.
+ * A word that was not written yet is waited for (chunk_words.h) until its chunk, or the process, has ended. What can't
+ * be read is no damage here, as it may be about to be written: it is not there.
  *
  * One thread (tool/read/folder.h).
  */
 #ifndef XAUDIT_TOOL_READ_LIVE_SOURCE_H
 #define XAUDIT_TOOL_READ_LIVE_SOURCE_H
 
+#include "tool/read/events/chunk_words.h"
 #include "tool/read/events/chunks.h"
 #include "tool/read/events/decode.h"
 
@@ -52,8 +53,9 @@ struct read_source {
 	struct read_chunk chunk; /* the present one */
 	uint64_t first;		 /* the chunk to begin with; or READ_CHUNKS_NEWEST */
 	uint64_t pos;		 /* in it, as of plain words: of the word after the block */
-	uint64_t hole;
+	struct read_chunk_hole hole;
 	bool done;		 /* all of it was taken */
+	bool ended;		 /* of live.c: nobody writes any more */
 	unsigned idle, missed; /* looks at it that found nothing; looks for the next one, or for this, that did not */
 	uint64_t *words;	 /* the block: the decoder has it */
 	struct read_decoder decoder;
