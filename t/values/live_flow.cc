@@ -4,7 +4,7 @@
 // with the number of calls of each function that it made, and of those that were left.
 //
 //	fork		forks in the middle of calls; parent and child go on
-//	threads		eight at once
+//	threads [N]	eight at once, each N times as long as without N
 //	coroutines	calls that stay open while others are made on other stacks
 //	leave		longjmp and exceptions, through several calls
 //	tail		functions that end by a jump to another one
@@ -88,19 +88,22 @@ static void fork_twice(int in)
 
 // ---- threads ----
 
+static int times = 1;
+
 static void *thread(void *argument)
 {
 	const int from = (int)(long)argument * 1000000;
 
-	for (int i = 0; i < 304; i++)
+	for (int i = 0; i < 304 * times; i++)
 		swap(from + i, deeper);
 	return nullptr;
 }
 
-static void threads()
+static void threads(int n)
 {
 	pthread_t id[8];
 
+	times = n;
 	for (long i = 0; i < 8; i++)
 		if (pthread_create(&id[i], nullptr, thread, (void *)i))
 			fail("pthread_create");
@@ -228,7 +231,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "fork"))
 		swap(1, fork_twice);
 	else if (!strcmp(what, "threads"))
-		threads();
+		threads(argc > 2 ? atoi(argv[2]) : 1);
 	else if (!strcmp(what, "coroutines"))
 		coroutines();
 	else if (!strcmp(what, "leave"))
