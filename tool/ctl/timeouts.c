@@ -16,6 +16,8 @@
 #include "tool/ctl/world.h"
 #include "x86_64/remote.h"
 
+#define TRIES 3	 /* to compare two clocks */
+#define KEPT  20000000 /* ns: what that has told */
 #define MS 1000000ull
 #define S  1000000000ull
 
@@ -30,18 +32,47 @@ static bool number_of(const char *text, const char *key, uint64_t *number)
 	return n > 0;
 }
 
-/* What `sched` of a thread says: when it ran last, and how often it has gone to sleep. */
-static bool read_sched(const struct ctl_thread *thread, uint64_t *ran, uint64_t *sleeps)
+/* What `sched` of a thread says. */
+struct sched {
+	uint64_t ran;		  /* when it ran last */
+	uint64_t sleeps, preempted; /* how often it has gone to sleep, or had to give way */
+};
+
+static bool read_sched(const struct ctl_thread *thread, struct sched *sched)
 {
 	char text[4096];
 
 	return proc_read(text, sizeof(text), "/proc/%d/task/%d/sched", (int)thread->pid, (int)thread->tid) > 0 &&
-	       number_of(text, "\nse.exec_start", ran) && number_of(text, "\nnr_voluntary_switches", sleeps);
+	       number_of(text, "\nse.exec_start", &sched->ran) &&
+	       number_of(text, "\nnr_voluntary_switches", &sched->sleeps) &&
+	       number_of(text, "\nnr_involuntary_switches", &sched->preempted);
 }
 
 /*
- * How far our clock is ahead of that of a processor. To go there and to run is to be told the time there. Kept for a
- * second: such a clock may stand still while the processor does other work than that of threads.
+ * Ours less that of the processor where we are. The kernel says when it looked at that last while we ran, and we look
+ * at ours afterwards: so this is never too little, but too much by what came in between, and by several ms where others
+ * run on the processor. The least of some attempts. Too little would end waits early; too much makes them longer.
+ */
+static bool compare_clocks(int64_t *ahead)
+{
+	char text[4096];
+	uint64_t ran;
+
+	*ahead = INT64_MAX;
+	for (int i = 0; i < TRIES; i++) {
+		sched_yield();
+		if (proc_read(text, sizeof(text), "/proc/thread-self/sched") <= 0 ||
+			!number_of(text, "\nse.exec_start", &ran))
+			continue;
+		int64_t found = (int64_t)(tool_now() - ran);
+		*ahead = found < *ahead ? found : *ahead;
+	}
+	return *ahead != INT64_MAX;
+}
+
+/*
+ * How far our clock is ahead of that of a processor. To go there and to run is to be told the time there. Not kept for
+ * long: such a clock may stand still while the processor does other work than that of threads.
  */
 static bool ahead_of(unsigned processor, int64_t *ahead)
 {
@@ -50,13 +81,11 @@ static bool ahead_of(unsigned processor, int64_t *ahead)
 		uint64_t at; /* 0: not known */
 	} known[CPU_SETSIZE];
 	cpu_set_t before, there;
-	char text[4096];
-	uint64_t ran, now = tool_now();
-	bool done = false;
+	uint64_t now = tool_now();
 
 	if (processor >= CPU_SETSIZE)
 		return false;
-	if (known[processor].at && now - known[processor].at < S) {
+	if (known[processor].at && now - known[processor].at < KEPT) {
 		*ahead = known[processor].ahead;
 		return true;
 	}
@@ -64,12 +93,10 @@ static bool ahead_of(unsigned processor, int64_t *ahead)
 	CPU_SET(processor, &there);
 	if (sched_getaffinity(0, sizeof(before), &before) || sched_setaffinity(0, sizeof(there), &there))
 		return false;
-	sched_yield();
-	now = tool_now();
-	if (proc_read(text, sizeof(text), "/proc/thread-self/sched") > 0 && number_of(text, "\nse.exec_start", &ran)) {
-		*ahead = known[processor].ahead = (int64_t)(now - ran);
+	bool done = compare_clocks(ahead);
+	if (done) {
+		known[processor].ahead = *ahead;
 		known[processor].at = now;
-		done = true;
 	}
 	sched_setaffinity(0, sizeof(before), &before);
 	return done;
@@ -78,7 +105,8 @@ static bool ahead_of(unsigned processor, int64_t *ahead)
 void timeouts_look(struct ctl_thread *thread)
 {
 	char text[1024];
-	uint64_t argument[6], ran;
+	uint64_t argument[6];
+	struct sched sched, again;
 	int64_t ahead;
 	long call;
 
@@ -86,27 +114,33 @@ void timeouts_look(struct ctl_thread *thread)
 	if (proc_read(text, sizeof(text), "/proc/%d/task/%d/syscall", (int)thread->pid, (int)thread->tid) <= 0 ||
 		sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &call, &argument[0],
 			&argument[1], &argument[2], &argument[3], &argument[4]) != 6 ||
-		!remote_has_timeout(call, &argument[2]))
+		!remote_has_timeout(call, &argument[2]) || !read_sched(thread, &sched))
 		return;
 	proc_read(text, sizeof(text), "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
 	if (*proc_field(text, PROC_STATE) != 'S' ||
 		!ahead_of((unsigned)strtoul(proc_field(text, PROC_PROCESSOR), NULL, 10), &ahead) ||
-		!read_sched(thread, &ran, &thread->waits.sleeps))
+		!read_sched(thread, &again))
 		return;
-	thread->waits.since = ran + (uint64_t)ahead;
+	/* Else it ran meanwhile, maybe on another processor, whose clock may differ by seconds. */
+	if (again.sleeps != sched.sleeps || again.ran != sched.ran)
+		return;
+	thread->waits.sleeps = sched.sleeps;
+	thread->waits.preempted = sched.preempted;
+	thread->waits.since = sched.ran + (uint64_t)ahead;
 }
 
 void timeouts_take(const struct ctl_world *world, struct ctl_thread *thread)
 {
-	uint64_t now = tool_now(), value, ran, sleeps, at, wait = (uint64_t)(uintptr_t)world->process->block.wait;
+	uint64_t now = tool_now(), value, at, wait = (uint64_t)(uintptr_t)world->process->block.wait;
 	enum remote_timeout kind = remote_timeout(&thread->regs, &value);
 	struct user_regs_struct regs = thread->regs;
 	struct remote_waiting frame = { 0 };
+	struct sched sched;
 	int64_t asked[2];
 
 	/* The stop itself is one. */
-	if (!kind || !thread->waits.since || thread->waits.since > now || !read_sched(thread, &ran, &sleeps) ||
-		sleeps != thread->waits.sleeps + 1)
+	if (!kind || !thread->waits.since || thread->waits.since > now || !read_sched(thread, &sched) ||
+		sched.sleeps != thread->waits.sleeps + 1 || sched.preempted != thread->waits.preempted)
 		return;
 	uint64_t passed = now - thread->waits.since, left;
 	if (kind == REMOTE_MS) {
@@ -119,7 +153,10 @@ void timeouts_take(const struct ctl_world *world, struct ctl_thread *thread)
 		if (left == UINT64_MAX)
 			return;
 	}
-	left = left > passed ? left - passed : 0;
+	/* It would have ended by itself, so its beginning is none: a thread that sleeps may be given to a processor. */
+	if (passed > left)
+		return;
+	left -= passed;
 	remote_wait_again(&regs, wait, kind, (left + MS - 1) / MS, &frame, &at);
 	/* One that is there already has its frame. */
 	if (remote_sp(&regs) == remote_sp(&thread->regs) && !ctl_read(world->process, at, &frame, sizeof(frame)))

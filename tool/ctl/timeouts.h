@@ -7,10 +7,11 @@
  *
  * When a call began to wait the kernel does not say. But of a thread that sleeps it tells when it ran last
  * (se.exec_start in /proc/PID/task/TID/sched), by the clock of the processor where that was; this tool goes there to
- * compare that with a clock of its own. timeouts_look() does so right before the stop. If its count of switches tells
- * that the thread did not sleep anew until the stop, it waited in that call all the time; else the call gets its whole
- * time again. (A thread that is awakened between timeouts_look() and the stop, and at once makes the same call again,
- * gets too little, by the time that it waited before.)
+ * compare that with a clock of its own. timeouts_look() does so right before the stop. If its counts of switches tell
+ * that the thread neither slept anew until the stop, nor had to give way to another one, it waited in that call all the
+ * time; else the call gets its whole time again. (A thread that is awakened between timeouts_look() and the stop, and
+ * is stopped in the few us in which it has made the same call again and does not sleep yet, gets too little, by the
+ * time that it waited before. On a busy machine, giving way is what makes that moment long.)
  *
  * Where the kernel has no such file, and for the timeouts of sockets (SO_RCVTIMEO), the time begins anew. One thread.
  */

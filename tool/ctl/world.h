@@ -15,8 +15,9 @@ struct ctl_thread {
 	pid_t tid, pid; /* pid: of the process, or of another one that shares its memory */
 	bool stopped, listed, looked; /* looked: at what it waits for */
 	struct {
-		uint64_t since; /* as tool_now(); 0: not known */
-		uint64_t sleeps; /* how often it had slept then, this time included */
+		uint64_t since;     /* as tool_now(); 0: not known */
+		uint64_t sleeps;    /* how often it had slept then, this time included, */
+		uint64_t preempted; /* and had to give way */
 	} waits; /* timeouts.h */
 	struct user_regs_struct regs; /* while stopped */
 };
