@@ -8,6 +8,9 @@
 #include "tool/read/api/xaudit-read-events.h"
 #include "tool/read/api/xaudit-read-facts.h"
 #include "tool/read/api/xaudit-read.h"
+#include "tool/read/live/process.h"
+
+#define LOOKS 70 /* more than a process that has ended is looked at */
 
 static uint64_t things, most;
 
@@ -292,6 +295,59 @@ static void read_all(struct xaudit_read_trace *trace)
 		text(xaudit_read_function(trace, i)->name);
 }
 
+/* ---- while it is recorded ---- */
+
+static void live_process(void *user, struct read_live_process *process)
+{
+	(void)user;
+	must(!process->user, "a process has what nobody gave it");
+	add(1);
+}
+
+static void live_call(void *user, struct read_live_process *process, struct xaudit_read_call *call)
+{
+	(void)user;
+	(void)process;
+	text(call->function->name);
+	read_call(call, 1);
+	add(1);
+}
+
+static void live_enter(void *user, struct read_live_process *process, struct xaudit_read_call *call)
+{
+	(void)user;
+	(void)process;
+	read_call(call, 0);
+}
+
+static void live_lost(void *user, struct read_live_process *process, uint32_t tid, uint64_t count, bool chunks)
+{
+	(void)user;
+	(void)process;
+	(void)tid;
+	(void)chunks;
+	must(count > 0, "a loss of nothing");
+	add(1);
+}
+
+/* As if it had just begun, and all of it were told. Its processes have ended, or are others by now. */
+static void read_live(const char *path)
+{
+	static const struct read_live_hooks hooks = {
+		.began = live_process, .enter = live_enter, .call = live_call, .lost = live_lost, .ended = live_process
+	};
+	struct xaudit_read_error error;
+	struct read_live *live = read_live_open(path, &hooks, NULL, &error);
+
+	must(live != NULL, "no memory");
+	live->begin.ns = 1;
+	for (int looks = 0; looks < LOOKS && (read_live_look(live, 0) || looks < 3); looks++)
+		read_live_behind(live);
+	read_live_stop(live);
+	must(!read_live_no_memory(live), "no memory");
+	read_live_close(live);
+}
+
 uint64_t fuzz_read(const char *path, uint64_t bytes)
 {
 	struct xaudit_read_error error;
@@ -310,5 +366,6 @@ uint64_t fuzz_read(const char *path, uint64_t bytes)
 	must(error.why != XAUDIT_READ_NO_MEMORY, "no memory");
 	text(error.text);
 	xaudit_read_close(trace);
+	read_live(path);
 	return things;
 }
