@@ -89,11 +89,14 @@ const char *const *values_rules_place(const struct rules *rules)
 static bool have_trust(const char *rules)
 {
 	static const char line[] = "\ttrust\targuments\n";
-	const size_t size = sizeof(line) - 1;
 
-	for (const char *p = rules; p && *p; p++)
-		if (*p == '\t' && sys_length(p) >= size && sys_same(p, line, size))
+	for (const char *p = rules; p && *p; p++) {
+		size_t same = 0;
+		while (line[same] && p[same] == line[same])
+			same++;
+		if (!line[same])
 			return true;
+	}
 	return false;
 }
 

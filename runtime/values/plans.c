@@ -75,6 +75,33 @@ static bool check_head(const struct plan_head *plan, size_t size)
 	       plan->count <= (size - sizeof(*plan)) / sizeof(plan->function[0]);
 }
 
+static uint32_t hash_name(const char *name)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	while (*name)
+		hash = (hash ^ (uint8_t)*name++) * 16777619u;
+	return hash;
+}
+
+/* Of functions that have no values most are looked for by name: each time in all, that takes seconds in large files. */
+static bool index_names(struct values_set *set)
+{
+	const struct plan_head *plan = set->plan;
+
+	set->names = 2;
+	while (set->names < 2 * plan->count)
+		set->names *= 2;
+	set->by_name = arena_alloc(&memory, set->names * sizeof(*set->by_name));
+	for (uint32_t i = 0; set->by_name && i < plan->count; i++) {
+		uint32_t at = hash_name((const char *)plan + plan->function[i].name);
+		while (set->by_name[at & (set->names - 1)])
+			at++;
+		set->by_name[at & (set->names - 1)] = i + 1;
+	}
+	return set->by_name;
+}
+
 int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts)
 {
 	const struct plan_head *plan = bytes;
@@ -97,6 +124,8 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 			    (!trusts && (f->entry.facts.trusts || f->end.facts.trusts));
 	}
 	set->plan = plan;
+	if (!index_names(set))
+		return -ENOMEM;
 	set->place = *sets ? (*sets)->place : NULL;
 	set->next = *sets;
 	*sets = set;
@@ -120,9 +149,11 @@ static struct values_function *find(struct values_set *set, uint64_t offset, con
 	if (low < plan->count && plan->function[low].offset == offset)
 		return &set->function[low];
 	/* Of an IFUNC the plan has the resolver's address. */
-	for (uint32_t i = 0; name && *name && i < plan->count; i++)
-		if (sys_same_text((const char *)plan + plan->function[i].name, name))
-			return &set->function[i];
+	if (!name || !*name)
+		return NULL;
+	for (uint32_t at = hash_name(name), i; (i = set->by_name[at & (set->names - 1)]); at++)
+		if (sys_same_text((const char *)plan + plan->function[i - 1].name, name))
+			return &set->function[i - 1];
 	return NULL;
 }
 

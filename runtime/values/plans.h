@@ -59,6 +59,7 @@ struct values_set {
 	struct values_set *next; /* the object's next older one */
 	const struct plan_head *plan;
 	const struct values_place *place; /* NULL: none, or several loads */
+	uint32_t *by_name, names;	  /* numbers of functions + 1, by their names' hash: a power of 2 of them */
 	struct values_function function[]; /* of the plan, in its order */
 };
 
