@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * Opens the trace and goes through all of it, by each entry of the library, and as `xaudit trace` does. bytes: of all its files; more things than
- * these can hold end the process by abort(), and so does a thing that contradicts itself. Returns how many things there
- * were, so that nobody fuzzes what nothing can be read of.
+ * Opens the trace and goes through all of it, by each entry of the library, and as `xaudit trace` does. bytes: of all
+ * its files; more things than these can hold end the process by abort(), and so does a thing that contradicts itself.
+ * Returns how many things there were, so that nobody fuzzes what nothing can be read of.
  */
 uint64_t fuzz_read(const char *path, uint64_t bytes);
 

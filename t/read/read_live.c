@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the calls of a trace while it grows: which word is waited for, how long, and what ends a chunk or a process.
+ * Reading the calls of a trace while it grows: which word is waited for, how long, what ends a chunk or a process, and
+ * what was read and is taken back.
  * The trace is one that make_trace has made, of a child that does nothing, with one chunk that is not finished; the
  * test goes on writing there, as the recorder would.
  */
@@ -212,6 +213,52 @@ static void check_words(struct read_live *live)
 	is_str(look(live, 1), "plain - -;", "one that was given up is not waited for, whatever its values were");
 }
 
+/* Has so many of the last words be as if nothing had ever been written to them. */
+static void take_back(size_t words)
+{
+	while (words--)
+		*--word = 0;
+}
+
+static void check_taken_back(struct read_live *live)
+{
+	put(TRACE_ENTRY, 1);
+	put_valued(1, 20);
+	is_str(look(live, 9), "", "calls are open");
+	take_back(3);
+	put(TRACE_POINT, 1);
+	put_valued(1, 21);
+	put_valued(2, 22);
+	is_str(look(live, 9), "plain - -;valued 21 22;", "and were taken back: what came there is told, they are not");
+
+	put(TRACE_ENTRY, 1);
+	put_valued(1, 23);
+	look(live, 2);
+	take_back(2);
+	put_valued(1, 24);
+	put_valued(2, 25);
+	put(TRACE_EXIT, 1);
+	is_str(look(live, 9), "valued 24 25;plain - -;", "also where just the inner one was");
+
+	put(TRACE_ENTRY, 1);
+	uint64_t *at = word;
+	put_valued(1, 26);
+	put(TRACE_POINT, 1);
+	is_str(look(live, 2), "plain - -;", "a call is made in one");
+	*at = TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, 1), *at);
+	put(TRACE_EXIT, 1);
+	is_str(look(live, 9), "plain - -;", "which is then left out: it is not told, when that is around it ends");
+
+	at = word;
+	put_valued(1, 27);
+	*at = TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, 1), *at);
+	look(live, 9);
+	take_back(2);
+	put(TRACE_POINT, 1);
+	put(TRACE_POINT, 1);
+	is_str(look(live, 9), "plain - -;plain - -;", "what is given up last may be taken back next");
+}
+
 /* make_trace has chunks of 65536 bytes in places of twice that. */
 static void check_end(struct read_live *live, pid_t child)
 {
@@ -268,6 +315,7 @@ int main(void)
 	if (!live)
 		bail("%s", error.text);
 	check_words(live);
+	check_taken_back(live);
 	check_end(live, child);
 	read_live_close(live);
 	remove_folder(dir);

@@ -132,6 +132,15 @@ is "$status $(grep -c 'atoi("5") = 5$' lines) $(grep -c 'not recorded' lines)" '
 is "$(grep 'atoi("5")' lines | cut -d' ' -f1 | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | tr -s ' ')" \
 	' 16 20000' 'as many for each'
 
+# Entries are recorded before it is known whether their calls count: they are taken back, also after they were read.
+for which in '--context=atoi:if=ret>7' '--time=10us'; do
+	trace "$which" --keep=kept -o lines ./calls busy 40000
+	report kept
+	is "$status $(grep -c 'atoi(.*) = [0-9]*$' lines) $(grep -c atoi lines)" "0 $(calls atoi) $(calls atoi)" \
+		"$which: each call that is recorded has a line, and no other"
+	rm -rf kept
+done
+
 trace -o lines ./calls daemon
 is "$status" 3 'of a daemon, the status of its parent'
 is "$(named <lines | grep -v -e strcmp -e fork)" 'P1 +++ exited with 3 +++

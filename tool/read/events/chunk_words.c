@@ -70,9 +70,12 @@ size_t read_chunk_settled(const struct read_chunk *chunk, const uint64_t *words,
 		bool first = good + 1 < whole && read_decode_has_last(word) &&
 			     read_chunk_is_unwritten(chunk, words[good + 1]);
 		first |= TRACE_IS_LATE(word) && good + 1 < whole && words[good + 1] == chunk->token;
+		bool is_last = good + 1 + payload >= have;
 		/* A hole that was closed (CHUNK_CLOSED of the recorder's) is neither 0 nor the token. */
 		bool missing = first || read_chunk_is_unwritten(chunk, word) || read_decode_is_reserved(word);
-		if (missing && is_awaited(hole, pos + good * 8, good + 1 + payload >= have)) {
+		/* What is given up right now may be taken back next, and others come there. */
+		bool leaves = is_last && (read_decode_is_hole(word) || read_decode_is_given_up(word));
+		if (leaves || (missing && is_awaited(hole, pos + good * 8, is_last))) {
 			*wait = true;
 			break;
 		}

@@ -157,13 +157,27 @@ static inline bool read_decode_is_hole(uint64_t word)
 	return TRACE_TYPE_OF(word) == TRACE_HOLE;
 }
 
+/* Is it a control word that stands where an event with values was, or should have been? */
+static inline bool read_decode_is_given_up(uint64_t word)
+{
+	return TRACE_TYPE_OF(word) == TRACE_CONTROL && TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_GIVEN_UP;
+}
+
+/* Is an entry that was written as the first word the second one now? It may have got its other number meanwhile. */
+static inline bool read_decode_is_same_entry(uint64_t before, uint64_t now)
+{
+	if (TRACE_TYPE_OF(before) == TRACE_VALUED)
+		return (before | (uint64_t)TRACE_VALUED_KEPT << 32) == (now | (uint64_t)TRACE_VALUED_KEPT << 32);
+	return before == now || (TRACE_TYPE_OF(before) == TRACE_ENTRY &&
+				       (before ^ (uint64_t)(TRACE_ENTRY ^ TRACE_ENTRY_KEPT) << 60) == now);
+}
+
 /* Is it a control word whose first word of payload is written last? */
 static inline bool read_decode_has_last(uint64_t word)
 {
 	uint32_t id = TRACE_ID_OF(word);
 
-	return TRACE_TYPE_OF(word) == TRACE_CONTROL && TRACE_CONTROL_WORDS(id) &&
-	       TRACE_CONTROL_SUBTYPE(id) != TRACE_GIVEN_UP;
+	return TRACE_TYPE_OF(word) == TRACE_CONTROL && TRACE_CONTROL_WORDS(id) && !read_decode_is_given_up(word);
 }
 
 /* Is an event with values being written there, or was its writer stopped? */

@@ -118,8 +118,23 @@ static void enter(void *user, struct read_call *frame, size_t at)
 	(void)at;
 	frame->user = call;
 	frame->child = 0;
+	if (call) {
+		call->at = process->at->source.head.entry;
+		call->record = process->at->source.number;
+	}
 	if (call && process->live->hooks->enter && process->ns >= process->live->begin.ns)
 		process->live->hooks->enter(process->live->user, &process->public, &call->public);
+}
+
+/*
+ * Has the call no end, since it was left out: because of its result, after others that are told of were made in it?
+ * Without its chunk nobody knows.
+ */
+static bool is_left_out(const struct live_process *process, const struct live_call *call)
+{
+	struct live_record *record = call->record < process->records ? process->record[call->record] : NULL;
+
+	return record && !read_source_has(&record->source, &call->at);
 }
 
 /* A call is over. */
@@ -169,6 +184,10 @@ static void end(void *user, struct read_call *frame, enum read_call_end how, uin
 	(void)now;
 	if (!call)
 		return;
+	if (how == READ_CALL_CUT && is_left_out(process, call)) {
+		free_call(process, call);
+		return;
+	}
 	time = process->ns > call->public.start ? process->ns - call->public.start : 0;
 	frame[-1].child += time;
 	call->public.end = call->public.start + time;
@@ -185,7 +204,9 @@ static void drop(void *user, struct read_call *frame)
 	struct live_process *process = user;
 	struct live_call *call = frame->user;
 
-	if (call)
+	if (call && is_left_out(process, call))
+		free_call(process, call);
+	else if (call)
 		tell(process, call, XAUDIT_READ_NO_END);
 }
 
@@ -270,6 +291,19 @@ static void change_thread(struct live_process *process, struct live_record *reco
 	change_stack(process, record, 0);
 }
 
+/* The call of the record that began last, if it is still the innermost one. */
+static void take_back(struct live_process *process, struct live_record *record)
+{
+	struct read_calls *calls = &record->on->calls;
+	struct live_call *call = calls->top > calls->frame ? calls->top->user : NULL;
+
+	if (!call || call->record != record->source.number || call->at.seq != record->source.head.entry.seq ||
+		call->at.pos != record->source.head.entry.pos)
+		return;
+	free_call(process, call);
+	calls->top--;
+}
+
 void live_process_take(struct live_process *process, struct live_record *record)
 {
 	const struct read_source_event *event = &record->source.head;
@@ -290,6 +324,9 @@ void live_process_take(struct live_process *process, struct live_record *record)
 		break;
 	case READ_SOURCE_PART:
 		part_stack(process, record);
+		break;
+	case READ_SOURCE_BACK:
+		take_back(process, record);
 		break;
 	case READ_SOURCE_CRASH:
 		process->public.signal = (int)event->count;

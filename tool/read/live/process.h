@@ -16,6 +16,8 @@
 struct live_call {
 	struct xaudit_read_call public;
 	struct read_api_values *entered, *ended;
+	struct read_source_entry at;
+	unsigned record; /* where that is */
 	struct live_call *next; /* of those that are free */
 };
 

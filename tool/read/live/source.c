@@ -37,7 +37,9 @@ void read_source_close(struct read_source *s)
 {
 	read_chunks_close(&s->chunks);
 	free(s->words);
+	free(s->run);
 	s->words = NULL;
+	s->run = NULL;
 }
 
 /* ---- chunks ---- */
@@ -70,6 +72,7 @@ static void begin(struct read_source *s, const struct read_chunk *chunk)
 	s->decoder.time = head->clock;
 	s->decoder.token = chunk->token;
 	s->chunk = *chunk;
+	s->runs = 0;
 	s->begun = true;
 	s->pos = head->head_size;
 	s->hole = (struct read_chunk_hole){ .after = HOLE_NS };
@@ -221,6 +224,55 @@ static bool lose_chunk(struct read_source *s)
 	return true;
 }
 
+/* ---- entries that may be taken back ---- */
+
+static void set_head(struct read_source *s, enum read_source_what what, uint64_t ticks)
+{
+	s->head = (struct read_source_event){ .what = what, .ticks = ticks };
+	s->has = true;
+}
+
+/* Is it in its chunk no more, though the chunk is there? */
+static bool is_gone(struct read_source *s, struct read_chunk *chunk, const struct read_source_entry *entry)
+{
+	uint64_t now;
+
+	return read_chunks_look_at(&s->chunks, chunk, &now, sizeof(now), chunk->begin + entry->pos, NULL) ==
+		       sizeof(now) && !read_decode_is_same_entry(entry->word, now) && read_chunk_again(chunk);
+}
+
+/* Was the last event taken back, since it was read? Then reading goes on in its place. */
+static bool is_back(struct read_source *s)
+{
+	struct read_decoder *d = &s->decoder;
+
+	if (!s->runs || !is_gone(s, &s->chunk, &s->run[s->runs - 1]))
+		return false;
+	s->pos = s->run[--s->runs].pos;
+	d->at = d->have = d->skip = 0;
+	set_head(s, READ_SOURCE_BACK, d->now);
+	s->head.entry = s->run[s->runs];
+	return true;
+}
+
+bool read_source_has(struct read_source *s, const struct read_source_entry *entry)
+{
+	struct read_chunk chunk = s->chunk;
+
+	if (!s->begun || (chunk.head.seq != entry->seq && !find(s, entry->seq, &chunk)))
+		return true;
+	return !is_gone(s, &chunk, entry);
+}
+
+/* An event is the head; entry: where, if it is one. */
+static void note_entry(struct read_source *s, const struct read_source_entry *entry)
+{
+	if (!entry)
+		s->runs = 0;
+	else if (read_memory_grow(s->chunks.process->family->damage, &s->run, s->runs, sizeof(*s->run)))
+		s->run[s->runs++] = *entry;
+}
+
 /*
  * Reads the next block, or begins the next chunk. Returns false if there is nothing now. A block that ends within an
  * event is left there by the decoder, and the next one begins with it.
@@ -253,6 +305,8 @@ static bool next_block(struct read_source *s)
 		if (++tries == TRIES)
 			return false;
 	} while (s->chunk.reused && !read_chunk_again(&s->chunk));
+	if (is_back(s))
+		return true;
 	d->words = s->words;
 	d->rest = UINT64_MAX; /* they may come */
 	d->values.last = SIZE_MAX;
@@ -264,12 +318,6 @@ static bool next_block(struct read_source *s)
 }
 
 /* ---- events ---- */
-
-static void set_head(struct read_source *s, enum read_source_what what, uint64_t ticks)
-{
-	s->head = (struct read_source_event){ .what = what, .ticks = ticks };
-	s->has = true;
-}
 
 static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
@@ -286,6 +334,9 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 		s->head.size = values->words * 8;
 		s->head.flawed = values->flawed;
 	}
+	size_t first = values ? values->first : at;
+	s->head.entry = (struct read_source_entry){ s->chunk.head.seq, s->pos + first * 8, s->words[first] };
+	note_entry(s, type == TRACE_ENTRY ? &s->head.entry : NULL);
 	return true;
 }
 
@@ -293,6 +344,7 @@ static bool take_other(void *user, enum read_decoded what)
 {
 	struct read_source *s = user;
 
+	note_entry(s, NULL);
 	switch (what) {
 	case READ_DECODED_THREAD:
 		s->tid = s->decoder.tid;

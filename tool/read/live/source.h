@@ -9,6 +9,10 @@
  *			s.head is the next event
  *	read_source_close(&s);
  *
+ * Calls that are shorter than the rules' time, or whose results do not fulfil a condition, are taken back: if nothing
+ * came behind their entries, the next events are stored in their place. So of entries that are the last events, it is
+ * looked whether they are still there when words behind them were read: READ_SOURCE_BACK.
+ *
  * A word that was not written yet is waited for (chunk_words.h) until its chunk, or the process, has ended. What can't
  * be read is no damage here, as it may be about to be written: it is not there.
  *
@@ -32,6 +36,14 @@ enum read_source_what {
 	READ_SOURCE_PART,   /* as read_decoder.calls and outer tell */
 	READ_SOURCE_CALL,   /* type, id, values */
 	READ_SOURCE_CRASH,  /* count: the signal */
+	READ_SOURCE_BACK,   /* the innermost call, the last event, was taken back, as if it had never been */
+};
+
+/* Where an entry is: it may be taken back, or given up, as long as its call is open. */
+struct read_source_entry {
+	uint64_t seq; /* of the chunk */
+	uint64_t pos; /* in it */
+	uint64_t word;
 };
 
 struct read_source_event {
@@ -44,6 +56,7 @@ struct read_source_event {
 	const uint8_t *bytes;		  /* until the next read_source_next() */
 	uint32_t size;
 	bool flawed;
+	struct read_source_entry entry; /* of an entry, or of what was taken back */
 };
 
 struct read_source {
@@ -54,6 +67,8 @@ struct read_source {
 	uint64_t first;		 /* the chunk to begin with; or READ_CHUNKS_NEWEST */
 	uint64_t pos;		 /* in it, as of plain words: of the word after the block */
 	struct read_chunk_hole hole;
+	struct read_source_entry *run; /* entries of the present chunk that nothing but such came behind */
+	unsigned runs;
 	bool done;		 /* all of it was taken */
 	bool ended;		 /* of live.c: nobody writes any more */
 	unsigned idle, missed; /* looks at it that found nothing; looks for the next one, or for this, that did not */
@@ -73,6 +88,9 @@ void read_source_close(struct read_source *source);
 
 /* Makes the next event the head, unless there is one. Returns false: there is none now. */
 bool read_source_next(struct read_source *source);
+
+/* Is the entry still there? Yes, if its chunk is not there any more. */
+bool read_source_has(struct read_source *source, const struct read_source_entry *entry);
 
 /* How many bytes of it, about, were recorded but not taken yet. */
 uint64_t read_source_behind(struct read_source *source);
