@@ -270,17 +270,17 @@ is "$("$XAUDIT" dump --format=json "$tmp/lines" | grep -o '"values":.*' | sed -n
 	start
 	echo 'layout 1 entry 1 text:arg0:a d8:arg1:b f4:arg2:c p8:arg3:d text:arg4:e u8:arg5:f:f:1=ONE'
 	echo 'thread 100 main'
-	echo 'values 1 1000 22411bff nan 0.5 0x10 fault 1'
+	echo 'values 1 1000 2241001bff42 nan 0.5 0x10 fault 1'
 } | write_trace json
 is "$("$XAUDIT" dump --format=json "$tmp/json" | grep -o '"values":.*')" \
 	'"values":[{"name":"a","role":"argument","place":0,"type":"text","state":"whole",'\
-'"value":"\"A\u001b\ufffd","shown":"\"\\\"A\\33\\377\""},'\
+'"value":"\"A\u0000\u001b\ufffdB","shown":"\"\\\"A\\0\\33\\377B\""},'\
 '{"name":"b","role":"argument","place":1,"type":"double","state":"whole","value":null,"shown":"nan"},'\
 '{"name":"c","role":"argument","place":2,"type":"float","state":"whole","value":0.5,"shown":"0.5"},'\
 '{"name":"d","role":"argument","place":3,"type":"pointer","state":"whole","value":"0x10","shown":"0x10"},'\
 '{"name":"e","role":"argument","place":4,"type":"text","state":"fault","value":null,"shown":"(fault)"},'\
 '{"name":"f","role":"argument","place":5,"type":"unsigned","state":"whole","value":1,"shown":"ONE"}]}' \
-	'numbers that JSON has not are null'
+	'numbers that JSON has not are null, and texts are whole, also behind a NUL'
 
 # ---- questions ----
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/base/json.h"
 
+#include <string.h>
+
 #include "runtime/base/text.h"
 
-void json_string(FILE *file, const char *text)
+void json_bytes(FILE *file, const char *text, size_t size)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	const unsigned char *p = (const unsigned char *)text, *end = p + size;
 
-	if (!p) {
-		fputs("null", file);
-		return;
-	}
 	putc('"', file);
-	while (*p) {
+	while (p < end) {
 		size_t length = text_utf8(p);
 
 		if (!length) {
@@ -31,4 +29,12 @@ void json_string(FILE *file, const char *text)
 		p += length;
 	}
 	putc('"', file);
+}
+
+void json_string(FILE *file, const char *text)
+{
+	if (text)
+		json_bytes(file, text, strlen(text));
+	else
+		fputs("null", file);
 }

@@ -14,4 +14,7 @@
  */
 void json_string(FILE *file, const char *text);
 
+/* The same of so many bytes, zeros among them, that a NUL follows. */
+void json_bytes(FILE *file, const char *text, size_t size);
+
 #endif

@@ -141,8 +141,9 @@ static void print_value(FILE *file, const struct xaudit_read_value *value)
 		event_base64(file, (const uint8_t *)value->text, value->size);
 		putc('"', file);
 	} else if (value->type == XAUDIT_READ_VALUE_TEXT) {
-		char *text = memory_text(value->text, value->size);
-		json_string(file, text);
+		char *text = memory_zeroed(value->size + 1ul, 1);
+		memcpy(text, value->text, value->size);
+		json_bytes(file, text, value->size);
 		free(text);
 	} else {
 		print_number(file, value);
