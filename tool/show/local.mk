@@ -20,7 +20,8 @@ xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/repo
 	tool/show/report/hist.c tool/show/report/hist.h tool/show/report/left_out.c tool/show/report/left_out.h \
 	tool/show/report/nested.c tool/show/report/nested.h tool/show/report/profile.c tool/show/report/profile.h \
 	tool/show/report/report.c tool/show/report/report.h tool/show/report/row_names.c tool/show/report/row_names.h \
-	tool/show/report/tally.c tool/show/report/tally.h
+	tool/show/report/tally.c tool/show/report/tally.h tool/show/report/tally_print.c \
+	tool/show/report/tally_print.h
 xaudit_LDADD += -lm
 
 # xaudit graph, stacks, slow, outliers and loads.

@@ -19,6 +19,7 @@
 #include "tool/show/report/report.h"
 #include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
+#include "tool/show/report/tally_print.h"
 
 #define VALUES_MOST 100000 /* what is more becomes one row */
 
@@ -386,24 +387,14 @@ static void json_values(struct by_event *by, const uint32_t *value, uint32_t val
 
 static void print(struct by_event *by)
 {
-	static const uint8_t of_values[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_SHARE, COLUMN_MAX };
-	static const uint8_t of_functions[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50,
-		COLUMN_P99, COLUMN_MAX };
 	static const char *const heads[] = { "Value", "Value: Function", "Value: Library" };
 	struct report *report = by->report;
-	struct report_line *line = memory_zeroed(by->rows.used + 1, sizeof(*line));
-	uint32_t lines = 0, values, *value;
+	uint32_t lines, values, *value;
 
-	for (uint32_t i = 1; i < by->rows.used; i++)
-		if (by->rows.tally[i].calls)
-			tally_line(&by->rows.tally[i], &line[lines++]);
 	compared = by;
-	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
+	struct report_line *line = tally_lines(report, &by->rows, compare, &lines);
 	value = sorted_values(by, &values);
-	if (report->by == REPORT_BY_DEFAULT)
-		report_columns(report, of_values, sizeof(of_values));
-	else
-		report_columns(report, of_functions, sizeof(of_functions));
+	tally_columns(report, report->by == REPORT_BY_DEFAULT);
 	if (report->options.json) {
 		putchar('{');
 		left_json_begin(&report->left);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/show/report/by_request.h"
 
-#include <stdlib.h>
-
 #include "tool/base/json.h"
-#include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/each_call.h"
-#include "tool/show/report/left_out.h"
 #include "tool/show/report/nested.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
+#include "tool/show/report/tally_print.h"
 #include "tool/show/term/term.h"
 
 #define REQUESTS_MOST 100000 /* what is more becomes one row */
@@ -83,13 +80,13 @@ static int compare(const void *row, const void *other)
 	return order || x->key[1] == y->key[1] ? order : catalog_compare(&compared->names, x->key[1], y->key[1]);
 }
 
-static void print_line(const struct by_request *by, const struct report_line *line)
+static void print_line(const void *of, const struct report_line *line)
 {
+	const struct by_request *by = of;
 	const struct show_colors *color = by->report->color;
 	const struct tally *tally = line->row;
 	const struct catalog_name *request = &by->requests.name[tally->key[0]], *name = &by->names.name[tally->key[1]];
 
-	columns_line(&by->report->columns, line);
 	if (request->name) {
 		fputs(color->name, stdout);
 		term_text(stdout, request->name);
@@ -120,39 +117,15 @@ static void json_line(const void *of, const struct report_line *line)
 	putchar('}');
 }
 
-static void print_lines(const struct by_request *by, const struct report_line *line, uint32_t lines)
-{
-	static const char *const heads[] = { "Request", "Request: Function", "Request: Library" };
-
-	columns_heads(&by->report->columns, heads[by->report->by + 1], by->report->color);
-	for (uint32_t i = 0; i < lines && !show_output_broken(); i++)
-		print_line(by, &line[i]);
-	left_print(by->report);
-}
-
 static void print(struct by_request *by)
 {
-	static const uint8_t of_requests[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_SHARE, COLUMN_MAX };
-	static const uint8_t of_functions[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50,
-		COLUMN_P99, COLUMN_MAX };
-	struct report *report = by->report;
-	struct report_line *line = memory_zeroed(by->rows.used + 1, sizeof(*line));
-	uint32_t lines = 0;
+	static const char *const heads[] = { "Request", "Request: Function", "Request: Library" };
+	const struct tally_table table = { .head = heads[by->report->by + 1],
+		.shares = by->report->by == REPORT_BY_DEFAULT, .compare = compare, .print = print_line,
+		.json = json_line, .of = by };
 
-	for (uint32_t i = 1; i < by->rows.used; i++)
-		if (by->rows.tally[i].calls)
-			tally_line(&by->rows.tally[i], &line[lines++]);
 	compared = by;
-	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
-	if (report->by == REPORT_BY_DEFAULT)
-		report_columns(report, of_requests, sizeof(of_requests));
-	else
-		report_columns(report, of_functions, sizeof(of_functions));
-	if (report->options.json)
-		report_json_lines(report, line, lines, json_line, by);
-	else
-		print_lines(by, line, lines);
-	free(line);
+	tally_print(by->report, &by->rows, &table);
 }
 
 int report_by_request(struct report *report)

@@ -2,17 +2,15 @@
 #include "tool/show/report/by_value.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tool/base/json.h"
-#include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/each_call.h"
-#include "tool/show/report/left_out.h"
 #include "tool/show/report/report.h"
 #include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
+#include "tool/show/report/tally_print.h"
 #include "tool/show/term/term.h"
 #include "tool/show/values.h"
 
@@ -64,13 +62,13 @@ static int compare(const void *row, const void *other)
 	return order ? order : catalog_compare(&compared->texts, x->key[0], y->key[0]);
 }
 
-static void print_line(const struct by_value *by, const struct report_line *line)
+static void print_line(const void *of, const struct report_line *line)
 {
+	const struct by_value *by = of;
 	const struct show_colors *color = by->report->color;
 	const struct tally *tally = line->row;
 	const struct catalog_name *text = &by->texts.name[tally->key[0]], *name = &by->names.name[tally->key[1]];
 
-	columns_line(&by->report->columns, line);
 	fputs(text->name ? color->name : color->dim, stdout);
 	term_text(stdout, text->name ? text->name : "(others)");
 	printf("%s: ", color->off);
@@ -93,32 +91,13 @@ static void json_line(const void *of, const struct report_line *line)
 	putchar('}');
 }
 
-static void print_lines(const struct by_value *by, const struct report_line *line, uint32_t lines)
-{
-	columns_heads(&by->report->columns, "Value: Function", by->report->color);
-	for (uint32_t i = 0; i < lines && !show_output_broken(); i++)
-		print_line(by, &line[i]);
-	left_print(by->report);
-}
-
 static void print(struct by_value *by)
 {
-	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
-		COLUMN_MAX };
-	struct report *report = by->report;
-	struct report_line *line = memory_zeroed(by->rows.used + 1, sizeof(*line));
-	uint32_t lines = by->rows.used - 1;
+	const struct tally_table table = { .head = "Value: Function", .compare = compare, .print = print_line,
+		.json = json_line, .of = by };
 
-	for (uint32_t i = 0; i < lines; i++)
-		tally_line(&by->rows.tally[i + 1], &line[i]);
 	compared = by;
-	columns_sort(line, lines, report->sort == COLUMNS ? COLUMN_TOTAL : (enum report_column)report->sort, compare);
-	report_columns(report, usual, sizeof(usual));
-	if (report->options.json)
-		report_json_lines(report, line, lines, json_line, by);
-	else
-		print_lines(by, line, lines);
-	free(line);
+	tally_print(by->report, &by->rows, &table);
 }
 
 int report_by_value(struct report *report)

@@ -11,7 +11,8 @@
  *	diff.h		two runs
  * Each has a function that prints the answer, and returns the exit status, without regard to damage. The last four go
  * through all calls (each_call.h). columns.h has the columns of all tables, tally.h rows that were counted call by
- * call, left_out.h the lines about what the numbers leave out. One thread, but in report_both().
+ * call, tally_print.h prints them, left_out.h the lines about what the numbers leave out. One thread, but in
+ * report_both().
  */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_H
 #define XAUDIT_TOOL_SHOW_REPORT_H
