@@ -26,7 +26,6 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +33,7 @@
 
 #include "bench.h"
 #include "entry_shapes.h"
+#include "options.h"
 
 /* 40 000 events: a chunk of 4 MiB holds 13 times as many, so most runs meet no change of chunks. */
 #define SHORT 20000
@@ -215,27 +215,13 @@ static void compare_three(const char *names, long calls, long before)
 
 int main(int argc, char **argv)
 {
-	long calls = 5000000, rounds = 50;
+	struct bench_options options = { .calls = 5000000, .rounds = 50 };
 	double sustained[WAYS] = {0};
-	int cpu = -1, single;
+	int single;
 
-	for (int c; (c = getopt(argc, argv, "c:n:r:")) != -1;) {
-		if (c == 'c')
-			cpu = atoi(optarg);
-		else if (c == 'n')
-			calls = atol(optarg);
-		else if (c == 'r')
-			rounds = atol(optarg);
-		else
-			return 2;
-	}
-	if (cpu >= 0) {
-		cpu_set_t set;
-		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
-		if (sched_setaffinity(0, sizeof(set), &set) < 0)
-			err(1, "CPU %d", cpu);
-	}
+	if (!bench_take_options(&options, argc, argv))
+		return 2;
+	const long calls = options.calls, rounds = options.rounds;
 	if (optind == argc || calls < 1 || rounds < 1)
 		errx(2, "Usage: call_cost [-c CPU] [-n CALLS] [-r ROUNDS] WAY...");
 	for (int i = optind; i < argc; i++)

@@ -6,7 +6,7 @@ EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t
 	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c \
 	t/bench/call_tree_main.c t/bench/empty_auditor.c t/bench/entry.sh t/bench/entry_sites.S \
 	t/bench/entry_shapes.h t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c t/bench/limit.sh \
-	t/bench/limit_sites.S t/bench/marks.sh \
+	t/bench/limit_sites.S t/bench/marks.sh t/bench/options.h \
 	t/bench/stacks.sh t/bench/hold_cost.c t/bench/threads_cost.c t/bench/stacks_cost.c t/bench/values.sh \
 	t/bench/values_cost.c t/bench/values_function.c
 EXTRA_PROGRAMS += t/bench/handler_cost

@@ -10,13 +10,13 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "options.h"
 
 #define SHORT 2000 /* calls; with their values they fill half of the least chunk */
 #define TURN  100000
@@ -84,29 +84,15 @@ int main(int argc, char **argv)
 {
 	char text[17] = "sixteen bytes...", *heap = malloc(4096);
 	double within[32], sustained[32] = { 0 };
-	long calls = 2000000, rounds = 400;
-	int cpu = -1, n;
+	struct bench_options options = { .calls = 2000000, .rounds = 400 };
+	int n;
 
-	for (int c; (c = getopt(argc, argv, "c:n:r:")) != -1;) {
-		if (c == 'c')
-			cpu = atoi(optarg);
-		else if (c == 'n')
-			calls = atol(optarg);
-		else if (c == 'r')
-			rounds = atol(optarg);
-		else
-			return 2;
-	}
+	if (!bench_take_options(&options, argc, argv))
+		return 2;
+	const long calls = options.calls, rounds = options.rounds;
 	n = argc - optind;
 	if (n < 1 || n > 32 || !heap)
 		errx(2, "Usage: values_cost [-c CPU] [-n CALLS] [-r ROUNDS] WAY...");
-	if (cpu >= 0) {
-		cpu_set_t set;
-		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
-		if (sched_setaffinity(0, sizeof(set), &set) < 0)
-			err(1, "CPU %d", cpu);
-	}
 	memcpy(heap, text, sizeof(text));
 	text_bench_stack = text;
 	text_bench_load = bench_text();
