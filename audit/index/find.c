@@ -137,9 +137,21 @@ static int find_beside(char *to, size_t room)
 	return text.length + 1 < room && !sys_call(__NR_faccessat, AT_FDCWD, (long)to, X_OK, 0, 0, 0);
 }
 
-static void say(const struct helper *helper)
+/*
+ * What the command said, its first line, and as a rule its only one, without that name in front and without its end:
+ * control characters, of which line ends are, are "?" there.
+ */
+static const char *bare(char *said, const char *name)
 {
-	static const char own[] = "xaudit index: ";
+	size_t end = sys_length(said), length = sys_length(name);
+
+	if (end && said[end - 1] == '?')
+		said[--end] = '\0';
+	return length <= end && sys_same(said, name, length) ? said + length : said;
+}
+
+static void say(struct helper *helper)
+{
 	struct process_held held;
 	char line[2 * HELPER_SAID + 200];
 	struct text text = { line, sizeof(line), 0 };
@@ -176,16 +188,9 @@ static void say(const struct helper *helper)
 		text_string(&text, "the process that waited for it was killed");
 		break;
 	case HELPER_EXITED:
-		/* Its first line, as a rule its only one; control characters, of which line ends are, are "?" there. */
-		if (helper->said[0]) {
-			int known = sys_same(helper->said, own, sizeof(own) - 1);
-			text_string(&text, helper->said + (known ? sizeof(own) - 1 : 0));
-			text.length -= text.length && line[text.length - 1] == '?';
-			line[text.length] = '\0';
-		} else {
-			text_string(&text, helper->value ? "`xaudit index` failed"
-							 : "what was made is of another file");
-		}
+		text_string(&text, helper->said[0] ? bare(helper->said, "xaudit index: ")
+				   : helper->value ? "`xaudit index` failed"
+						   : "what was made is of another file");
 		break;
 	}
 	process_lock(&held);
@@ -290,19 +295,14 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 /* What the command says of the rules it says of each file. */
 static void say_of_rules(char *words)
 {
-	static const char own[] = "xaudit: ";
 	static bool said;
 	struct process_held held;
-	size_t length = sys_length(words);
 
 	if (said)
 		return;
 	said = true;
-	/* The end of the line, as say() has it. */
-	if (words[length - 1] == '?')
-		words[length - 1] = '\0';
 	process_lock(&held);
-	process_say(words + (sys_same(words, own, sizeof(own) - 1) ? sizeof(own) - 1 : 0));
+	process_say(bare(words, "xaudit: "));
 	process_unlock(&held);
 }
 
