@@ -16,9 +16,11 @@
  */
 static inline uint32_t begin(struct thread *thread, uint64_t here)
 {
-	if (thread_customs(thread))
-		chunk_forget_left(thread, here);
 	uint32_t depth = thread_customs(thread);
+	if (depth) {
+		chunk_forget_left(thread, here);
+		depth = thread_customs(thread);
+	}
 	if (depth == THREAD_CUSTOMS)
 		return depth;
 	/*
