@@ -240,7 +240,6 @@ static inline void remote_wait_again(struct user_regs_struct *r, uint64_t wait, 
 		r->r10 = value;
 }
 
-/* The registers in DWARF's order. */
 /*
  * A thread is about to make a system call: has it make another one instead, which does nothing, and which filters of
  * system calls let pass. *own becomes the registers to be set afterwards: as if its own call had been denied.
@@ -253,6 +252,7 @@ static inline void remote_deny_call(struct user_regs_struct *r, struct user_regs
 	r->r10 = 0; /* no size of a mask */
 }
 
+/* The registers in DWARF's order. */
 enum remote_dwarf { REMOTE_DWARF_SP = 7, REMOTE_DWARF_PC = 16, REMOTE_DWARF_REGISTERS };
 
 static inline void remote_dwarf(const struct user_regs_struct *r, uint64_t to[REMOTE_DWARF_REGISTERS])
