@@ -40,7 +40,10 @@ printf '\t%112s\nabc\t%112s\n' x x >"$tmp/good.c"
 printf '\t%113s\n' x >"$tmp/tab.c"
 is "$(wide "$tmp/good.c" "$tmp/wide.c" "$tmp/tab.c")" "$tmp/wide.c:1: 121 columns
 $tmp/tab.c:1: 121 columns" 'lines of 121 columns are found, and those of 120 are none'
-is "$(wide "$@" README NEWS doc/*.md doc/*.[1-8])" '' 'no line is wider than 120 columns'
+# Others have no lines of code, but are read as such.
+others=$(find doc t runtime/api audit tool -name '*.py' -o -name '*.map' -o -name '*.in' -o -name '*.supp' -o \
+	-path 't/fuzz/corpus/*.trace' -o -path tool/values/prototypes)
+is "$(wide "$@" README NEWS doc/*.md doc/*.[1-8] $others)" '' 'no line is wider than 120 columns'
 
 # Only whole folders are compiled for threads of the program.
 threads() {
