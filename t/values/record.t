@@ -91,6 +91,9 @@ FUNCGLOB@LIBGLOB
 125" 'so is a pattern that can have no function'
 is "$(refused -R '')" "xaudit record: -R '' is empty; the configuration can't express that
 125" 'or none'
+printf '[context f]\ncontext = args\n[prototypes]\nint f(int a);\nstruct\n' >cut.conf
+is "$(refused -c cut.conf | sed 's/, not.*//')" "xaudit: $tmp/cut.conf:5: expected the name of a structure
+125" 'where a prototype has no end, its last line is told'
 # ---- examples of the manual ----
 sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^\.Bd -literal/,/^\.Ed/{/^\./d;s/\\e/\\/g;p;};}' \
 	"$top_srcdir/doc/xaudit-contexts.7" >examples

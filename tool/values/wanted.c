@@ -366,10 +366,10 @@ static char *read_table(char **path)
 }
 
 /*
- * Reads it, and after a line that is wrong what comes behind it. place: of line n, or NULL: of the file `name`; both
- * NULL: nothing is said.
+ * Reads it, and after a line that is wrong what comes behind it. name: the file that it is; NULL: none. places: where
+ * each of its lines is from; NULL: unknown. Without both nothing is said.
  */
-static bool read_all(struct prototypes *all, const char *text, const char *name, const char *const *place)
+static bool read_all(struct prototypes *all, const char *text, const char *name, const struct wanted *places)
 {
 	struct prototypes_wrong wrong;
 	uint32_t line = 0;
@@ -378,8 +378,12 @@ static bool read_all(struct prototypes *all, const char *text, const char *name,
 	while (*text && !prototypes_read(all, text, &wrong)) {
 		right = false;
 		line += wrong.line;
-		char *where = place ? memory_format("%s", place[line - 1]) : memory_format("%s:%u", name, line);
-		if (place || name)
+		/* Where more is expected at the text's end, that is behind its last line. */
+		if (places && line > places->lines)
+			line = (uint32_t)places->lines;
+		char *where = places ? memory_format("%s", places->line_where[line - 1])
+				     : memory_format("%s:%u", name ? name : "", line);
+		if (places || name)
 			tool_error(NULL, "%s: %s '%s'%s%s", where, wrong.before, wrong.part,
 				*wrong.after && *wrong.after != ';' ? " " : "", wrong.after);
 		free(where);
@@ -414,7 +418,7 @@ struct prototypes *wanted_prototypes(const struct wanted *wanted, unsigned *own,
 		fprintf(to, "%s\n", wanted->line[i]);
 	if (fclose(to))
 		memory_failed();
-	*wrong |= !read_all(all, lines, NULL, wanted->line_where);
+	*wrong |= !read_all(all, lines, NULL, wanted);
 	free(lines);
 	return all;
 }
