@@ -194,4 +194,11 @@ is "$?$(cat out)" 0 'no rules make an empty plan'
 is "$?" 2 'of one file'
 "$XAUDIT" index --values='' calls.c >out 2>&1
 is "$?$(cat out)" '1xaudit index: calls.c: not an x86-64 ELF file' 'which is one'
+# An exported function whose dynamic symbol has lost its name, before the one in .symtab is seen, which has it.
+echo 'int loses_its_name(int a) { return a; }' >lost.c
+$CC -O2 -fPIC -shared -o lost.so lost.c || bail 'no library'
+at=$(grep -abo loses_its_name lost.so | sed 's/:.*//; q')
+printf '\0' | dd of=lost.so bs=1 seek="$at" conv=notrunc 2>/dev/null
+make_plan ./lost.so 'p:1|||int loses_its_name(int a);' 'r:1|loses*|context|args'
+is "$status $(cat said) $(grep -c loses_its_name plan)" '0  1' 'of two symbols, the one with a name names the function'
 done_testing

@@ -344,7 +344,10 @@ static void merge(struct image *image)
 			last->resolver |= function->resolver;
 			if (!last->size)
 				last->size = function->size;
-			if (function->name && strcmp(function->name, last->name))
+			/* A symbol without a name may have the best rank. */
+			if (!last->name)
+				last->piece = is_cold(last->name = function->name);
+			else if (function->name && strcmp(function->name, last->name))
 				add_alias(image, kept - 1, function->name);
 			else
 				free((char *)(uintptr_t)function->name);
