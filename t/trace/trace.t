@@ -218,6 +218,15 @@ trace --command="./calls text 'a b' 3" -e strlen -q
 is "$err" 'strlen("a b") = 3' '--command: words as a shell separates them'
 trace --keep=kept -e strlen -q ./calls nested
 is "$err/$("$XAUDIT" replay kept | grep -c strlen)" 'strlen("a") = 1/1' '--keep: the trace is there afterwards'
+mkdir full
+echo >full/file
+trace --keep=full true
+is "$status $err" "125 xaudit trace: $tmp/full exists and is no trace, so it stays untouched; name another one with \
+--keep" \
+	'what is wrong with its folder names this option'
+trace --context='f:if=arg1' true
+is "$status $err" "125 xaudit: trace: --context f:if=arg1: a condition is as in arg1 > 100, not 'arg1'" \
+	'so does what is wrong with values'
 trace --args=strlen ./calls nested
 is "$(echo "$err" | grep -v '+++' | sort | uniq -c | tr -s ' ')" ' 1 qsort()
  4 strcmp()

@@ -20,6 +20,7 @@
 #include "tool/record/signals.h"
 
 const char *record_speaker = "record";
+const char *record_folder_option = "-o";
 
 /* Is there a file at path that execve() would execute? 0 or an errno. */
 static int executable(const char *path)

@@ -14,6 +14,8 @@ enum record_status {
 
 /* The subcommand that messages name: `xaudit check` runs commands with these functions too. */
 extern const char *record_speaker;
+/* Its option that names the trace's folder. */
+extern const char *record_folder_option;
 #define record_error(...) tool_error(record_speaker, __VA_ARGS__)
 
 /* What follows the command. Each pointer may be NULL. */

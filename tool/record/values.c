@@ -9,6 +9,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/record/record.h"
+#include "tool/record/run.h"
 #include "tool/values/parser.h"
 #include "tool/values/wanted.h"
 
@@ -92,8 +93,8 @@ static bool check_option(const char *option, const char *pattern, const char *co
 		equal = memchr(from, '=', length);
 		bool key = equal && is_key(from, (size_t)(equal - from));
 		const char *word = key ? from : "context", *value = key ? equal + 1 : from;
-		fprintf(to, "record: %s\t%s\t%.*s\t%.*s\n", option, pattern, key ? (int)(equal - from) : 7, word,
-			(int)(from + length - value), value);
+		fprintf(to, "%s: %s\t%s\t%.*s\t%.*s\n", record_speaker, option, pattern,
+			key ? (int)(equal - from) : 7, word, (int)(from + length - value), value);
 	}
 	if (fclose(to))
 		memory_failed();

@@ -334,6 +334,7 @@ int trace_main(int argc, char **argv)
 	struct options_row *rows = make_rows();
 
 	record_speaker = "trace";
+	record_folder_option = "--keep";
 	syntax.rows = rows;
 	int first = options_take(&syntax, &options, argc, argv), status = first ? RECORD_FAILED : 0;
 	if (first > 0)
