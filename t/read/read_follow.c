@@ -37,6 +37,7 @@ static const char script[] =
 
 static uint64_t *word;	  /* of the chunk: the next one */
 static uint64_t *counter; /* of function 1 */
+static struct trace_chunk *chunk;
 static struct trace_head *head;
 
 /* Finds the places to write to. */
@@ -57,10 +58,12 @@ static void map(const char *dir)
 	for (off_t at = CHUNK; at < st.st_size; at += CHUNK) {
 		uint32_t magic;
 		memcpy(&magic, meta + at, sizeof(magic));
-		if (magic == TRACE_CHUNK_MAGIC)
-			word = (uint64_t *)(void *)(meta + at + sizeof(struct trace_chunk)) + 1;
-		else if (magic == TRACE_COUNTS_MAGIC)
+		if (magic == TRACE_CHUNK_MAGIC) {
+			chunk = (void *)(meta + at);
+			word = (uint64_t *)(void *)(chunk + 1) + 1;
+		} else if (magic == TRACE_COUNTS_MAGIC) {
 			counter = (uint64_t *)(void *)(meta + at + sizeof(struct trace_counts)) + 1;
+		}
 	}
 	if (!word || !counter || word[-1] != TRACE_EVENT(TRACE_ENTRY, 1, 2000) || *counter != 5)
 		bail("the trace is not as it was written");
@@ -160,6 +163,11 @@ static void follow_it(struct xaudit_read_trace *trace)
 	put(TRACE_POINT, 2, 3260);
 	look_at(inner, "inner");
 	is_str(text(look_at(inner, "inner")), "1 1 0 0", "until the next look: then it has none");
+	word[0] = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(1, 1), 3300);
+	word[1] = 0;
+	word += 2;
+	chunk->used = (uint64_t)((char *)word - (char *)chunk);
+	is_str(text(look_at(inner, "inner")), "1 1 0 0", "a chunk may end with a value of 0");
 	head->lost = 7;
 	const struct xaudit_read_look *look = xaudit_read_follow_look(inner, 0, LONG);
 	is_int((long)look->lost, 7, "losses since it is followed");
