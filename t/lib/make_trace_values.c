@@ -195,7 +195,7 @@ static void put_values(char **word, int words)
 		bool none = state[i] > VALUES_CUT;
 		bool text = layout->type[i] == VALUES_TYPE_TEXT || layout->type[i] == VALUES_TYPE_BYTES;
 		at += put_value(payload.byte + at, !none ? v : text ? "=" : "0", layout->type[i], layout->size[i]);
-		if (at > 255 * 8)
+		if (at > 239 * 8)
 			fail("too many bytes of values");
 	}
 	uint32_t id = TRACE_VALUED_ID(n, (at + 7) / 8) | (flawed ? TRACE_VALUED_FLAWED : 0);

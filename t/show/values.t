@@ -115,8 +115,8 @@ is "$(shown 'text:arg0:a i1:arg1:b text:arg2:c' 'fault 1 cut:=x')" '((fault), 1,
 name=$(printf 'a\033[1mb')
 is "$(shown "i4:-:$name" 7)" '() a?[1mb=7' 'a name does not steer the terminal'
 is "$(shown "i4:arg0:a::7=$name" 7)" '(a?[1mb)' 'nor does the name of a number'
-long=$(printf '%2030s' '' | tr ' ' x)
-is "$(shown 'text:arg0:a i4:arg1:b' "=$long 7")" "(\"$long\", 7)" '255 words of values'
+long=$(printf '%1902s' '' | tr ' ' x)
+is "$(shown 'text:arg0:a i4:arg1:b' "=$long 7")" "(\"$long\", 7)" '239 words of values'
 all=$(for i in $(seq 0 31); do printf ' u1:arg%d:a' "$i"; done)
 is "$(shown "$all" "$(seq -s ' ' 1 32)")" "($(seq -s ', ' 1 32))" '32 values'
 
