@@ -230,6 +230,8 @@ int derives(derived d, empty e, int n);
 std::string give(int n);
 owner give_owner(int n);
 int views(std::string_view v, int n);
+struct shared { long of_base; };
+struct based : virtual shared { based(int n, const char *text); long made; };
 END
 cat >lib.cpp <<'END'
 #include "types.hpp"
@@ -250,6 +252,7 @@ int derives(derived d, empty e, int n) { sink = d.first + n; return n; }
 std::string give(int n) { return std::string(n, 'x'); }
 owner give_owner(int n) { return owner(n); }
 int views(std::string_view v, int n) { sink = v.size() + n; return n; }
+based::based(int n, const char *text) : made(n + *text) { sink = n; }
 END
 cat >calls.cpp <<'END'
 #include "types.hpp"
@@ -280,6 +283,11 @@ extern "C" void calls(void (*callee)(), void (*expect)(const char *name, unsigne
 	((void (*)(std::string *, int))callee)(&one, 9);
 	expect("_Z5viewsSt17basic_string_viewIcSt11char_traitsIcEEi", 9, 0);
 	((int (*)(std::string_view, int))callee)(std::string_view("viewed", 4), 10);
+	/* The constructor of a whole object, and that of a part of one, which is told where virtual bases lie. */
+	expect("_ZN5basedC1EiPKc", 0, 0);
+	((void (*)(void *, int, const char *))callee)(&counter, 11, "whole");
+	expect("_ZN5basedC2EiPKc", 0, 0);
+	((void (*)(void *, void *, int, const char *))callee)(&counter, &a, 12, "part");
 }
 END
 cat >expected <<'END'
@@ -291,6 +299,8 @@ owns(o.number=77,n=8) = ret=7
 derives(d.first=1,d.second=2,n=3) = ret=8
 give(n=9) = ret="a second text that is longer"
 views(v="view",n=10) = ret=9
+based(this=ADDRESS,n=11,text="whole"
+based(this=ADDRESS,n=12,text="part"
 END
 for compiler in "$CXX" "$CLANGXX"; do
 	if ! command -v "${compiler%% *}" >/dev/null 2>&1; then
@@ -302,7 +312,7 @@ for compiler in "$CXX" "$CLANGXX"; do
 			$compiler -std=c++17 -O1 -fPIC -w -shared -o calls.so calls.cpp ||
 			bail "no library of $compiler"
 		is "$(values "./cc$level.so" ./calls.so args,retval | sed 's/0x[0-9a-f]*/ADDRESS/g
-			s/^_Z[^(]*\(add\|all\|take\|refs\|owns\|derives\|give\|views\)[^(]*(/\1(/')" "$(cat expected)" \
+			s/^_Z[^(]*\(add\|all\|take\|refs\|owns\|derives\|give\|views\|based\)[^(]*(/\1(/')" "$(cat expected)" \
 			"$compiler -O$level: C++"
 	done
 	values ./cc0.so /none args,retval >/dev/null

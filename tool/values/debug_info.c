@@ -336,10 +336,21 @@ static size_t count_parameters(Dwarf_Die *declared)
 	return count;
 }
 
+/*
+ * Constructors and destructors of classes with virtual bases are described with parameters of their own, whether they
+ * are complete, and where the bases lie; but most variants of them are called without these.
+ */
+static bool is_hidden(Dwarf_Die *declared)
+{
+	const char *name = dwarf_diename(declared);
+
+	return name && dwarf_hasattr_integrate(declared, DW_AT_artificial) && !strncmp(name, "__", 2);
+}
+
 static void add_parameters(struct describing *d)
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Die declared = d->function, child, own;
+	Dwarf_Die declared = d->function, child, found;
 	bool is_instance = dwarf_attr(&d->function, DW_AT_abstract_origin, &attribute) &&
 			   dwarf_formref_die(&attribute, &declared);
 	size_t count = count_parameters(&declared), number = 0;
@@ -348,13 +359,14 @@ static void add_parameters(struct describing *d)
 	for (int r = dwarf_child(&declared, &child); !r && number < UINT8_MAX; r = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		bool last = more && number + 1 == count;
-		if (!is_instance)
-			add_parameter(d, &child, &child, (uint8_t)number, last);
-		else
-			add_parameter(d, of_origin(&d->function, dwarf_dieoffset(&child), &own) ? &own : NULL, &child,
-				(uint8_t)number, last);
-		number++;
+		bool last = more && number + 1 == count, hidden = is_hidden(&child);
+		Dwarf_Die *own = is_instance ? NULL : &child;
+		if (is_instance && of_origin(&d->function, dwarf_dieoffset(&child), &found))
+			own = &found;
+		if (own || !hidden)
+			add_parameter(d, own, &child, (uint8_t)number, last);
+		number += !hidden;
+		count -= hidden;
 	}
 }
 
