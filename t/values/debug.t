@@ -312,8 +312,8 @@ for compiler in "$CXX" "$CLANGXX"; do
 			$compiler -std=c++17 -O1 -fPIC -w -shared -o calls.so calls.cpp ||
 			bail "no library of $compiler"
 		is "$(values "./cc$level.so" ./calls.so args,retval | sed 's/0x[0-9a-f]*/ADDRESS/g
-			s/^_Z[^(]*\(add\|all\|take\|refs\|owns\|derives\|give\|views\|based\)[^(]*(/\1(/')" "$(cat expected)" \
-			"$compiler -O$level: C++"
+			s/^_Z[^(]*\(add\|all\|take\|refs\|owns\|derives\|give\|views\|based\)[^(]*(/\1(/')" \
+			"$(cat expected)" "$compiler -O$level: C++"
 	done
 	values ./cc0.so /none args,retval >/dev/null
 	like "$("$plan_u" plan)" '^_Z4refs.* e=unsigned1,a4,\(1=low,200=high\)' "$compiler: enums have names"

@@ -14,6 +14,8 @@ import random
 import re
 import sys
 
+from gdb_text import leaves, same
+
 TYPES = {  # name: C's spelling, a value
     "schar": ("signed char", lambda r: str(r.randint(-128, 127))),
     "uchar": ("unsigned char", lambda r: str(r.randint(0, 255))),
@@ -142,26 +144,6 @@ def commands(symbols, where):
     print("continue")
 
 
-def leaves(name, text, found):
-    """The members of what gdb prints: `found` gets NAME.MEMBER = text."""
-    text = text.strip()
-    if not (text.startswith("{") and text.endswith("}") and " = " in text):
-        found[name] = text
-        return
-    depth, quoted, part, parts = 0, False, "", []
-    for c in text[1:-1]:
-        quoted ^= c == '"'
-        depth += (c == "{") - (c == "}")
-        if c == "," and not depth and not quoted:
-            parts.append(part)
-            part = ""
-        else:
-            part += c
-    for part in parts + [part]:
-        member, _, value = part.strip().partition(" = ")
-        leaves(name + "." + member, value, found)
-
-
 def read_gdb(path):
     functions, now = {}, None
     for line in open(path, errors="replace"):
@@ -173,22 +155,6 @@ def read_gdb(path):
             name, _, value = line.rstrip("\n").partition(" = ")
             leaves(name, value, now)
     return functions
-
-
-def same(value, text):
-    """Is that what gdb says?"""
-    kind, what = value["type"], value.get("value")
-    text = re.sub(r"^@0x[0-9a-f]+: ", "", text)  # a reference
-    if kind == "text":
-        said = re.search(r'"(.*)"$', text)
-        return said is not None and said.group(1) == what
-    text = re.sub(r"^\(.*\) (0x[0-9a-f]+)", r"\1", text)
-    if kind in ("float", "double"):
-        return abs(float(text) - float(what)) <= 1e-6 * abs(float(what))
-    number = re.match(r"(-?0x[0-9a-f]+|-?[0-9]+)", text)
-    if number:
-        return int(number.group(1), 0) == (int(what, 0) if isinstance(what, str) else what)
-    return value["shown"].split("::")[-1] == text.split("::")[-1]
 
 
 def known(dump):

@@ -11,7 +11,7 @@ need python3 nm
 XAUDIT_INDEX=$tmp/cache
 export XAUDIT_INDEX
 judge() {
-	python3 "$beside/debug_builds.py" "$@"
+	python3 -B "$beside/debug_builds.py" "$@"
 }
 cat >conf <<'END'
 [library libg.so]
