@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PLAN_MAGIC   "xauplan\1"
-#define PLAN_VERSION 2
+#define PLAN_VERSION 3
 #define PLAN_SUFFIX  ".plan" /* of those that are kept */
 #define PLAN_MAX     (256u << 20) /* bytes, most */
 

@@ -13,7 +13,7 @@
  * value of the layout, which tells its enum values_state; else all are VALUES_WHOLE. Then the values, in the order of
  * the layout, which is that of the operations that put them, without gaps: words with the size that their operation
  * names (of one without a value, zeros), texts and bytes with 2 bytes before them that tell how many they are. Zeros
- * fill the last word.
+ * fill the last word; there is at least one.
  *
  * LAYOUTS. A record of meta for each function and type of event tells which values such events have, what they are
  * called, and how they are shown. It comes before the first of these events.
@@ -66,7 +66,8 @@
 	X(30, PUT_TEXT, 2, 1, 0)   /* a value: the text at that address, up to its NUL; most so many bytes */          \
 	X(31, PUT_BYTES, 2, 2, 0)  /* a value: so many bytes (upper word) at the address (lower); most as many */      \
 	X(32, PUT_NAME, 0, 0, 0)   /* a value: the thread's name, a text */                                            \
-	X(33, TRUST, 0, 0, 0)      /* before PUT_TEXT, PUT_BYTES: the memory is read as it is, wherever it lies */
+	X(33, TRUST, 0, 0, 0)      /* before PUT_TEXT, PUT_BYTES: the memory is read as it is, wherever it lies */     \
+	X(34, PUT_NONE, 0, 0, 0)   /* a value that is nowhere: it has no bytes */
 
 enum values_op {
 #define X(number, NAME, operand, popped, pushed) VALUES_##NAME = number,
@@ -95,6 +96,7 @@ enum values_type {
 	VALUES_TYPE_TEXT = 7,
 	VALUES_TYPE_BYTES = 8,
 	VALUES_TYPE_ERRNO = 9, /* of 4 bytes */
+	VALUES_TYPE_NONE = 10, /* it has no bytes: the compiler has optimised the parameter out */
 };
 
 enum values_state {
@@ -133,7 +135,7 @@ struct trace_value {
 	 */
 	uint32_t words;
 	uint8_t type;	/* enum values_type */
-	uint8_t size;	/* bytes of a number; 0: a text, bytes */
+	uint8_t size;	/* bytes of a number; 0: a text, bytes, or nothing */
 	uint8_t role;	/* enum values_role */
 	uint8_t place;
 	uint8_t marks;

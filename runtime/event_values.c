@@ -15,6 +15,7 @@
 #define SAME(PUBLIC, OURS) _Static_assert((int)XAUDIT_VALUE_##PUBLIC == (int)VALUES_##OURS, "readers have them, too")
 SAME(SIGNED, TYPE_SIGNED);
 SAME(ERRNO, TYPE_ERRNO);
+SAME(NONE, TYPE_NONE);
 SAME(WHOLE, WHOLE);
 SAME(NULL, NULL);
 SAME(NAMED, ROLE_OTHER);
@@ -89,6 +90,10 @@ static void take_value(struct xaudit_value *to, const struct trace_value *as, co
 	to->marks = as->marks;
 	to->size = as->size;
 	to->state = state;
+	if (to->type == XAUDIT_VALUE_NONE) {
+		to->state = XAUDIT_VALUE_GONE;
+		return;
+	}
 	if (to->size ? take_number(to, from) : take_text(to, from))
 		return;
 	from->left = 0; /* nobody knows where the next one begins */

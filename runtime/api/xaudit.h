@@ -263,7 +263,8 @@ enum xaudit_value_type {
 	XAUDIT_VALUE_DOUBLE = 6,   /* likewise */
 	XAUDIT_VALUE_TEXT = 7,	   /* `text` */
 	XAUDIT_VALUE_BYTES = 8,	   /* likewise */
-	XAUDIT_VALUE_ERRNO = 9	   /* a number, as SIGNED: of an error */
+	XAUDIT_VALUE_ERRNO = 9,	   /* a number, as SIGNED: of an error */
+	XAUDIT_VALUE_NONE = 10	   /* of an argument that is GONE */
 };
 
 enum xaudit_value_state {
@@ -272,7 +273,8 @@ enum xaudit_value_state {
 	/* it lies where there is no memory, or none that may be read; at an exit: nothing is known of the entry */
 	XAUDIT_VALUE_FAULT = 2,
 	XAUDIT_VALUE_UNREAD = 3, /* it was not read, as a filter of system calls might kill for that */
-	XAUDIT_VALUE_NULL = 4	 /* a text, or bytes, at the address 0 */
+	XAUDIT_VALUE_NULL = 4,	 /* a text, or bytes, at the address 0 */
+	XAUDIT_VALUE_GONE = 5	 /* an argument that the compiler has optimised out: it is nowhere */
 };
 
 /* What it is in its call. */

@@ -91,7 +91,7 @@ static bool run(
 	if (!part->number || part->event != plain)
 		return true;
 	size--;
-	for (; size % 8; size++)
+	for (; size % 8 || !size; size++)
 		out[1 + size] = 0;
 	*word = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(part->number, size / 8) |
 						 (*out == VALUES_FLAWED ? TRACE_VALUED_FLAWED : 0));

@@ -76,6 +76,9 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 		facts->values++;
 		facts->most += 2 + half_at(p);
 		return true;
+	case VALUES_PUT_NONE:
+		facts->values++;
+		return true;
 	case VALUES_PUT_NAME:
 		facts->values++;
 		facts->most += 2 + NAME;
@@ -512,6 +515,9 @@ static bool step(struct machine *m, uint8_t op, const uint8_t *operand)
 	case VALUES_PUT_BYTES:
 		put_bytes(m, half_at(operand));
 		m->trusts = false;
+		return true;
+	case VALUES_PUT_NONE:
+		put_value(m, VALUES_WHOLE);
 		return true;
 	case VALUES_PUT_NAME:
 		put_name(m);

@@ -196,6 +196,10 @@ static bool make_quick(struct tramp_quick *quick, const struct values_part *part
 	unsigned pieces = 0;
 
 	for (const uint8_t *code = part->code; *code != VALUES_END; code += 4) {
+		for (; *code == VALUES_PUT_NONE; code++)
+			;
+		if (*code == VALUES_END)
+			break;
 		uint8_t at = code[0] == VALUES_REGISTER ? quick_place(code[1]) : 0;
 		if (!at || code[2] != VALUES_PUT || code[3] < 4 || pieces + code[3] / 4 > TRAMP_QUICK_PIECES)
 			return false;
@@ -203,7 +207,7 @@ static bool make_quick(struct tramp_quick *quick, const struct values_part *part
 			quick->piece[pieces++] = (uint8_t)(at + i);
 	}
 	quick->words = (uint8_t)((pieces + 1) / 2);
-	return true;
+	return pieces;
 }
 
 /* The layout has its number, and its code is quick. first: where the first register is that a late payload may have. */

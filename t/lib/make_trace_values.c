@@ -34,13 +34,13 @@ static uint32_t add_name(char *names, uint32_t *used, const char *name)
 
 static void take_type(struct trace_value *value, const char *word)
 {
-	static const char *const types[] = { "", "i", "u", "x", "p", "f", "d", "text", "bytes", "errno" };
+	static const char *const types[] = { "", "i", "u", "x", "p", "f", "d", "text", "bytes", "errno", "none" };
 	size_t length = strcspn(word, "12345678");
 
-	for (value->type = 1; value->type < 10; value->type++)
+	for (value->type = 1; value->type < 11; value->type++)
 		if (strlen(types[value->type]) == length && !strncmp(types[value->type], word, length))
 			break;
-	if (value->type == 10) /* a type that there is not */
+	if (value->type == 11) /* a type that there is not */
 		value->type = (uint8_t)number(word);
 	else if (word[length])
 		value->size = (uint8_t)number(word + length);
@@ -140,6 +140,8 @@ bool values_meta_command(char **word, int words)
 /* The bytes of a value: a number, or =TEXT (_ for a blank), or bytes in hex. */
 static size_t put_value(uint8_t *to, const char *word, uint8_t type, uint8_t size)
 {
+	if (type == VALUES_TYPE_NONE)
+		return 0;
 	if (type == VALUES_TYPE_TEXT || type == VALUES_TYPE_BYTES) {
 		uint16_t n = 0;
 		unsigned byte;
@@ -198,6 +200,7 @@ static void put_values(char **word, int words)
 		if (at > 239 * 8)
 			fail("too many bytes of values");
 	}
+	at += !at;
 	uint32_t id = TRACE_VALUED_ID(n, (at + 7) / 8) | (flawed ? TRACE_VALUED_FLAWED : 0);
 	put_with_payload(TRACE_VALUED, id, number(word[2]) + step, payload.word, (at + 7) / 8);
 }

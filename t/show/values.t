@@ -67,6 +67,12 @@ for type in i4 p8 d8 text bytes; do
 	value $type:arg0:n null NULL
 done
 
+# What the compiler has optimised out takes no bytes.
+value none:arg0:n none '<optimized out>'
+is "$(shown 'i4:arg0:a none:arg1:b text:arg2:c none:arg3:d' '7 none =x none')" \
+	'(7, <optimized out>, "x", <optimized out>)' 'between others'
+is "$(shown 'i4:arg0:a none:arg1:b text:arg2:c' '7 none fault')" '(7, <optimized out>, (fault))' 'where one has a state'
+
 # ---- what is passed only where another argument says so ----
 
 # passed FLAGS TEXT

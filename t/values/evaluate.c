@@ -225,6 +225,9 @@ static void texts(void)
 	is_int(RUN(&c, VALUES_REGISTER, VALUES_RDI, VALUES_BYTE, 0, VALUES_PUT_BYTES, 2, 0), 3, "none are never read");
 	is_int(RUN(&c, VALUES_REGISTER, VALUES_RDI, VALUES_PUT_TEXT, 64, 0), 4, "a bad pointer");
 	is_bytes(out, "\2\2\0\0", 4, "is a fault");
+	is_int(RUN(&c, VALUES_PUT_NONE), 1, "what is nowhere has no bytes,");
+	is_int(RUN(&c, VALUES_PUT_NONE, VALUES_REGISTER, VALUES_RDI, VALUES_PUT_TEXT, 64, 0), 5, "but a state,");
+	is_int(out[1], VALUES_WHOLE, "which says nothing");
 	pthread_setname_np(pthread_self(), "a name");
 	is_int(RUN(&c, VALUES_PUT_NAME), 9, "the thread's name");
 	is_bytes(out, "\1\6\0a name", 9, "as a text");

@@ -46,7 +46,8 @@ def same(value, text):
         return said is not None and ours is not None and text_bytes(said.group(1)) == text_bytes(ours.group(1))
     text = re.sub(r"^\(.*?\) (@?0x[0-9a-f]+)", r"\1", text)
     if kind in ("float", "double"):
-        return abs(float(text) - float(what)) <= 1e-6 * abs(float(what))
+        real = re.match(r"-?[0-9][0-9.e+-]*$", text)
+        return real is not None and abs(float(text) - float(what)) <= 1e-6 * abs(float(what))
     number = re.match(r"(-?0x[0-9a-f]+|-?[0-9]+)", text)
     if number:
         ours = int(what, 0) if isinstance(what, str) else what or 0  # None: NULL

@@ -76,7 +76,7 @@ static bool check(void)
 static void print_layout(const char *what, const struct plan_part *part)
 {
 	static const char *const types[] = { "?", "signed", "unsigned", "hex", "pointer", "float", "double", "text",
-		"bytes", "errno" };
+		"bytes", "errno", "none" };
 	static const char roles[] = "oare";
 	const struct trace_layout *layout = layout_of(part);
 
@@ -156,6 +156,10 @@ static void show(const char *between, const struct plan_part *part)
 	for (uint32_t i = 0; layout && i < layout->count; i++) {
 		const struct trace_value *value = &layout->value[i];
 		uint64_t word = 0;
+		if (value->type == VALUES_TYPE_NONE) {
+			printf("%s%s=none", i ? "," : between, name_of(layout, value->name));
+			continue;
+		}
 		size_t size = value->size ? value->size : at[0] | (size_t)at[1] << 8;
 		printf("%s%s=", i ? "," : between, name_of(layout, value->name));
 		memcpy(&word, at, value->size);

@@ -257,7 +257,9 @@ static bool ask(struct values_asked *asked, const char *text, const struct conte
 	struct values_known with = *known;
 
 	with.trusts = item && item->trusts;
-	if (!values_ask(asked, text, &with, wrong) || !fits(asked, wrong)) {
+	bool right = item && item->is_fixed ? values_ask_fixed(asked, text, &item->fixed, wrong)
+					    : values_ask(asked, text, &with, wrong);
+	if (!right || !fits(asked, wrong)) {
 		*asked = before;
 		return false;
 	}

@@ -153,8 +153,9 @@ static void print_value(FILE *file, const struct xaudit_read_value *value)
 void values_json(FILE *file, const char *key, const struct xaudit_read_values *values)
 {
 	static const char *const types[] = { NULL, "signed", "unsigned", "hex", "pointer", "float", "double", "text",
-		"bytes", "errno" };
-	static const char *const states[] = { "whole", "cut", "fault", "not read", "null", "damaged" };
+		"bytes", "errno", "none" };
+	static const char *const states[] = { "whole", "cut", "fault", "not read", "null", "damaged", "absent",
+		"optimized out" };
 	static const char *const roles[] = { "named", "argument", "result", "errno", "request" };
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);

@@ -78,6 +78,14 @@ void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t 
 		.marks = marks, .names = names };
 }
 
+void contexts_fix(struct contexts_list *list, const char *name, uint8_t place, uint8_t marks,
+	const struct prototype_names *names, const struct values_fixed *fixed)
+{
+	contexts_add(list, memory_text(name, strlen(name)), VALUES_ROLE_ARGUMENT, place, marks, names);
+	list->item[list->items - 1].is_fixed = true;
+	list->item[list->items - 1].fixed = *fixed;
+}
+
 void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size,
 	uint64_t about)
 {

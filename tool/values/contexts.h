@@ -30,6 +30,8 @@ struct contexts_item {
 	const struct prototype_names *names; /* NULL: none */
 	char *when; /* as trace_value.when; NULL: it always counts */
 	bool trusts;
+	bool is_fixed; /* `text` is a name alone, of `fixed` */
+	struct values_fixed fixed;
 };
 
 struct contexts_list {
@@ -44,6 +46,9 @@ struct contexts_list {
 /* Adds one to the list, whose text is taken over. */
 void contexts_add(struct contexts_list *list, char *text, uint8_t role, uint8_t place, uint8_t marks,
 	const struct prototype_names *names);
+/* Adds a value that needs no call, of an argument. */
+void contexts_fix(struct contexts_list *list, const char *name, uint8_t place, uint8_t marks,
+	const struct prototype_names *names, const struct values_fixed *fixed);
 /* Adds a word. at: "arg2"; what is no word of the call is left out. name: lives as long as the list; NULL. */
 void contexts_know(struct contexts_list *list, const char *name, const char *at, enum values_type type, uint8_t size,
 	uint64_t about);

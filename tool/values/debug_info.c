@@ -65,10 +65,11 @@ void debug_info_free(struct debug_info *info)
 /* ---- where a parameter is ---- */
 
 enum found {
-	FOUND_NOTHING, /* it is not told */
+	FOUND_NOTHING, /* nowhere is told */
 	FOUND_WORD,
 	FOUND_FRAME,	 /* it will be in memory, but is not yet */
-	FOUND_ELSEWHERE, /* in no place: it is a constant, or was taken apart */
+	FOUND_FIXED,	 /* it is a constant */
+	FOUND_ELSEWHERE, /* in no place: it was taken apart, or must be computed */
 };
 
 static bool set_register(unsigned number, char word[12])
@@ -115,14 +116,70 @@ static enum found in_frame(const struct describing *d, int64_t offset, char word
 	return FOUND_FRAME;
 }
 
-static enum found find(const struct describing *d, Dwarf_Die *parameter, char word[12])
+/* The bytes of a constant, as a number. */
+static enum found take_block(const Dwarf_Block *block, struct values_fixed *fixed)
+{
+	if (!block->length || block->length > sizeof(fixed->number))
+		return FOUND_ELSEWHERE;
+	memcpy(&fixed->number, block->data, block->length);
+	return FOUND_FIXED;
+}
+
+/* DW_AT_const_value: its form may be shorter than the type, and then has the type's sign. */
+static enum found constant(Dwarf_Attribute *attribute, const struct debug_type *type, struct values_fixed *fixed)
+{
+	Dwarf_Block block;
+	Dwarf_Sword with_sign;
+	Dwarf_Word without;
+
+	if (!dwarf_formblock(attribute, &block))
+		return take_block(&block, fixed);
+	bool is_signed = type->kind == DEBUG_NUMBER && type->type == VALUES_TYPE_SIGNED;
+	if (is_signed || dwarf_whatform(attribute) == DW_FORM_sdata ? dwarf_formsdata(attribute, &with_sign)
+								    : dwarf_formudata(attribute, &without))
+		return FOUND_ELSEWHERE;
+	fixed->number = is_signed || dwarf_whatform(attribute) == DW_FORM_sdata ? (uint64_t)with_sign : without;
+	return FOUND_FIXED;
+}
+
+/* A location that is a value and no place. */
+static enum found computed(const struct describing *d, Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t count,
+	struct values_fixed *fixed)
+{
+	Dwarf_Block block;
+
+	/* A pointer to what is known, but nowhere; a parameter that is not passed, though callers know of it. */
+	if (ops->atom == DW_OP_implicit_pointer || ops->atom == DW_OP_GNU_implicit_pointer ||
+		ops->atom == DW_OP_GNU_parameter_ref)
+		return FOUND_NOTHING;
+	if (ops->atom == DW_OP_implicit_value && count == 1)
+		return dwarf_getlocation_implicit_value(attribute, ops, &block) ? FOUND_ELSEWHERE
+										 : take_block(&block, fixed);
+	if (count != 2 || ops[1].atom != DW_OP_stack_value)
+		return FOUND_ELSEWHERE;
+	if (ops->atom >= DW_OP_lit0 && ops->atom <= DW_OP_lit31)
+		fixed->number = ops->atom - DW_OP_lit0;
+	else if (ops->atom >= DW_OP_const1u && ops->atom <= DW_OP_consts)
+		fixed->number = ops->number;
+	else if (ops->atom == DW_OP_addr)
+		fixed->number = ops->number + d->info->delta;
+	else
+		return FOUND_ELSEWHERE;
+	fixed->is_address = ops->atom == DW_OP_addr;
+	return FOUND_FIXED;
+}
+
+static enum found find(const struct describing *d, Dwarf_Die *parameter, const struct debug_type *type, char word[12],
+	struct values_fixed *fixed)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
 	size_t count;
 
+	*fixed = (struct values_fixed){ .number = 0 };
 	if (!dwarf_attr(parameter, DW_AT_location, &attribute))
-		return dwarf_hasattr(parameter, DW_AT_const_value) ? FOUND_ELSEWHERE : FOUND_NOTHING;
+		return dwarf_attr(parameter, DW_AT_const_value, &attribute) ? constant(&attribute, type, fixed)
+									     : FOUND_NOTHING;
 	if (dwarf_getlocation_addr(&attribute, d->address, &ops, &count, 1) != 1 || !count)
 		return FOUND_NOTHING;
 	if (count == 1 && ops->atom >= DW_OP_reg0 && ops->atom <= DW_OP_reg31)
@@ -136,7 +193,7 @@ static enum found find(const struct describing *d, Dwarf_Die *parameter, char wo
 			return FOUND_ELSEWHERE;
 	if (ops->atom == DW_OP_fbreg)
 		return FOUND_FRAME;
-	return FOUND_ELSEWHERE;
+	return computed(d, &attribute, ops, count, fixed);
 }
 
 /* Where the ABI has it. Returns false: it is nowhere. */
@@ -221,13 +278,31 @@ static bool is_passed(const struct describing *d, Dwarf_Die *parameter, const st
 
 /* ---- parameters ---- */
 
-/* Where this one is. Returns false: it is gone, or nobody knows. */
+/* Of an address that is not kept, clang -O0 tells from where on it is in a register. */
+static bool comes_later(enum found found, Dwarf_Die *parameter, const struct debug_passing *by)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Addr base, low, high;
+	Dwarf_Op *ops;
+	size_t count;
+	ptrdiff_t at = 0;
+
+	if (found != FOUND_NOTHING || !by->by_reference || !parameter ||
+		!dwarf_attr(parameter, DW_AT_location, &attribute))
+		return false;
+	while ((at = dwarf_getlocations(&attribute, at, &base, &low, &high, &ops, &count)) > 0)
+		if (count == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 && !ops->number)
+			return true;
+	return false;
+}
+
+/* Where this one is. Returns false: it is a constant, or gone, if *fixed has a type then; or nobody knows. */
 static bool locate(struct describing *d, Dwarf_Die *parameter, const struct debug_type *type,
-	const struct debug_passing *by, struct debug_place *place)
+	const struct debug_passing *by, struct debug_place *place, struct values_fixed *fixed)
 {
 	char word[12];
 	bool passed = pass(&d->passed, by, place);
-	enum found found = parameter ? find(d, parameter, word) : FOUND_NOTHING;
+	enum found found = parameter ? find(d, parameter, type, word, fixed) : FOUND_NOTHING;
 	bool is_word = type->kind == DEBUG_NUMBER || type->kind == DEBUG_POINTER || type->kind == DEBUG_REFERENCE;
 
 	if (is_word && found == FOUND_WORD) {
@@ -236,24 +311,27 @@ static bool locate(struct describing *d, Dwarf_Die *parameter, const struct debu
 		return true;
 	}
 	if (d->is_changed)
-		return passed && !d->is_moved &&
-		       (found == FOUND_FRAME || (!is_word && is_passed(d, parameter, by, place)));
+		passed = passed && !d->is_moved &&
+			 (found == FOUND_FRAME || (!is_word && is_passed(d, parameter, by, place)));
+	if (found == FOUND_NOTHING && !by->nothing && !comes_later(found, parameter, by))
+		*fixed = (struct values_fixed){ .type = VALUES_TYPE_NONE };
+	else if (found == FOUND_FIXED && is_word && type->kind != DEBUG_REFERENCE)
+		fixed->type = VALUES_TYPE_HEX; /* until its own is set */
 	return passed;
 }
 
 /* Looks whether this one is where the ABI has it; where it is not, those behind it may have moved up. */
-static void look(struct describing *d, Dwarf_Die *parameter, const struct debug_passing *by)
+static void look(struct describing *d, Dwarf_Die *parameter, const struct debug_type *type,
+	const struct debug_passing *by)
 {
 	struct debug_place place;
+	struct values_fixed fixed;
 	char word[12];
 
 	if (!pass(&d->passed, by, &place))
 		return;
-	enum found found = parameter ? find(d, parameter, word) : FOUND_NOTHING;
-	/* Of an address that is not kept, clang -O0 tells from where on it is in a register. */
-	bool comes_later = found == FOUND_NOTHING && by->by_reference && parameter &&
-			   dwarf_hasattr(parameter, DW_AT_location);
-	if (found != FOUND_FRAME && !comes_later)
+	enum found found = parameter ? find(d, parameter, type, word, &fixed) : FOUND_NOTHING;
+	if (found != FOUND_FRAME && !comes_later(found, parameter, by))
 		d->is_moved |= !is_passed(d, parameter, by, &place);
 }
 
@@ -262,16 +340,18 @@ static void add_parameter(struct describing *d, Dwarf_Die *parameter, Dwarf_Die 
 	struct debug_type type;
 	struct debug_passing by;
 	struct debug_place place;
+	struct values_fixed fixed = { .number = 0 };
 	const char *name = dwarf_diename(declared);
 	bool is_artificial = dwarf_hasattr_integrate(declared, DW_AT_artificial);
 
 	debug_type_of(declared, &type);
 	debug_passing(&type, &by);
 	if (d->is_looking) {
-		look(d, parameter, &by);
+		look(d, parameter, &type, &by);
 		return;
 	}
-	if (!locate(d, parameter, &type, &by, &place))
+	bool is_there = locate(d, parameter, &type, &by, &place, &fixed);
+	if (!is_there && !fixed.type)
 		return;
 	if (is_artificial && (!name || strcmp(name, "this") != 0))
 		return;
@@ -279,6 +359,11 @@ static void add_parameter(struct describing *d, Dwarf_Die *parameter, Dwarf_Die 
 	snprintf(unnamed, sizeof(unnamed), "arg%u", number + 1u);
 	const struct debug_value value = { .name = name ? name : unnamed, .role = VALUES_ROLE_ARGUMENT,
 		.place = number, .marks = last ? VALUES_MARK_MORE : 0 };
+	if (!is_there) {
+		if (d->wish->arguments && !contexts_secret(d->wish, value.name))
+			debug_members_fix(d->list, &d->info->names, &value, &type, &fixed);
+		return;
+	}
 	char at[16];
 	if (place.stack)
 		snprintf(at, sizeof(at), "arg%u", place.stack);

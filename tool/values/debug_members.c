@@ -281,3 +281,17 @@ void debug_members_add(struct contexts_list *list, struct debug_names *names, co
 
 	add_value(&a, value->name, type, place, 0, depth, 0);
 }
+
+void debug_members_fix(struct contexts_list *list, struct debug_names *names, const struct debug_value *value,
+	const struct debug_type *type, struct values_fixed *fixed)
+{
+	bool is_number = type->kind == DEBUG_NUMBER;
+	const struct prototype_names *words = is_number ? names_of(names, type) : NULL;
+
+	if (fixed->type != VALUES_TYPE_NONE) {
+		fixed->type = is_number ? type->type : is_text(type) ? VALUES_TYPE_TEXT : VALUES_TYPE_POINTER;
+		fixed->size = (uint8_t)(is_number ? type->bytes : fixed->type == VALUES_TYPE_TEXT ? 0 : 8);
+	}
+	contexts_fix(list, value->name, value->place,
+		(uint8_t)(value->marks | (words && words->are_flags ? VALUES_MARK_FLAGS : 0)), words, fixed);
+}

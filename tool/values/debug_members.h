@@ -33,6 +33,10 @@ void debug_members_add(struct contexts_list *list, struct debug_names *names, co
 	const struct debug_value *value, const struct debug_type *type, const struct debug_place *place,
 	uint32_t depth);
 
+/* The same of a parameter that is a number or a pointer, and always the same, or that is nowhere. */
+void debug_members_fix(struct contexts_list *list, struct debug_names *names, const struct debug_value *value,
+	const struct debug_type *type, struct values_fixed *fixed);
+
 void debug_names_free(struct debug_names *names);
 
 #endif

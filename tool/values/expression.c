@@ -349,6 +349,25 @@ bool values_ask(struct values_asked *asked, const char *contexts, const struct v
 	return true;
 }
 
+bool values_ask_fixed(struct values_asked *asked, const char *name, const struct values_fixed *fixed,
+	struct values_wrong *wrong)
+{
+	struct parser p = parser_of(name, 0, NULL, wrong);
+
+	if (fixed->type == VALUES_TYPE_NONE) {
+		parser_emit(&p, VALUES_PUT_NONE, 0, 0);
+		return add_value(asked, &p, name, strlen(name), fixed->type, 0, 0);
+	}
+	parser_emit_number(&p, fixed->number);
+	if (fixed->is_address) {
+		parser_emit(&p, VALUES_BASE, 0, 0);
+		parser_emit(&p, VALUES_ADD, 0, 0);
+	}
+	const struct parser_type type = { .word = "", .type = fixed->type, .size = fixed->size };
+	uint64_t most = emit_put(&p, &type, NULL, 0);
+	return add_value(asked, &p, name, strlen(name), fixed->type, fixed->size, most);
+}
+
 /* ---- the whole ---- */
 
 /* Conditions come first: of calls that are left out nothing is read. */

@@ -125,6 +125,18 @@ struct values_known {
 bool values_ask(struct values_asked *asked, const char *contexts, const struct values_known *known,
 	struct values_wrong *wrong);
 
+/* A value that needs no call to be found. */
+struct values_fixed {
+	enum values_type type; /* NONE: it is nowhere; TEXT: the text at an address */
+	uint8_t size;	       /* of a number */
+	bool is_address;       /* of the function's object, as in its file */
+	uint64_t number;
+};
+
+/* Adds that at the entry, by this name; as values_ask(). */
+bool values_ask_fixed(struct values_asked *asked, const char *name, const struct values_fixed *fixed,
+	struct values_wrong *wrong);
+
 /* The first context of a text; *length: of it. Returns what follows its comma, or NULL: it is the last. */
 const char *values_first(const char *contexts, size_t *length);
 

@@ -15,6 +15,7 @@ SAME(DOUBLE, TYPE_DOUBLE);
 SAME(TEXT, TYPE_TEXT);
 SAME(BYTES, TYPE_BYTES);
 SAME(ERRNO, TYPE_ERRNO);
+SAME(NONE, TYPE_NONE);
 SAME(CUT, CUT);
 SAME(FAULT, FAULT);
 SAME(UNREAD, UNREAD);
@@ -119,6 +120,15 @@ static void find_absent(const struct read_layout *layout, struct xaudit_read_val
 			value[i].state = XAUDIT_READ_VALUE_ABSENT;
 }
 
+/* Moves *at behind the value. Returns whether it is whole. */
+static bool take_value(const struct xaudit_read_values *values, uint32_t *at, struct xaudit_read_value *to)
+{
+	if (to->type != XAUDIT_READ_VALUE_NONE)
+		return to->size ? take_number(values, at, to) : take_text(values, at, to);
+	to->state = XAUDIT_READ_VALUE_GONE;
+	return true;
+}
+
 static void take_values(const struct xaudit_read_values *values, struct xaudit_read_value *to)
 {
 	const struct read_layout *layout = values->layout;
@@ -142,7 +152,7 @@ static void take_values(const struct xaudit_read_values *values, struct xaudit_r
 			.text = "",
 		};
 		/* Nobody knows where the values behind one that is not whole begin. */
-		whole = whole && (from->size ? take_number(values, &at, &to[i]) : take_text(values, &at, &to[i]));
+		whole = whole && take_value(values, &at, &to[i]);
 		if (!whole)
 			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
 	}

@@ -250,9 +250,10 @@ static void add_value(struct out *out, const struct xaudit_read_value *value)
 		[XAUDIT_READ_VALUE_NULL] = "NULL",
 		[XAUDIT_READ_VALUE_DAMAGED] = "(damaged)",
 		[XAUDIT_READ_VALUE_ABSENT] = "",
+		[XAUDIT_READ_VALUE_GONE] = "<optimized out>",
 	};
 
-	if (value->state > XAUDIT_READ_VALUE_CUT && value->state <= XAUDIT_READ_VALUE_ABSENT) {
+	if (value->state > XAUDIT_READ_VALUE_CUT && value->state <= XAUDIT_READ_VALUE_GONE) {
 		add(out, states[value->state]);
 		return;
 	}

@@ -32,7 +32,8 @@ enum xaudit_read_value_type {
 	XAUDIT_READ_VALUE_DOUBLE,
 	XAUDIT_READ_VALUE_TEXT,	      /* `text` */
 	XAUDIT_READ_VALUE_BYTES,      /* likewise */
-	XAUDIT_READ_VALUE_ERRNO	      /* a number: of an error */
+	XAUDIT_READ_VALUE_ERRNO,      /* a number: of an error */
+	XAUDIT_READ_VALUE_NONE	      /* of an argument that is GONE */
 };
 
 enum xaudit_read_value_state {
@@ -42,7 +43,8 @@ enum xaudit_read_value_state {
 	XAUDIT_READ_VALUE_UNREAD, /* it was not read, as a filter of system calls might kill for that */
 	XAUDIT_READ_VALUE_NULL,	 /* it lies at the address 0 */
 	XAUDIT_READ_VALUE_DAMAGED, /* the trace is damaged there */
-	XAUDIT_READ_VALUE_ABSENT /* an argument that other ones say was not passed, as open()'s mode often is */
+	XAUDIT_READ_VALUE_ABSENT, /* an argument that other ones say was not passed, as open()'s mode often is */
+	XAUDIT_READ_VALUE_GONE /* an argument that the compiler has optimised out: it is nowhere */
 };
 
 /* What it is in its call. */
@@ -89,7 +91,7 @@ int xaudit_read_values_failed(const struct xaudit_read_values *ended);
  * Texts for people, in which nothing can steer a terminal: like snprintf(), they write at most `room` bytes, a NUL at
  * the end, and return how many there would be without it. Any argument may be NULL where nothing is known.
  *
- * A value: -1, 0x7f01, NULL, O_RDWR|O_CREAT, "a text\n", "its beginning"..., (fault), (not read).
+ * A value: -1, 0x7f01, NULL, O_RDWR|O_CREAT, "a text\n", "its beginning"..., (fault), (not read), <optimized out>.
  */
 size_t xaudit_read_value_text(const struct xaudit_read_value *value, char *to, size_t room);
 

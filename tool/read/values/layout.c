@@ -19,6 +19,7 @@ static bool is_possible(uint8_t type, uint8_t size)
 		return size == 8;
 	case VALUES_TYPE_TEXT:
 	case VALUES_TYPE_BYTES:
+	case VALUES_TYPE_NONE:
 		return size == 0;
 	}
 	return false;

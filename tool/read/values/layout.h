@@ -20,7 +20,7 @@ struct read_layout_value {
 	const char *words; /* names of numbers, as struct trace_value has them; may be empty */
 	const char *when;  /* as struct trace_value has it; may be empty */
 	uint8_t type;	   /* enum values_type */
-	uint8_t size;	   /* bytes of a number; 0: a text, bytes */
+	uint8_t size;	   /* bytes of a number; 0: a text, bytes, or nothing */
 	uint8_t role;	   /* enum values_role */
 	uint8_t place;
 	uint8_t marks;	   /* enum values_marks */
