@@ -135,8 +135,8 @@ _xaudit()
 	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --no-values --help' ;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)
-		options='--min= --depth= --format= --srcline --tid= --from= --to= --pid= --color= --no-demangle'
-		options+=' --no-pager --help'
+		options='--min= --depth= --by-value= --format= --srcline --tid= --from= --to= --pid= --color='
+		options+=' --no-demangle --no-pager --help'
 		;;
 	stacks)
 		options='--count= --sort= --format= --tid= --from= --to= --pid= --color= --no-demangle'

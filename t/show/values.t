@@ -337,6 +337,73 @@ is "$("$XAUDIT" report --by-value=got --format=json "$tmp/asked" | grep -o '"val
 "$XAUDIT" report --by-value=none "$tmp/asked" >"$tmp/out" 2>&1
 is "$? $(cat "$tmp/out")" "1 xaudit report: no call with a value 'none' is in the trace" \
 	'a value that no call has is refused'
+# ---- graph: the values of each path ----
+
+# graph ARG...: rows without the head.
+graph() {
+	"$XAUDIT" graph "$@" 2>&1 | sed '/^ *Time /d; /^====/d; s/ [[]libfoo.so]$//'
+}
+is "$(graph --by-value=path "$tmp/asked" --min=0 | sed '/^$/,$d')" "$(cat <<'END'
+  13.000 us   92.9 %    12.000 us         101  f1
+  10.000 us   71.4 %    10.000 us           1    path = "/tmp/slow"
+   0.600 us    4.3 %     0.400 us          20    path = "/tmp/0"
+   0.600 us    4.3 %     0.400 us          20    path = "/tmp/1"
+   0.600 us    4.3 %     0.400 us          20    path = "/tmp/2"
+   0.600 us    4.3 %     0.400 us          20    path = "/tmp/3"
+   0.600 us    4.3 %     0.400 us          20    path = "/tmp/4"
+   1.000 us    7.1 %     1.000 us         100    f2
+   1.000 us    7.1 %     1.000 us           1  f2
+END
+)" 'graph: calls and times of each path by an argument'
+is "$(graph --by-value=path "$tmp/asked" --min=5% | grep path)" \
+	"  10.000 us   71.4 %    10.000 us           1    path = \"/tmp/slow\"
+   3.000 us   21.4 %     2.000 us         100    path: 5 others" 'those with less time are added up'
+is "$(graph --by-value=got f2 "$tmp/asked" --min=0 | sed '/^$/,$d')" "$(cat <<'END'
+   1.000 us   50.0 %            -         100    / f1
+   2.000 us  100.0 %     2.000 us         101  f2
+   1.000 us   50.0 %     1.000 us           1    got = 5
+   0.500 us   25.0 %     0.500 us          50    got = 0
+   0.500 us   25.0 %     0.500 us          50    got = 1
+END
+)" 'of a function, those of all its paths together'
+is "$("$XAUDIT" graph --by-value=ret --format=json --min=8% f1 "$tmp/asked" |
+	grep -o '"value":.*"time_ns":[0-9]*\|"others":.*')" '"value":"-1","calls":11,"time_ns":10300
+"value":"3","calls":90,"time_ns":2700' 'in JSON'
+is "$("$XAUDIT" graph --by-value=ret --format=json --min=0 "$tmp/asked" | grep -c '"value":')" 5 'of all paths'
+{
+	start
+	echo 'layout 1 entry 1 i4:arg0:n'
+	echo 'thread 100 main'
+	for i in $(seq 14); do
+		echo "values 1 $((1000 + i * 10000)) $i"
+		echo "exit 1 $((1000 + i * 10000 + i * 100))"
+	done
+} | write_trace many
+is "$(graph --by-value=n "$tmp/many" --min=0 | sed 's/^ *\([0-9.]* us\) .* us *\([0-9]*\)  /\1 \2/')" "$(cat <<'END'
+10.500 us 14f1
+1.400 us 1  n = 14
+1.300 us 1  n = 13
+1.200 us 1  n = 12
+1.100 us 1  n = 11
+1.000 us 1  n = 10
+0.900 us 1  n = 9
+0.800 us 1  n = 8
+0.700 us 1  n = 7
+0.600 us 1  n = 6
+0.500 us 1  n = 5
+1.000 us 4  n: 4 others
+END
+)" 'ten have a line, the others one'
+is "$("$XAUDIT" graph --by-value=n --format=json "$tmp/many" |
+	sed -n 's/.*\({"value":null.*"time_ns":[0-9]*\).*\(,"others.*}\)]},*/\1\2/p')" \
+	'{"value":null,"calls":4,"time_ns":1000,"others":4}' 'in JSON, too'
+"$XAUDIT" graph --by-value=none "$tmp/asked" >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/out")" "1 xaudit graph: no call with a value 'none' is in the trace" 'one that no call has'
+"$XAUDIT" graph --by-value=path --format=dot "$tmp/asked" >"$tmp/out" 2>&1
+is "$? $(wc -l <"$tmp/out")" '2 1' 'for pictures there are none'
+
+# ---- slow and outliers ----
+
 "$XAUDIT" slow -n 2 f1 "$tmp/asked" >"$tmp/out" 2>&1
 is "$(sed -n '/times the median/{n;p}' "$tmp/out")" '   f1("/tmp/slow") = -1 EINTR (Interrupted system call)
    f1("/tmp/0") = -1 EACCES (Permission denied)' 'slow has the values of the longest calls'

@@ -158,30 +158,42 @@ void cct_add(struct cct_time *to, const struct cct_time *from)
 	to->cpu += from->cpu;
 }
 
-/* The processor time of a call with those in it. Of one without end: that of those in it. Tells the call around it. */
-static uint64_t take_cpu(struct xaudit_read_call *call)
+/* The processor time of a call with those in it. Of one without end: that of those in it. */
+static uint64_t cpu_of(const struct xaudit_read_call *call)
 {
-	uint64_t inside = call->user[1];
-	/* UNKNOWN is CPU_UNKNOWN */
-	uint64_t cpu = call->end == XAUDIT_READ_UNKNOWN ? inside : call->ticks.cpu;
-
 	if (call->how == XAUDIT_READ_POINT)
 		return CPU_UNKNOWN;
-	if (call->parent && call->parent->user[1] != CPU_UNKNOWN)
-		call->parent->user[1] = cpu == CPU_UNKNOWN ? CPU_UNKNOWN : call->parent->user[1] + cpu;
-	return cpu;
+	/* UNKNOWN is CPU_UNKNOWN */
+	return call->end == XAUDIT_READ_UNKNOWN ? call->user[1] : call->ticks.cpu;
 }
-_Static_assert(XAUDIT_READ_UNKNOWN == CPU_UNKNOWN, "take_cpu() takes one for the other");
+_Static_assert(XAUDIT_READ_UNKNOWN == CPU_UNKNOWN, "cpu_of() takes one for the other");
+
+/* Tells the call around it. */
+static void tell_cpu(struct xaudit_read_call *call)
+{
+	uint64_t cpu = cpu_of(call);
+
+	if (call->how != XAUDIT_READ_POINT && call->parent && call->parent->user[1] != CPU_UNKNOWN)
+		call->parent->user[1] = cpu == CPU_UNKNOWN ? CPU_UNKNOWN : call->parent->user[1] + cpu;
+}
+
+void cct_times(const struct xaudit_read_call *call, struct cct_time *own, struct cct_time *all)
+{
+	uint64_t inside = call->user[1], cpu = cpu_of(call), own_cpu = CPU_UNKNOWN;
+
+	if (cpu != CPU_UNKNOWN && inside != CPU_UNKNOWN)
+		own_cpu = cpu > inside ? cpu - inside : 0;
+	*own = time_of(call->ticks.self, own_cpu);
+	*all = time_of(call->ticks.self + call->ticks.children, cpu);
+}
 
 uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call)
 {
 	cct_enter(cct, call);
 
-	uint64_t inside = call->user[1], cpu = take_cpu(call), own_cpu = CPU_UNKNOWN;
-	if (cpu != CPU_UNKNOWN && inside != CPU_UNKNOWN)
-		own_cpu = cpu > inside ? cpu - inside : 0;
-	struct cct_time own = time_of(call->ticks.self, own_cpu);
-	struct cct_time all = time_of(call->ticks.self + call->ticks.children, cpu);
+	struct cct_time own, all;
+	cct_times(call, &own, &all);
+	tell_cpu(call);
 	uint32_t number = ((uint32_t)call->user[0] & USER_NODE) - 1;
 	struct cct_node *node = &cct->node[number];
 	bool folded = call->user[0] & USER_FOLDED, loose = !call->parent || call->parent->start < cct->from;

@@ -90,6 +90,9 @@ void cct_enter_root(struct cct *cct, struct xaudit_read_call *call);
 /* Takes a call that is over (XAUDIT_READ_CALL). Returns its node, or that of a call around it if it was folded. */
 uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call);
 
+/* Its own time, and all of it, of a call that was taken. */
+void cct_times(const struct xaudit_read_call *call, struct cct_time *own, struct cct_time *all);
+
 /* The sums of a function, which are 0 if no call of it was taken. Valid until the next call is taken. */
 const struct cct_function *cct_function(const struct cct *cct, uint32_t number);
 

@@ -69,6 +69,8 @@ static void make_function(struct graph *graph, bool outermost)
 	uint32_t *in = memory_zeroed(graph->all.nodes, sizeof(*in));
 
 	make_below(graph, in);
+	if (graph->values.name)
+		node_values_move(&graph->values, in);
 	make_above(graph, outermost ? in : NULL);
 	free(in);
 }
@@ -85,6 +87,7 @@ static struct tree_view view_of(const struct graph *graph, const struct cct *cct
 		.min = graph->tree->min,
 		.depth = graph->tree->depth,
 		.cpu = graph->cpu,
+		.values = graph->values.name ? &graph->values : NULL,
 	};
 }
 
@@ -157,6 +160,7 @@ static void print_function(const struct graph *graph)
 	printf("%s", graph->color->head);
 	view_print_function(graph->function, graph->color);
 	putchar('\n');
+	tree_print_values(&view, graph->below_top, 1);
 	left += tree_print_below(&view, graph->below_top, 1);
 	say_rest(graph, left);
 }
@@ -218,10 +222,13 @@ static void print_json(const struct graph *graph)
 struct own {
 	struct view_options options;
 	struct tree_options tree;
+	const char *by_value;
 };
 
 static const struct options_row rows[] = {
 	TREE_ROWS(struct own),
+	{ 0, "by-value", "NAME", "calls of each path by the value of this name, if their\n"
+		"values were recorded", .take = options_text, .at = offsetof(struct own, by_value) },
 	SHOW_FORMAT("text, dot, mermaid or json", "text (default), dot (for graphviz), mermaid, or json"),
 	SRCLINE_ROW,
 	VIEW_ROWS
@@ -250,7 +257,11 @@ static void read_calls(struct graph *graph, const struct view_options *options)
 	graph->all.from = view_from(graph->trace, options);
 	while (view_next(graph->calls, &item, &graph->left) == XAUDIT_READ_CALL) {
 		view_count_left(&graph->left, item.call);
-		cct_take(&graph->all, item.call);
+		uint64_t folded = graph->all.folded;
+		uint32_t node = cct_take(&graph->all, item.call);
+		/* One that is folded is no call of this path. */
+		if (graph->values.name && graph->all.folded == folded)
+			node_values_take(&graph->values, item.call, node);
 	}
 	cct_sum(&graph->all);
 }
@@ -262,6 +273,7 @@ static void convert(struct graph *graph)
 	cct_convert(&graph->edges, graph->calls);
 	cct_convert(&graph->below, graph->calls);
 	cct_convert(&graph->above, graph->calls);
+	node_values_sort(&graph->values, graph->calls);
 	graph->whole = graph->function ? graph->below.node[graph->below_top].all.time :
 					 graph->all.node[CCT_ROOT].all.time;
 }
@@ -299,6 +311,14 @@ static const struct xaudit_read_function *find(const struct graph *graph, const 
 	return view_only_counted("graph", &graph->left, function, calls) ? NULL : function;
 }
 
+/* Else one line on stderr says so. */
+static bool has_values(const struct graph *graph)
+{
+	if (graph->values.name && !graph->values.rows)
+		tool_error("graph", "no call with a value '%s' is in the trace", graph->values.name);
+	return !graph->values.name || graph->values.rows;
+}
+
 int graph_main(int argc, char **argv)
 {
 	struct own own = { .tree = { .min = TREE_MIN } };
@@ -309,16 +329,27 @@ int graph_main(int argc, char **argv)
 	graph.trace = view_open(&own.options, &syntax, argc, argv, &word, false, &status);
 	if (!graph.trace)
 		return status;
+	enum graph_format format = (enum graph_format)own.options.show.json;
+	if (own.by_value && (format == GRAPH_DOT || format == GRAPH_MERMAID)) {
+		tool_error("graph", "--by-value goes with text and json; `xaudit graph --help` lists what there is");
+		xaudit_read_close(graph.trace);
+		return TOOL_USAGE;
+	}
+	graph.values.name = own.by_value;
+	own.options.values = own.by_value;
 	graph.color = own.options.color;
 	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
 	read_calls(&graph, &own.options);
-	if (word)
+	bool good = has_values(&graph);
+	if (good && word)
 		graph.function = find(&graph, word);
-	if (!word || graph.function)
-		print(&graph, (enum graph_format)own.options.show.json);
+	good = good && (!word || graph.function);
+	if (good)
+		print(&graph, format);
 	view_left_free(&graph.left);
 	xaudit_read_calls_close(graph.calls);
 	cct_close(&graph.all);
+	node_values_free(&graph.values);
 	status = show_end_trace(graph.trace);
-	return word && !graph.function ? TOOL_FAILED : status;
+	return good ? status : TOOL_FAILED;
 }

@@ -16,6 +16,7 @@ struct graph {
 	struct xaudit_read_calls *calls; /* the cursor that read them */
 	struct cct all; /* paths of the program, summed */
 	struct cct edges; /* for languages of graphs: see graph_edges.h */
+	struct node_values values; /* of the tree that is shown; no name: none are */
 	struct view_left left;
 	bool cpu;
 	/* With a function: */

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 
+#include "tool/base/json.h"
+#include "tool/show/term/term.h"
+
 #define LEVELS_MOST 40 /* that are shown as blanks */
 
 void tree_print_heads(const struct tree_view *view)
@@ -49,6 +52,46 @@ static bool is_left_out(const struct tree_view *view, const struct cct_node *nod
 	return (view->depth && depth >= view->depth) || view_is_less(node->all.time, view->whole, view->min);
 }
 
+/* How many of a node's groups have rows of their own: the others are added up. */
+static uint32_t shown_of(const struct tree_view *view, const struct node_value *value, uint32_t count)
+{
+	uint32_t shown = 0;
+
+	while (shown < count && shown < NODE_VALUES_SHOWN && value[shown].text != NODE_VALUES_OTHERS &&
+		!view_is_less(value[shown].all.time, view->whole, view->min))
+		shown++;
+	/* One more takes no more room than a row for others. */
+	return shown + 1 == count && value[shown].text != NODE_VALUES_OTHERS ? count : shown;
+}
+
+static void print_value(const struct tree_view *view, const struct node_value *value, uint32_t levels)
+{
+	tree_print_numbers(view, value->all.time, &value->all, &value->own.time, value->calls);
+	tree_print_indent(levels);
+	printf("%s%s", view->color->dim, view->values->name);
+}
+
+void tree_print_values(const struct tree_view *view, uint32_t node, uint32_t levels)
+{
+	uint32_t count = 0, shown;
+	const struct node_value *value = view->values ? node_values_of(view->values, node, &count) : NULL;
+
+	if (!count)
+		return;
+	shown = shown_of(view, value, count);
+	for (uint32_t i = 0; i < shown; i++) {
+		print_value(view, &value[i], levels);
+		printf(" = %s", view->color->off);
+		term_text(stdout, view->values->text[value[i].text]);
+		putchar('\n');
+	}
+	if (shown == count)
+		return;
+	const struct node_value others = node_values_add(&value[shown], count - shown);
+	print_value(view, &others, levels);
+	printf(": %" PRIu32 " others%s\n", count - shown, view->color->off);
+}
+
 uint64_t tree_print_below(const struct tree_view *view, uint32_t top, uint32_t levels)
 {
 	const struct cct *cct = view->cct;
@@ -69,6 +112,7 @@ uint64_t tree_print_below(const struct tree_view *view, uint32_t top, uint32_t l
 		tree_print_indent(depth);
 		view_print_function(xaudit_read_function(view->trace, node->function), view->color);
 		putchar('\n');
+		tree_print_values(view, i, depth + 1);
 	}
 	return left;
 }
@@ -90,6 +134,35 @@ void tree_json_time(const char *name, const struct cct_time *time, bool cpu)
 		printf(",\"%s_cpu_ns\":null,\"%s_waiting_ns\":null", name, name);
 }
 
+static void json_value(const struct tree_view *view, const struct node_value *value, const char *before)
+{
+	printf("%s{\"value\":", before);
+	json_string(stdout, value->text == NODE_VALUES_OTHERS ? NULL : view->values->text[value->text]);
+	printf(",\"calls\":%" PRIu64 ",", value->calls);
+	tree_json_time("time", &value->all, view->cpu);
+	putchar(',');
+	tree_json_time("self", &value->own, view->cpu);
+}
+
+static void json_values(const struct tree_view *view, uint32_t node)
+{
+	uint32_t count, shown;
+	const struct node_value *value = node_values_of(view->values, node, &count);
+
+	shown = shown_of(view, value, count);
+	printf(",\"values\":[");
+	for (uint32_t i = 0; i < shown; i++) {
+		json_value(view, &value[i], i ? ",\n " : "\n ");
+		putchar('}');
+	}
+	if (shown < count) {
+		const struct node_value others = node_values_add(&value[shown], count - shown);
+		json_value(view, &others, shown ? ",\n " : "\n ");
+		printf(",\"others\":%" PRIu32 "}", count - shown);
+	}
+	putchar(']');
+}
+
 static void json_node(const struct tree_view *view, uint32_t number, uint32_t depth)
 {
 	const struct cct_node *node = &view->cct->node[number];
@@ -100,6 +173,8 @@ static void json_node(const struct tree_view *view, uint32_t number, uint32_t de
 	tree_json_time("time", &node->all, view->cpu);
 	putchar(',');
 	tree_json_time("self", &node->own, view->cpu);
+	if (view->values)
+		json_values(view, number);
 	putchar('}');
 }
 

@@ -5,6 +5,7 @@
 
 #include "tool/show/calls/view.h"
 #include "tool/show/calls/cct.h"
+#include "tool/show/calls/node_values.h"
 
 struct tree_view {
 	struct xaudit_read_trace *trace;
@@ -14,6 +15,7 @@ struct tree_view {
 	uint32_t min;	/* paths with less than that share of it are left out; millionths */
 	uint32_t depth; /* so are those with so many calls around them, or more; 0: none are */
 	bool cpu;	/* switches were recorded: with a column of the time on a processor */
+	const struct node_values *values; /* sorted: with rows for those of each path; NULL: without */
 };
 
 /* Options of the commands that show trees, in a struct that has a struct tree_options as `tree`. */
@@ -35,6 +37,9 @@ void tree_print_heads(const struct tree_view *view);
 /* The numbers of a row, before the function. Without a time: "-". self NULL: "-". */
 void tree_print_numbers(
 	const struct tree_view *view, uint64_t time, const struct cct_time *all, const uint64_t *self, uint64_t calls);
+
+/* Writes the rows of the values of a node's calls, so many levels deep. */
+void tree_print_values(const struct tree_view *view, uint32_t node, uint32_t levels);
 
 /* Blanks for so many levels, but not for more than fit on a line: then the number of those that are left out. */
 void tree_print_indent(uint32_t levels);
