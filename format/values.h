@@ -97,6 +97,7 @@ enum values_type {
 	VALUES_TYPE_BYTES = 8,
 	VALUES_TYPE_ERRNO = 9, /* of 4 bytes */
 	VALUES_TYPE_NONE = 10, /* it has no bytes: the compiler has optimised the parameter out */
+	VALUES_TYPE_STRUCTS = 11, /* bytes: structures, one after another; `words` tells of their members */
 };
 
 enum values_state {
@@ -124,6 +125,7 @@ enum values_marks {
 	VALUES_MARK_FLAGS = 4,	/* its names are of bits, else of whole numbers */
 	VALUES_MARK_OUT = 8,	/* an argument that tells what the function wrote */
 	VALUES_MARK_MORE = 16,	/* the last argument: the function takes more, of which nothing is known */
+	VALUES_MARK_BESIDE = 32, /* of an end: it stands beside what the entry had in its place, not instead of it */
 };
 
 struct trace_value {
@@ -132,6 +134,9 @@ struct trace_value {
 	 * Offset in the names of "NUMBER=WORD,NUMBER=WORD" (numbers decimal, with sign), or of "". Of flags,
 	 * NUMBER/MASK has the word where the bits of MASK are NUMBER; without MASK, where the bits of NUMBER are set.
 	 * 0 has its word only if all bits are 0. Readers take up to VALUES_WORDS of them.
+	 * Of structures: "SIZE;MEMBER;MEMBER", or "SIZE[];..." of an array. SIZE is that of each. A member is
+	 * "NAME,OFFSET,TYPE,SIZE,MARKS", or that and ",NUMBER=WORD..." behind it, numbers as above. Members with OUT: a
+	 * structure in which all of these are 0 is not shown. What has a name like "data.u32" is shown in braces.
 	 */
 	uint32_t words;
 	uint8_t type;	/* enum values_type */

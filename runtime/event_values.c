@@ -16,6 +16,8 @@
 SAME(SIGNED, TYPE_SIGNED);
 SAME(ERRNO, TYPE_ERRNO);
 SAME(NONE, TYPE_NONE);
+SAME(STRUCTS, TYPE_STRUCTS);
+SAME(BESIDE, MARK_BESIDE);
 SAME(WHOLE, WHOLE);
 SAME(NULL, NULL);
 SAME(NAMED, ROLE_OTHER);
@@ -103,7 +105,8 @@ static void take_value(struct xaudit_value *to, const struct trace_value *as, co
 
 static bool is_text(const struct xaudit_value *value)
 {
-	return value->type == XAUDIT_VALUE_TEXT || value->type == XAUDIT_VALUE_BYTES;
+	return value->type == XAUDIT_VALUE_TEXT || value->type == XAUDIT_VALUE_BYTES ||
+	       value->type == XAUDIT_VALUE_STRUCTS;
 }
 
 /* Does the result say that the function has failed? */

@@ -264,7 +264,8 @@ enum xaudit_value_type {
 	XAUDIT_VALUE_TEXT = 7,	   /* `text` */
 	XAUDIT_VALUE_BYTES = 8,	   /* likewise */
 	XAUDIT_VALUE_ERRNO = 9,	   /* a number, as SIGNED: of an error */
-	XAUDIT_VALUE_NONE = 10	   /* of an argument that is GONE */
+	XAUDIT_VALUE_NONE = 10,	   /* of an argument that is GONE */
+	XAUDIT_VALUE_STRUCTS = 11  /* `text` has the bytes of structures, whose members `words` tells */
 };
 
 enum xaudit_value_state {
@@ -291,7 +292,8 @@ enum xaudit_value_mark {
 	XAUDIT_VALUE_OCTAL = 2, /* a number that people read in octal */
 	XAUDIT_VALUE_FLAGS = 4, /* `words` are of bits */
 	XAUDIT_VALUE_OUT = 8,	/* the function has written it */
-	XAUDIT_VALUE_MORE = 16	/* the last argument of which anything is known, but not the last one */
+	XAUDIT_VALUE_MORE = 16,	/* the last argument of which anything is known, but not the last one */
+	XAUDIT_VALUE_BESIDE = 32 /* OUT, and what the call began with counts, too */
 };
 
 struct xaudit_value {

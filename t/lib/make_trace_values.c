@@ -34,13 +34,14 @@ static uint32_t add_name(char *names, uint32_t *used, const char *name)
 
 static void take_type(struct trace_value *value, const char *word)
 {
-	static const char *const types[] = { "", "i", "u", "x", "p", "f", "d", "text", "bytes", "errno", "none" };
+	static const char *const types[] = { "", "i", "u", "x", "p", "f", "d", "text", "bytes", "errno", "none",
+		"structs" };
 	size_t length = strcspn(word, "12345678");
 
-	for (value->type = 1; value->type < 11; value->type++)
+	for (value->type = 1; value->type < 12; value->type++)
 		if (strlen(types[value->type]) == length && !strncmp(types[value->type], word, length))
 			break;
-	if (value->type == 11) /* a type that there is not */
+	if (value->type == 12) /* a type that there is not */
 		value->type = (uint8_t)number(word);
 	else if (word[length])
 		value->size = (uint8_t)number(word + length);
@@ -77,7 +78,7 @@ static void take_value(struct trace_value *value, char *text, char *names, uint3
 	take_role(value, part[1]);
 	value->name = add_name(names, used, part[2]);
 	for (const char *mark = part[3] ? part[3] : ""; *mark; mark++) {
-		const char *all = "dofwm", *at = strchr(all, *mark);
+		const char *all = "dofwmb", *at = strchr(all, *mark);
 		if (at)
 			value->marks |= (uint8_t)(1 << (at - all));
 	}
@@ -137,12 +138,17 @@ bool values_meta_command(char **word, int words)
 
 /* ---- events ---- */
 
+static bool is_text(uint8_t type)
+{
+	return type == VALUES_TYPE_TEXT || type == VALUES_TYPE_BYTES || type == VALUES_TYPE_STRUCTS;
+}
+
 /* The bytes of a value: a number, or =TEXT (_ for a blank), or bytes in hex. */
 static size_t put_value(uint8_t *to, const char *word, uint8_t type, uint8_t size)
 {
 	if (type == VALUES_TYPE_NONE)
 		return 0;
-	if (type == VALUES_TYPE_TEXT || type == VALUES_TYPE_BYTES) {
+	if (is_text(type)) {
 		uint16_t n = 0;
 		unsigned byte;
 		if (*word == '=')
@@ -195,7 +201,7 @@ static void put_values(char **word, int words)
 	for (uint32_t i = 0; i < layout->count; i++) {
 		const char *v = word[3 + i] + (state[i] == VALUES_CUT ? 4 : 0);
 		bool none = state[i] > VALUES_CUT;
-		bool text = layout->type[i] == VALUES_TYPE_TEXT || layout->type[i] == VALUES_TYPE_BYTES;
+		bool text = is_text(layout->type[i]);
 		at += put_value(payload.byte + at, !none ? v : text ? "=" : "0", layout->type[i], layout->size[i]);
 		if (at > 239 * 8)
 			fail("too many bytes of values");

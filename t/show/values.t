@@ -67,6 +67,42 @@ for type in i4 p8 d8 text bytes; do
 	value $type:arg0:n null NULL
 done
 
+# ---- structures ----
+
+one='8;fd,0,1,4,1;events,4,2,2,4,1=IN,4=OUT'
+value "structs:arg0:n::$one" 0300000005000000 '{fd=3, events=IN|OUT}'
+value "structs:arg0:n::8[]${one#8}" 0300000005000000ffffffff0000ffff '[{fd=3, events=IN|OUT}, {fd=-1, events=0}]'
+value "structs:arg0:n::8[]${one#8}" = '[]'
+value "structs:arg0:n::8[]${one#8}" cut:0300000001000000 '[{fd=3, events=IN}, ...]'
+value "structs:arg0:n::$one" fault '(fault)'
+value "structs:arg0:n::$one" null NULL
+value 'structs:arg0:n::12;events,0,2,4,0;data.a,4,2,4,0;data.b,4,3,8,0;at,0,4,4,0' 010000000700000001000000 \
+	'{events=1, data={a=7, b=0x100000007}, at=0x1}'
+value 'structs:arg0:n::8;d,0,6,8,0' 000000000000f83f '{d=1.5}'
+is "$(shown "structs:arg0:a::8[]${one#8} i4:arg1:n" '0300000001000000 1')" '([{fd=3, events=IN}], 1)' 'one among others'
+# Damage: what is not known is bytes, or not there.
+for words in '' x '0;fd,0,1,4,1' 8 '8[' '99999999999;fd,0,1,4,1'; do
+	value "structs:arg0:n::$words" 0300000005000000 '"\3\0\0\0\5\0\0\0"'
+done
+value 'structs:arg0:n::8;' 0300000005000000 '{}'
+value 'structs:arg0:n::8;fd,0,1,4,1;wrong,7,1,2,0;more,0,1,1,0' 0300000005000000 '{fd=3}'
+value 'structs:arg0:n::8;fd,0,1,4,1;wrong,0,7,2,0' 0300000005000000 '{fd=3}'
+value 'structs:arg0:n::8;fd,0,1,4,1;far,4294967295,1,4,0' 0300000005000000 '{fd=3}'
+value 'structs:arg0:n::9;fd,0,1,4,1' 0300000005000000 ''
+# ended WORDS BYTES: behind the result.
+ended() {
+	{ start; echo "layout 1 entry 1 structs:arg0:n::8[]${one#8}"
+	echo "layout 2 exit 1 i4:ret:r structs:arg0:n:wb:$1"; echo 'thread 100 main'
+	echo 'values 1 1000 0300000001000000'; echo "values 2 2000 1 $2"; } | write_trace shown
+	"$XAUDIT" replay "$tmp/shown" 2>&1 | sed -n 's/.*] | \(f1.*\);$/\1/p'
+}
+written='8[];fd,0,1,4,1;revents,6,2,2,12,1=IN,8=ERR'
+is "$(ended "$written" 0300000001000900ffffffff000000000400000000000100)" \
+	'f1([{fd=3, events=IN}]) = 1 ([{fd=3, revents=IN|ERR}, {fd=4, revents=IN}])' \
+	'beside it is what the function wrote'
+is "$(ended "$written" 0300000001000000)" 'f1([{fd=3, events=IN}]) = 1' 'if it has'
+is "$(ended "$written" fault)" 'f1([{fd=3, events=IN}]) = 1' 'and if that is known'
+
 # What the compiler has optimised out takes no bytes.
 value none:arg0:n none '<optimized out>'
 is "$(shown 'i4:arg0:a none:arg1:b text:arg2:c none:arg3:d' '7 none =x none')" \

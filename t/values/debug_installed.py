@@ -143,6 +143,8 @@ def is_alike(name, text, ours):
             outcomes.append("values" if "<error: Cannot access" in said else "wrong")
         elif values[0]["type"] == "text" and re.match(r"0x[0-9a-f]+$", said) and values[0]["state"] != "null":
             outcomes.append("texts")  # ltrace's files know that this void * is one
+        elif values[0]["type"] == "structs":
+            outcomes.append("structs")  # gdb shows their address
         else:
             outcomes.append("values" if same(values[0], said) else "wrong")
     return outcomes
@@ -168,7 +170,7 @@ def compare_call(event, arguments, written):
 
 def compare(shown, dump):
     theirs, at, functions = shown_by_gdb(shown), {}, set()
-    counts = {"calls": 0, "values": 0, "gone": 0, "texts": 0, "deeper": 0, "missing": 0, "wrong": 0, "passed over": 0}
+    counts = {"calls": 0, "values": 0, "gone": 0, "texts": 0, "structs": 0, "deeper": 0, "missing": 0, "wrong": 0, "passed over": 0}
     written = {}
     for event in events(dump, "exit"):
         written.setdefault(event["address"], set()).update(

@@ -91,6 +91,16 @@ static void kinds(void)
 		"ptr:who:arg1,ptr:key:arg2");
 	is("void f(const char *Password, int pin, int keyed, const char *user_token, int api_key, int pinned);", "f",
 		"ptr:Password:arg1,int32:keyed:arg3,ptr:user_token:arg4,int32:pinned:arg6");
+	is("struct s { char a; int b; [[out]] short c; union { char d; long e; } u; void *p; }; "
+	   "void f(struct s *s, int n, [[array(n)]] const struct s *all, [[address]] struct s *at, "
+	   "struct s **to);", "f",
+		"array:32*1:s:arg1,out:array:32*1?ret:s:arg1,int32:n:arg2,array:32*arg2:all:arg3,"
+		"out:array:32*arg2?ret:all:arg3,ptr:at:arg4,ptr:to:arg5");
+	is("[[packed]] struct s { char a; long b; }; "
+	   "int f([[out, array(ret)]] struct s *s, [[array(4)]] struct s *t);", "f",
+		"out:array:9*ret:s:arg1,array:9*4:t:arg2,int32:ret:ret");
+	is("struct s { int id; int pin; }; struct t { char *password; }; void f(struct s *s, struct t *t);", "f",
+		"ptr:s:arg1,array:8*1:t:arg2");
 	is("int f(int a); /* another */ int f(int b); // the end", "f", "int32:b:arg1,int32:ret:ret");
 	is("long unsigned int f(long int unsigned a);", "f", "uint64:a:arg1,uint64:ret:ret");
 }
@@ -128,6 +138,11 @@ static void optionals(void)
 	refuses("int f(int a, ..., int b);", 1, "what is behind the dots needs if(NAME, VALUE), of what");
 	refuses("int f(int a, ..., [[if(b, 1)]] int b);", 1, "what is behind the dots needs if(NAME, VALUE)");
 	refuses("int f(int a, ..., [[if(a, D)]] int b);", 1, "a value of a condition is not known before ')'");
+	refuses("void f([[array(3)]] int *p);", 1, "an array is of structures whose members are told before, not ')'");
+	refuses("struct s { };", 1, "a structure has no members before ';'");
+	refuses("struct s { long double d; };", 1, "a structure, or long double, is passed by value before ';'");
+	refuses("struct s { union { int a; } };", 1, "expected the name of a union, not '}'");
+	refuses("struct s { int a };", 1, "expected a semicolon, not '}'");
 	refuses("int f(int a, ..., [[if(a)]] int b);", 1, "expected a comma and a value, not ')'");
 }
 

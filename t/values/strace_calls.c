@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,34 @@ static void texts(void)
 	setlocale(LC_ALL, "C");
 }
 
+static void polls(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data = { .u64 = 0x100000007 } }, got[4];
+	/* Their numbers are used again. */
+	close(7);
+	close(8);
+	int fd = eventfd(1, 0);
+	struct pollfd all[] = { { fd, POLLIN | POLLPRI, 0 }, { 99, POLLOUT, 0 } };
+
+	poll(all, 1, 0);
+	poll(all, 2, 0);
+	all->events = POLLPRI;
+	poll(all, 1, 0);
+	poll(nowhere, 0, 0);
+	poll(nowhere, 3, 0);
+	int epoll = epoll_create1(0);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+	epoll_wait(epoll, got, 4, 0);
+	epoll_wait(epoll, got, 4, 0);
+	event.events = EPOLLOUT | EPOLLONESHOT;
+	event.data.u64 = 5;
+	epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event);
+	epoll_wait(epoll, got, 4, 0);
+	epoll_wait(99, got, 4, 0);
+	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, nowhere);
+}
+
 int main(void)
 {
 	opens();
@@ -167,5 +196,6 @@ int main(void)
 	sockets();
 	processes();
 	texts();
+	polls();
 	return 0;
 }

@@ -270,6 +270,7 @@ static bool ask(struct values_asked *asked, const char *text, const struct conte
 			program->value[i].place = item->place;
 			program->value[i].marks = item->marks;
 			program->value[i].names = item->names;
+			program->value[i].words = item->words;
 			program->value[i].when = item->when;
 		}
 	}

@@ -136,7 +136,7 @@ static void print_value(FILE *file, const struct xaudit_read_value *value)
 {
 	if (value->state > XAUDIT_READ_VALUE_CUT) {
 		fputs("null", file);
-	} else if (value->type == XAUDIT_READ_VALUE_BYTES) {
+	} else if (value->type == XAUDIT_READ_VALUE_BYTES || value->type == XAUDIT_READ_VALUE_STRUCTS) {
 		putc('"', file);
 		event_base64(file, (const uint8_t *)value->text, value->size);
 		putc('"', file);
@@ -153,7 +153,7 @@ static void print_value(FILE *file, const struct xaudit_read_value *value)
 void values_json(FILE *file, const char *key, const struct xaudit_read_values *values)
 {
 	static const char *const types[] = { NULL, "signed", "unsigned", "hex", "pointer", "float", "double", "text",
-		"bytes", "errno", "none" };
+		"bytes", "errno", "none", "structs" };
 	static const char *const states[] = { "whole", "cut", "fault", "not read", "null", "damaged", "absent",
 		"optimized out" };
 	static const char *const roles[] = { "named", "argument", "result", "errno", "request" };

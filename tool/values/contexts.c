@@ -123,6 +123,67 @@ static uint8_t marks_of(const struct prototype_value *value)
 			 (value->names && value->names->are_flags ? VALUES_MARK_FLAGS : 0));
 }
 
+/* ---- structures ---- */
+
+/* What trace_value.words has of them. at_end: only what the function writes, and the first member. */
+static char *structs_words(const struct prototype_value *value, bool at_end)
+{
+	char *text;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	fprintf(to, "%u%s", value->of->size, value->array ? "[]" : "");
+	for (uint32_t i = 0; i < value->of->members; i++) {
+		const struct prototype_member *member = &value->of->member[i];
+		bool is_out = member->marks & PROTOTYPE_OUT;
+		if (!(value->marks & PROTOTYPE_OUT) && (at_end ? !is_out && i : is_out))
+			continue;
+		const struct prototype_value as = { .marks = member->marks, .names = member->names };
+		fprintf(to, ";%s,%u,%u,%u,%u", member->name, member->offset, member->type, member->size,
+			marks_of(&as) | (at_end && is_out ? VALUES_MARK_OUT : 0));
+		for (size_t k = 0; member->names && k < member->names->count; k++) {
+			const struct prototype_name *name = &member->names->list[k];
+			fprintf(to, ",%" PRId64, (int64_t)name->value);
+			if (member->names->are_flags && name->mask)
+				fprintf(to, "/%" PRIu64, name->mask);
+			fprintf(to, "=%s", name->word);
+		}
+	}
+	if (fclose(to))
+		memory_failed();
+	return text;
+}
+
+/* Structures that an argument points to: when the call begins, and what the function writes, when it ends. */
+static void add_structs(struct contexts_list *list, const struct prototype *of, const struct prototype_value *value,
+	uint32_t number, const char *at)
+{
+	bool is_out = value->marks & PROTOTYPE_OUT, has_out = false;
+	char place_of[16];
+	const char *count = value->array ? size_of(of, value->array, place_of) : "1";
+
+	for (uint32_t i = 0; i < value->of->members; i++)
+		has_out |= value->of->member[i].marks & PROTOTYPE_OUT;
+	for (int at_end = 0; count && at_end < (has_out && !is_out ? 2 : 1); at_end++) {
+		contexts_add(list, memory_format("%sarray:%u*%s%s:%s:%s", is_out || at_end ? "out:" : "",
+				value->of->size, count, at_end ? "?ret" : "", value->name, at),
+			VALUES_ROLE_ARGUMENT, (uint8_t)number,
+			(uint8_t)((is_out ? VALUES_MARK_OUT : 0) |
+				(at_end ? VALUES_MARK_OUT | VALUES_MARK_BESIDE : 0)), NULL);
+		list->item[list->items - 1].words = structs_words(value, at_end);
+	}
+}
+
+/* Has it a member that must not be recorded? Then none of its bytes are. */
+static bool has_secret(const struct prototype_struct *of, const struct contexts_wish *wish)
+{
+	for (uint32_t i = 0; i < of->members; i++)
+		if (of->member[i].type != VALUES_TYPE_POINTER &&
+			(of->member[i].marks & PROTOTYPE_SECRET || contexts_secret(wish, of->member[i].name)))
+			return true;
+	return false;
+}
+
 /* The argument itself, or what it points to. */
 static void add_argument(struct contexts_list *list, const struct prototype *of, const struct prototype_value *value,
 	uint32_t number, const char *at, const struct contexts_wish *wish)
@@ -135,6 +196,10 @@ static void add_argument(struct contexts_list *list, const struct prototype *of,
 
 	if (secret && !is_address)
 		return;
+	if (value->of && !secret && !has_secret(value->of, wish)) {
+		add_structs(list, of, value, number, at);
+		return;
+	}
 	const char *bytes = value->bytes && wish->contents && !secret ? size_of(of, value->bytes, size) : NULL;
 	if (bytes)
 		text = memory_format("%sbytes:%s:%s:%s", is_out ? "out:" : "", bytes, value->name, at);
@@ -211,6 +276,7 @@ void contexts_free(struct contexts_list *list)
 	for (size_t i = 0; i < list->items; i++) {
 		free(list->item[i].text);
 		free(list->item[i].when);
+		free(list->item[i].words);
 	}
 	free(list->item);
 	free(list->word);

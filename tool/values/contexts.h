@@ -29,6 +29,7 @@ struct contexts_item {
 	uint8_t role, place, marks;
 	const struct prototype_names *names; /* NULL: none */
 	char *when; /* as trace_value.when; NULL: it always counts */
+	char *words; /* of structures, as trace_value.words; NULL */
 	bool trusts;
 	bool is_fixed; /* `text` is a name alone, of `fixed` */
 	struct values_fixed fixed;

@@ -56,6 +56,11 @@ static const char *keep(struct declaring *p, const char *text, size_t length)
 	return to->word[to->words++] = memory_text(text, length);
 }
 
+const char *declaring_keep(struct declaring *p, const char *word)
+{
+	return keep(p, word, strlen(word));
+}
+
 const char *declaring_word(struct declaring *p)
 {
 	const char *word = keep(p, p->t.word, p->t.length);
@@ -141,6 +146,8 @@ static bool attribute(struct declaring *p, struct declaring_attributes *a)
 		}
 	if (declaring_take(p, "flags"))
 		return a->are_flags = true;
+	if (declaring_take(p, "packed"))
+		return a->is_packed = true;
 	if (declaring_take(p, "text"))
 		return a->is_text = true;
 	if (declaring_take(p, "address"))
@@ -164,12 +171,15 @@ static bool attribute(struct declaring *p, struct declaring_attributes *a)
 	}
 	if (declaring_take(p, "library"))
 		return libraries(p, &a->libraries);
-	const char **to = declaring_is(p, "bytes") ? &a->bytes : declaring_is(p, "names") ? &a->names : NULL;
+	const char **to = declaring_is(p, "bytes")   ? &a->bytes :
+			  declaring_is(p, "array")   ? &a->array :
+			  declaring_is(p, "names")   ? &a->names :
+						       NULL;
 	if (!to)
 		return declaring_fail(p, "no attribute is called",
-			"; there are out, bytes(SIZE), text, address, secret, reads, names(ENUM), hex, octal, fd, "
-			"flags, fails(NUMBER), null, if(NAME, VALUE), unless(NAME, VALUE), mask(NUMBER), "
-			"library(NAME)");
+			"; there are out, bytes(SIZE), array(SIZE), text, address, secret, reads, names(ENUM), hex, "
+			"octal, fd, flags, packed, fails(NUMBER), null, if(NAME, VALUE), unless(NAME, VALUE), "
+			"mask(NUMBER), library(NAME)");
 	declaring_next(p);
 	if (!declaring_expect(p, "(", "expected a bracket, not"))
 		return false;

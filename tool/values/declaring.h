@@ -36,14 +36,16 @@ bool declaring_expect(struct declaring *p, const char *word, const char *message
 bool declaring_is_name(const struct declaring *p);
 /* A copy of the word at hand, which is kept. */
 const char *declaring_word(struct declaring *p);
+/* A copy of another one. */
+const char *declaring_keep(struct declaring *p, const char *word);
 bool declaring_number(struct declaring *p, int64_t *number);
 
 /* What stands before a declaration or a parameter, or behind the name of a value. */
 struct declaring_attributes {
 	uint8_t marks;
-	bool are_flags, is_text, is_address, is_hex, has_fails, has_mask;
+	bool are_flags, is_text, is_address, is_hex, has_fails, has_mask, is_packed;
 	int64_t fails, mask;
-	const char *bytes, *names, *libraries;
+	const char *bytes, *array, *names, *libraries;
 	/* if(NAME, VALUE, VALUE...); unless(...), with is_not */
 	const char *depends, *value[PROTOTYPE_VALUES];
 	bool negative[PROTOTYPE_VALUES], is_not;

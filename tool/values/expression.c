@@ -75,8 +75,37 @@ static bool add_value(struct values_asked *asked, struct parser *p, const char *
 	return values_add(asked, to, p);
 }
 
+#define ARRAY 256 /* bytes of structures, most */
+
+/* Behind the size of structures: multiplies by it, and, where `?ret` follows, by 1 if that is above 0. */
+static bool take_structs(struct parser *size, uint64_t each)
+{
+	parser_emit_number(size, each);
+	parser_emit(size, VALUES_MULTIPLY, 0, 0);
+	if (!parser_take(size, "?ret"))
+		return true;
+	size->word = NULL;
+	parser_emit(size, VALUES_BYTE, 0, 1);
+	if (!parser_name(size, "ret", 3))
+		return false;
+	parser_extend(size, size->word);
+	parser_emit(size, VALUES_LESS, 0, 0);
+	parser_emit(size, VALUES_MULTIPLY, 0, 0);
+	return true;
+}
+
+/* BYTES*, if that is what comes: 0: it is not. */
+static uint64_t take_each(struct parser *size)
+{
+	uint64_t each = 0;
+
+	if (!parser_number(size, &each) || !each || each > ARRAY || !parser_take(size, "*"))
+		return 0;
+	return each;
+}
+
 /* bytes:SIZE:NAME:..., behind its first colon. Leaves the code of SIZE in *size, or its number in *most. */
-static bool take_size(struct parser *p, struct parser *size, uint64_t *most)
+static bool take_size(struct parser *p, struct parser *size, bool is_array, uint64_t *most)
 {
 	const char *colon = memchr(p->at, ':', (size_t)(p->end - p->at));
 
@@ -84,14 +113,20 @@ static bool take_size(struct parser *p, struct parser *size, uint64_t *most)
 		return parser_fail(p, "bytes needs a size, a name and an address, as in bytes:16:key:arg1, not", p->at,
 			(size_t)(p->end - p->at), "");
 	*size = parser_of(p->at, (size_t)(colon - p->at), p->known, p->wrong);
+	uint64_t each = is_array ? take_each(size) : 1;
+	if (!each)
+		return parser_fail(p, "array needs bytes and a number, as in array:8*arg2:all:arg1, not", p->at,
+			(size_t)(colon - p->at), "");
+	const char *from = size->at;
 	if (parser_number(size, most) && size->at == size->end) {
-		if (!*most || *most > VALUES_RECORDED / 2)
+		*most *= each;
+		if (!*most || *most > (is_array ? ARRAY : VALUES_RECORDED / 2))
 			return parser_fail(p, "bytes of size", p->at, (size_t)(colon - p->at),
 				"; at most 768 are recorded");
 		parser_emit_number(size, *most);
 	} else {
-		size->at = p->at;
-		*most = VALUES_TEXT;
+		size->at = from;
+		*most = is_array ? ARRAY / each * each : VALUES_TEXT;
 		if (!parser_expression(size, 8, false))
 			return false;
 		parser_extend(size, size->word);
@@ -101,6 +136,8 @@ static bool take_size(struct parser *p, struct parser *size, uint64_t *most)
 		parser_append(size, once.code, once.size);
 		parser_emit(size, VALUES_LESS, 0, 0);
 		parser_emit(size, VALUES_MULTIPLY, 0, 0);
+		if (is_array && !take_structs(size, each))
+			return false;
 	}
 	p->at_end |= size->at_end;
 	p->at = colon + 1;
@@ -199,7 +236,9 @@ static bool typed(struct values_asked *asked, struct parser *p, const struct par
 	struct parser size = { .size = 0 };
 	uint64_t most = 0;
 
-	if ((type->type == VALUES_TYPE_BYTES || !strcmp(type->word, "text")) && !take_size(p, &size, &most))
+	bool is_array = type->type == VALUES_TYPE_STRUCTS;
+	if ((is_array || type->type == VALUES_TYPE_BYTES || !strcmp(type->word, "text")) &&
+		!take_size(p, &size, is_array, &most))
 		return false;
 	const char *name = p->at, *colon = memchr(name, ':', (size_t)(p->end - name));
 	if (!colon || colon == name)

@@ -11,6 +11,7 @@
  *			out:CONTEXT	found when the call ends, as what the function has written to memory
  *	type		int8 ... int64, uint8 ... uint64, int, long, hex, ptr, float, double, string, ustring,
  *			bytes:SIZE, text:SIZE (bytes that are text), where SIZE is a number or an expression;
+ *			array:BYTES*SIZE: so many structures of so many bytes; with ?ret behind it, if ret is above 0
  *			stdstring, oldstring, cxxstring: a std::string at that address, of libstdc++, of its ABI
  *			before C++11, and of libc++
  *	expression	argN, fargN, ret, fret, errno, tid, cpu, calls, %REGISTER; a parameter's name, if it is known
@@ -48,6 +49,7 @@ struct values_value {
 	/* For the layout; whoever asks by words leaves zeros there, but for a result and errno. */
 	uint8_t role, place, marks;
 	const struct prototype_names *names;
+	const char *words; /* of structures, as trace_value.words; NULL */
 	const char *when;
 };
 

@@ -60,11 +60,12 @@ void *layout_make(const struct values_program *program, const struct contexts_li
 			value[i].when = (uint16_t)length;
 			fwrite(from->when, 1, strlen(from->when) + 1, to);
 		}
-		if (!from->names || !from->names->count || length > NAMES_MOST - WORDS_MOST)
+		bool has = from->words ? strlen(from->words) < WORDS_MOST : from->names && from->names->count;
+		if (!has || length > NAMES_MOST - WORDS_MOST)
 			continue;
 		fflush(to);
 		value[i].words = (uint32_t)length;
-		words = words_of(from->names);
+		words = from->words ? memory_text(from->words, strlen(from->words)) : words_of(from->names);
 		fwrite(words, 1, strlen(words) + 1, to);
 		free(words);
 	}

@@ -23,7 +23,8 @@ static const struct parser_type types[] = {
 	{ "uint64", VALUES_TYPE_UNSIGNED, 8 }, { "int", VALUES_TYPE_SIGNED, 4 }, { "long", VALUES_TYPE_SIGNED, 8 },
 	{ "hex", VALUES_TYPE_HEX, 8 }, { "ptr", VALUES_TYPE_POINTER, 8 }, { "float", VALUES_TYPE_FLOAT, 4 },
 	{ "double", VALUES_TYPE_DOUBLE, 8 }, { "string", VALUES_TYPE_TEXT, 0 }, { "ustring", VALUES_TYPE_TEXT, 0 },
-	{ "bytes", VALUES_TYPE_BYTES, 0 }, { "text", VALUES_TYPE_TEXT, 0 }, { "stdstring", VALUES_TYPE_TEXT, 0 },
+	{ "bytes", VALUES_TYPE_BYTES, 0 }, { "array", VALUES_TYPE_STRUCTS, 0 },
+	{ "text", VALUES_TYPE_TEXT, 0 }, { "stdstring", VALUES_TYPE_TEXT, 0 },
 	{ "oldstring", VALUES_TYPE_TEXT, 0 }, { "cxxstring", VALUES_TYPE_TEXT, 0 },
 };
 

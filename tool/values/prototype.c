@@ -16,6 +16,7 @@ struct type_name {
 		bool is_void, is_char;
 		bool is_whole; /* it can be passed by value */
 		const struct prototype_names *names;
+		const struct prototype_struct *of; /* NULL: its members are not known */
 	} type;
 };
 
@@ -28,6 +29,8 @@ struct prototypes {
 	size_t types;
 	struct prototype_names **names;
 	size_t name_lists;
+	struct prototype_struct **structs;
+	size_t struct_count;
 	const char *libraries; /* of what comes next */
 	unsigned texts;
 };
@@ -47,6 +50,14 @@ static const struct prototype_names *find_names(const struct prototypes *of, con
 	for (size_t i = of->name_lists; i--;)
 		if (!strcmp(of->names[i]->name, word))
 			return of->names[i];
+	return NULL;
+}
+
+static const struct prototype_struct *find_struct(const struct prototypes *of, const struct declaring *p)
+{
+	for (size_t i = of->struct_count; i--;)
+		if (declaring_is(p, of->structs[i]->name))
+			return of->structs[i];
 	return NULL;
 }
 
@@ -119,8 +130,8 @@ static bool base_type(struct declaring *p, struct type *type, bool *is_const)
 		declaring_next(p);
 		if (!declaring_is_name(p))
 			return declaring_fail(p, "expected the name of a structure, not", "");
+		*type = (struct type){ .of = find_struct(p->of, p) };
 		declaring_next(p);
-		*type = (struct type){ 0 };
 	} else if (declaring_take(p, "enum")) {
 		*type = number(VALUES_TYPE_UNSIGNED, 4);
 		if (!declaring_is_name(p))
@@ -167,7 +178,12 @@ static bool set_value(struct declaring *p, struct prototype_value *value, const 
 		value->to_type = a->is_hex ? VALUES_TYPE_HEX : type->type;
 		value->to_size = type->size;
 	}
-	if (a->marks & PROTOTYPE_OUT && !a->bytes && !is_text && !value->to_type)
+	if (stars == 1 && !a->is_address && !a->bytes)
+		value->of = type->of;
+	value->array = a->array;
+	if (a->array && !value->of)
+		return declaring_fail(p, "an array is of structures whose members are told before, not", "");
+	if (a->marks & PROTOTYPE_OUT && !a->bytes && !is_text && !value->to_type && !value->of)
 		return declaring_fail(p, "what is written there is not known before", "");
 	return true;
 }
@@ -228,7 +244,7 @@ static bool parameter(struct declaring *p, struct prototype_value *value, struct
 	return set_value(p, value, &type, stars, is_const, a);
 }
 
-/* ---- declarations ---- */
+/* ---- functions ---- */
 
 /* The number of a value in a condition: a number, or one of these names. Returns false: it is none. */
 static bool value_of(const struct prototype_names *names, const char *word, int64_t *number)
@@ -362,12 +378,89 @@ static bool enumerators(struct declaring *p, struct prototype_names *to)
 	return declaring_expect(p, ";", "expected a semicolon, not");
 }
 
-/* `enum NAME {`, if that is what comes; else nothing is taken. */
-static const char *take_enum(struct declaring *p)
+/* ---- structures ---- */
+
+static bool member(struct declaring *p, struct prototype_struct *to, const char *within, bool is_packed, uint16_t *at)
+{
+	struct prototype_value value;
+	struct declaring_attributes a;
+
+	if (to->members == PROTOTYPE_MEMBERS)
+		return declaring_fail(p, "a structure has more than 16 members:", "");
+	if (!parameter(p, &value, &a) || !declaring_expect(p, ";", "expected a semicolon, not"))
+		return false;
+	/* What a pointer points to is not read: it may be gone. */
+	if (value.type == VALUES_TYPE_TEXT || !value.size) {
+		value.type = VALUES_TYPE_POINTER;
+		value.size = 8;
+	}
+	uint16_t align = is_packed ? 1 : value.size;
+	*at = (uint16_t)((*at + align - 1) / align * align);
+	to->align = align > to->align ? align : to->align;
+	char *name = within ? memory_format("%s.%s", within, value.name) : NULL;
+	to->member[to->members++] = (struct prototype_member){ .name = name ? declaring_keep(p, name) : value.name,
+		.type = value.type, .size = value.size, .marks = value.marks, .offset = *at, .names = value.names };
+	*at = (uint16_t)(*at + value.size);
+	free(name);
+	return true;
+}
+
+/* `union { ... } NAME;`: the name comes last, so what is between is read twice. */
+static bool union_members(struct declaring *p, struct prototype_struct *to, bool is_packed, uint16_t *at)
+{
+	struct prototype_struct alone = { .name = "" };
+	struct declaring ahead = *p;
+	uint16_t size = 0, place, end;
+
+	while (!declaring_is(&ahead, "}")) {
+		place = 0;
+		if (!member(&ahead, &alone, NULL, is_packed, &place))
+			return false;
+		size = place > size ? place : size;
+	}
+	declaring_next(&ahead);
+	if (!declaring_is_name(&ahead))
+		return declaring_fail(&ahead, "expected the name of a union, not", "");
+	const char *name = declaring_word(&ahead);
+	uint16_t align = alone.align ? alone.align : 1;
+	*at = (uint16_t)((*at + align - 1) / align * align);
+	while (!declaring_is(p, "}")) {
+		end = *at;
+		if (!member(p, to, name, is_packed, &end))
+			return false;
+	}
+	*p = ahead;
+	*at = (uint16_t)(*at + size);
+	return declaring_expect(p, ";", "expected a semicolon, not");
+}
+
+/* Behind `struct NAME {`. */
+static bool structure(struct declaring *p, struct prototype_struct *to, bool is_packed)
+{
+	uint16_t at = 0;
+
+	to->align = 1;
+	while (!declaring_take(p, "}")) {
+		struct declaring ahead = *p;
+		bool is_union = declaring_take(&ahead, "union") && declaring_take(&ahead, "{");
+		if (is_union)
+			*p = ahead;
+		if (is_union ? !union_members(p, to, is_packed, &at) : !member(p, to, NULL, is_packed, &at))
+			return false;
+	}
+	to->size = (uint16_t)((at + to->align - 1) / to->align * to->align);
+	return to->size ? declaring_expect(p, ";", "expected a semicolon, not")
+			: declaring_fail(p, "a structure has no members before", "");
+}
+
+/* ---- declarations ---- */
+
+/* `enum NAME {`, or `struct NAME {`, if that is what comes; else nothing is taken. */
+static const char *take_body(struct declaring *p, const char *what)
 {
 	struct declaring ahead = *p;
 
-	if (!declaring_take(&ahead, "enum") || !declaring_is_name(&ahead))
+	if (!declaring_take(&ahead, what) || !declaring_is_name(&ahead))
 		return NULL;
 	declaring_next(&ahead);
 	if (!declaring_is(&ahead, "{"))
@@ -408,7 +501,15 @@ static bool declaration(struct declaring *p)
 	}
 	if (declaring_take(p, "typedef"))
 		return type_definition(p);
-	const char *name = take_enum(p);
+	const char *name = take_body(p, "struct");
+	if (name) {
+		struct prototype_struct *made = memory_zeroed(1, sizeof(*made));
+		of->structs = memory_grow(of->structs, of->struct_count, sizeof(*of->structs));
+		of->structs[of->struct_count++] = made;
+		made->name = name;
+		return structure(p, made, a.is_packed);
+	}
+	name = take_body(p, "enum");
 	if (!name)
 		return function(p, &a);
 	struct prototype_names *names = memory_zeroed(1, sizeof(*names));
@@ -432,6 +533,9 @@ void prototypes_free(struct prototypes *of)
 		free(of->names[i]->list);
 		free(of->names[i]);
 	}
+	for (size_t i = 0; i < of->struct_count; i++)
+		free(of->structs[i]);
+	free(of->structs);
 	hash_free(&of->by_name);
 	free(of->words.word);
 	free(of->names);

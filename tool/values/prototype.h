@@ -17,12 +17,17 @@
  *	names(ENUM)	an enum or flags
  *	hex, octal	how a number is shown
  *	fd		it is a descriptor
+ *	array(SIZE)	of a pointer to a structure: it points to so many; SIZE as of bytes
  *	reads		the function itself reads all of the text, or of the bytes: not only its beginning, nor has it
  *			the kernel read it
  *	if(NAME, VALUE...)	of one behind the dots: it is passed only where the parameter NAME has one of these
  *			values, or, if it has flags, all bits of one; unless(NAME, VALUE...): where it has not. Those
  *			that follow each other with one name are in one place
  * Behind the name of a value, of flags: mask(NUMBER): it is the value of these bits together.
+ *
+ * A structure whose members are told, `struct pollfd { [[fd]] int fd; [[names(events)]] short events; };`, is recorded
+ * where a parameter points to it. Members are numbers and pointers, or a union of such. Before it `[[packed]]`: they
+ * have no gaps; before a member `[[out]]`: the function writes it.
  *
  * `[[library(NAME, NAME)]];` alone says whose functions follow, to the end of the text or the next of these: libraries
  * called NAME.so, NAME.so.*, NAME-*.so; `any`: of any. Before the first of these they are of any.
@@ -44,6 +49,7 @@
 #define PROTOTYPE_PARAMETERS 16 /* most */
 #define PROTOTYPE_OPTIONAL   8	/* behind the dots, most */
 #define PROTOTYPE_VALUES     8	/* in a condition, most */
+#define PROTOTYPE_MEMBERS    16 /* of a structure, most */
 
 /* Bits of `marks`. */
 enum prototype_mark {
@@ -68,6 +74,23 @@ struct prototype_names {
 	size_t count;
 };
 
+struct prototype_member {
+	const char *name; /* of one of a union: "data.u32" */
+	enum values_type type;
+	uint8_t size;
+	uint8_t marks;
+	uint16_t offset;
+	const struct prototype_names *names;
+};
+
+/* A structure whose members are known. */
+struct prototype_struct {
+	const char *name;
+	struct prototype_member member[PROTOTYPE_MEMBERS];
+	uint32_t members;
+	uint16_t size, align;
+};
+
 /* A parameter, or what comes back. */
 struct prototype_value {
 	const char *name; /* NULL: it has none */
@@ -78,6 +101,8 @@ struct prototype_value {
 	enum values_type to_type;
 	uint8_t to_size;
 	const char *bytes; /* SIZE; NULL: it has none */
+	const struct prototype_struct *of; /* what it points to, if that has members; NULL */
+	const char *array; /* how many of them: SIZE; NULL: one */
 	const struct prototype_names *names;
 };
 

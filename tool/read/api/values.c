@@ -16,6 +16,7 @@ SAME(TEXT, TYPE_TEXT);
 SAME(BYTES, TYPE_BYTES);
 SAME(ERRNO, TYPE_ERRNO);
 SAME(NONE, TYPE_NONE);
+SAME(STRUCTS, TYPE_STRUCTS);
 SAME(CUT, CUT);
 SAME(FAULT, FAULT);
 SAME(UNREAD, UNREAD);
@@ -31,6 +32,7 @@ SAME(OCTAL, MARK_OCTAL);
 SAME(FLAGS, MARK_FLAGS);
 SAME(OUT, MARK_OUT);
 SAME(MORE, MARK_MORE);
+SAME(BESIDE, MARK_BESIDE);
 _Static_assert(XAUDIT_READ_VALUES == VALUES_MOST, "the same");
 
 const struct xaudit_read_values *read_api_keep_values(
@@ -54,17 +56,13 @@ const struct xaudit_read_values *read_api_keep_values(
 	return &(*kept)->public;
 }
 
-/* A number of the bytes at *at. Returns whether they are whole; moves *at behind them. */
-static bool take_number(const struct xaudit_read_values *values, uint32_t *at, struct xaudit_read_value *to)
+void read_api_number(struct xaudit_read_value *to, const void *bytes)
 {
-	uint32_t size = to->size, unused = 64 - 8 * size;
+	uint32_t unused = 64 - 8 * to->size;
 	float single;
 
-	if (values->size - *at < size)
-		return false;
-	memcpy(&to->number, values->bytes + *at, size);
+	memcpy(&to->number, bytes, to->size);
 	memcpy(&single, &to->number, sizeof(single));
-	*at += size;
 	to->integer = (int64_t)to->number;
 	if (to->type == XAUDIT_READ_VALUE_SIGNED) /* shifted up, so that the sign comes with it on the way down */
 		to->integer = (int64_t)(to->number << unused) >> unused;
@@ -74,6 +72,15 @@ static bool take_number(const struct xaudit_read_values *values, uint32_t *at, s
 		to->real = (double)single;
 	if (to->type == XAUDIT_READ_VALUE_DOUBLE)
 		memcpy(&to->real, &to->number, sizeof(to->real));
+}
+
+/* A number of the bytes at *at. Returns whether they are whole; moves *at behind them. */
+static bool take_number(const struct xaudit_read_values *values, uint32_t *at, struct xaudit_read_value *to)
+{
+	if (values->size - *at < to->size)
+		return false;
+	read_api_number(to, values->bytes + *at);
+	*at += to->size;
 	return true;
 }
 

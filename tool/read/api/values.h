@@ -38,6 +38,9 @@ static inline uint64_t read_api_bits(uint32_t size)
 	return size < 8 ? (1ull << 8 * size) - 1 : UINT64_MAX;
 }
 
+/* The number that these bytes are, by its type and size. */
+void read_api_number(struct xaudit_read_value *to, const void *bytes);
+
 /* The result, in an array of values; NULL: it is not there. */
 const struct xaudit_read_value *read_api_result(const struct xaudit_read_value *value, uint32_t count);
 

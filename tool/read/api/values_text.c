@@ -242,6 +242,125 @@ static void add_descriptor(struct out *out, const struct xaudit_read_value *valu
 	add(out, ">");
 }
 
+/* ---- structures ---- */
+
+#define STRUCTS_WORDS 4096
+
+/* What is to be shown of structures. */
+struct structs {
+	const struct xaudit_read_value *value;
+	const char *members; /* of its words, from the first ; on */
+	uint32_t size;
+	bool is_array;
+};
+
+/* The next member: at *text, which moves behind it. Returns false: there is none. */
+static bool next_member(
+	const char **text, struct xaudit_read_value *member, unsigned *offset, char name[64], char words[STRUCTS_WORDS])
+{
+	unsigned type, size, marks;
+	int end = 0;
+
+	if (**text != ';')
+		return false;
+	if (sscanf(*text, ";%63[^,;],%u,%u,%u,%u%n", name, offset, &type, &size, &marks, &end) != 5 ||
+		type < XAUDIT_READ_VALUE_SIGNED || type > XAUDIT_READ_VALUE_DOUBLE || !size || size > 8)
+		return false;
+	const char *from = *text + end + (*(*text + end) == ',');
+	size_t length = strcspn(from, ";");
+	*text = from + length;
+	length = length < STRUCTS_WORDS - 1 ? length : STRUCTS_WORDS - 1;
+	memcpy(words, from, length);
+	words[length] = '\0';
+	*member = (struct xaudit_read_value){ .name = name, .words = words, .type = (int)type, .size = size,
+		.marks = marks };
+	return true;
+}
+
+static void add_value(struct out *out, const struct xaudit_read_value *value);
+
+/* One structure. Returns false, and adds nothing: all that the function has written there is 0. */
+static bool add_structure(struct out *out, const struct structs *of, uint32_t at, bool any)
+{
+	struct out before = *out;
+	struct xaudit_read_value member;
+	char name[64], words[STRUCTS_WORDS], within[64] = "";
+	bool has_out = false, is_out = false, first = true;
+	unsigned offset;
+
+	add(out, any ? ", {" : "{");
+	for (const char *text = of->members; next_member(&text, &member, &offset, name, words); first = false) {
+		if (offset > of->size || member.size > of->size - offset)
+			break;
+		read_api_number(&member, of->value->text + at + offset);
+		has_out |= member.marks & XAUDIT_READ_VALUE_OUT;
+		is_out |= member.marks & XAUDIT_READ_VALUE_OUT && member.number;
+		char *dot = strchr(name, '.');
+		size_t outer = dot ? (size_t)(dot - name) : 0;
+		bool goes_on = *within && dot && !strncmp(name, within, outer) && !within[outer];
+		if (*within && !goes_on)
+			add(out, "}");
+		add(out, first ? "" : ", ");
+		*within = goes_on ? *within : '\0';
+		if (dot && !goes_on) {
+			memcpy(within, name, outer);
+			within[outer] = '\0';
+			add_name(out, within);
+			add(out, "={");
+		}
+		add_name(out, dot ? dot + 1 : name);
+		add(out, "=");
+		add_value(out, &member);
+	}
+	add(out, *within ? "}}" : "}");
+	if (has_out && !is_out)
+		*out = before;
+	return !has_out || is_out;
+}
+
+static bool find_structs(struct structs *of, const struct xaudit_read_value *value)
+{
+	char *end;
+	unsigned long size = strtoul(value->words, &end, 10);
+
+	*of = (struct structs){ .value = value, .size = (uint32_t)size, .is_array = !strncmp(end, "[]", 2) };
+	of->members = end + (of->is_array ? 2 : 0);
+	return size && size <= UINT32_MAX && *of->members == ';';
+}
+
+/* Returns whether there are any. */
+static bool add_structs(struct out *out, const struct xaudit_read_value *value)
+{
+	struct structs of;
+	bool any = false;
+
+	if (!find_structs(&of, value)) {
+		add_text(out, value);
+		return true;
+	}
+	add(out, of.is_array ? "[" : "");
+	for (uint32_t at = 0; at + of.size <= value->size; at += of.size)
+		any |= add_structure(out, &of, at, any);
+	if (value->state == XAUDIT_READ_VALUE_CUT)
+		add(out, any ? ", ..." : "...");
+	add(out, of.is_array ? "]" : "");
+	return any;
+}
+
+/* What the function has written to structures that were shown as they were before. */
+static void add_beside(struct out *out, const struct xaudit_read_value *value)
+{
+	struct out before = *out;
+
+	if (value->state > XAUDIT_READ_VALUE_CUT)
+		return;
+	add(out, " (");
+	if (add_structs(out, value))
+		add(out, ")");
+	else
+		*out = before;
+}
+
 static void add_value(struct out *out, const struct xaudit_read_value *value)
 {
 	static const char *const states[] = {
@@ -261,6 +380,9 @@ static void add_value(struct out *out, const struct xaudit_read_value *value)
 	case XAUDIT_READ_VALUE_TEXT:
 	case XAUDIT_READ_VALUE_BYTES:
 		add_text(out, value);
+		break;
+	case XAUDIT_READ_VALUE_STRUCTS:
+		add_structs(out, value);
 		break;
 	case XAUDIT_READ_VALUE_FLOAT:
 	case XAUDIT_READ_VALUE_DOUBLE:
@@ -306,6 +428,11 @@ static void add_named(struct out *out, const struct xaudit_read_value *value, ui
 	}
 }
 
+static bool is_listed(const struct xaudit_read_value *value)
+{
+	return value->role == XAUDIT_READ_VALUE_ARGUMENT && !(value->marks & XAUDIT_READ_VALUE_BESIDE);
+}
+
 /*
  * The arguments of `from` in their order, into a list that has those of `list` first, unless `from` has one of the
  * same place. Returns how many the list has.
@@ -318,12 +445,12 @@ static uint32_t list_arguments(const struct xaudit_read_value **list, uint32_t c
 	for (uint32_t i = 0; i < count; i++) {
 		bool written = false;
 		for (uint32_t k = 0; k < values; k++)
-			written |= from[k].role == XAUDIT_READ_VALUE_ARGUMENT && from[k].place == list[i]->place;
+			written |= is_listed(&from[k]) && from[k].place == list[i]->place;
 		if (!written)
 			list[kept++] = list[i];
 	}
 	for (uint32_t i = 0; i < values; i++) {
-		if (from[i].role != XAUDIT_READ_VALUE_ARGUMENT)
+		if (!is_listed(&from[i]))
 			continue;
 		for (first = kept; first && list[first - 1]->place > from[i].place; first--)
 			list[first] = list[first - 1];
@@ -411,6 +538,9 @@ static void add_result(struct out *out, const struct xaudit_read_values *ended, 
 	for (uint32_t i = 0; failed && i < count; i++)
 		if (value[i].role == XAUDIT_READ_VALUE_ERROR)
 			add(out, " "), add_value(out, &value[i]);
+	for (uint32_t i = 0; i < count; i++)
+		if (value[i].role == XAUDIT_READ_VALUE_ARGUMENT && value[i].marks & XAUDIT_READ_VALUE_BESIDE)
+			add_beside(out, &value[i]);
 	/* Where the layout does not tell when it counts, whoever asked for it has it by its name. */
 	add_named(out, value, count, count && !ended->layout->has_fails);
 }

@@ -33,7 +33,9 @@ enum xaudit_read_value_type {
 	XAUDIT_READ_VALUE_TEXT,	      /* `text` */
 	XAUDIT_READ_VALUE_BYTES,      /* likewise */
 	XAUDIT_READ_VALUE_ERRNO,      /* a number: of an error */
-	XAUDIT_READ_VALUE_NONE	      /* of an argument that is GONE */
+	XAUDIT_READ_VALUE_NONE,	      /* of an argument that is GONE */
+	/* `text` has the bytes of structures; `words` is "SIZE;NAME,OFFSET,TYPE,SIZE,MARKS,1=WORD;...", or SIZE[] */
+	XAUDIT_READ_VALUE_STRUCTS
 };
 
 enum xaudit_read_value_state {
@@ -62,7 +64,8 @@ enum xaudit_read_value_mark {
 	XAUDIT_READ_VALUE_OCTAL = 2, /* a number that people read in octal */
 	XAUDIT_READ_VALUE_FLAGS = 4, /* `words` are of bits */
 	XAUDIT_READ_VALUE_OUT = 8,   /* the function has written it */
-	XAUDIT_READ_VALUE_MORE = 16  /* the last argument of which anything is known, but not the last one */
+	XAUDIT_READ_VALUE_MORE = 16, /* the last argument of which anything is known, but not the last one */
+	XAUDIT_READ_VALUE_BESIDE = 32 /* OUT, and what the call began with counts, too */
 };
 
 struct xaudit_read_value {

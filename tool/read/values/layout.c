@@ -20,6 +20,7 @@ static bool is_possible(uint8_t type, uint8_t size)
 	case VALUES_TYPE_TEXT:
 	case VALUES_TYPE_BYTES:
 	case VALUES_TYPE_NONE:
+	case VALUES_TYPE_STRUCTS:
 		return size == 0;
 	}
 	return false;
