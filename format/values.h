@@ -67,7 +67,8 @@
 	X(31, PUT_BYTES, 2, 2, 0)  /* a value: so many bytes (upper word) at the address (lower); most as many */      \
 	X(32, PUT_NAME, 0, 0, 0)   /* a value: the thread's name, a text */                                            \
 	X(33, TRUST, 0, 0, 0)      /* before PUT_TEXT, PUT_BYTES: the memory is read as it is, wherever it lies */     \
-	X(34, PUT_NONE, 0, 0, 0)   /* a value that is nowhere: it has no bytes */
+	X(34, PUT_NONE, 0, 0, 0)   /* a value that is nowhere: it has no bytes */                                      \
+	X(35, VARIABLE, 0, 1, 1)   /* where the variable is that lies at this address of the function's object */
 
 enum values_op {
 #define X(number, NAME, operand, popped, pushed) VALUES_##NAME = number,

@@ -310,8 +310,8 @@ CONTRACT uint32_t tramp_handle_xray_tail(
 
 #define TRAMP_QUICK_PIECES 12
 #define TRAMP_TEXT_MOST	   64 /* longer texts are for C */
-#define TRAMP_PLACE_COUNT  8  /* 4 bytes there */
-#define TRAMP_PLACE_FIRST  16
+#define TRAMP_PLACE_COUNT  20 /* 4 bytes there */
+#define TRAMP_PLACE_FIRST  24
 
 /*
  * An end of calls whose event trampolines record themselves, since its values are registers, as they are: `words` words

@@ -153,6 +153,8 @@ static void set_place(struct load *load)
 	if (place->segments)
 		return;
 	place->base = load->base;
+	place->copy = load->copy;
+	place->copies = load->copies;
 	for (unsigned i = 0; i < load->phnum && place->segments < VALUES_SEGMENTS; i++) {
 		const Elf64_Phdr *p = &load->phdr[i];
 		if (p->p_type == PT_LOAD && p->p_flags & PF_R)

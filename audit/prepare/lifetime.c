@@ -12,6 +12,7 @@
 #include "audit/live/retired.h"
 #include "audit/live/values.h"
 #include "audit/live/xray.h"
+#include "audit/prepare/copies.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
@@ -241,6 +242,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
 		load->place.segments = 0;
+		copies_look(load);
 		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		load->state = LOAD_OPEN;

@@ -66,6 +66,8 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	call->stack_high = part->facts.memory ? readable_to(stack, caller) : 0;
 	call->segment = place ? place->segment : NULL;
 	call->segments = place ? place->segments : 0;
+	call->copy = place ? place->copy : NULL;
+	call->copies = place ? place->copies : 0;
 	call->base = place ? place->base : 0;
 	call->has_base = place;
 	call->calls = part->facts.calls ? count_calls(stack, 0) : 0;

@@ -127,6 +127,9 @@ static uint64_t own_bytes(const struct values_call *call, uint64_t address)
 	for (uint32_t i = 0; i < call->segments; i++)
 		if (address >= call->segment[i].low && address < call->segment[i].high)
 			return call->segment[i].high - address;
+	for (uint32_t i = 0; i < call->copies; i++)
+		if (address - call->copy[i].to < call->copy[i].size)
+			return call->copy[i].size - (address - call->copy[i].to);
 	return 0;
 }
 
@@ -473,6 +476,18 @@ static void keep(struct machine *m, uint8_t place)
 	m->call->lost = (m->call->lost & ~(1u << place)) | (uint32_t)(state != VALUES_WHOLE) << place;
 }
 
+static void push_variable(struct machine *m, uint64_t address, uint8_t state)
+{
+	const struct values_call *call = m->call;
+
+	for (uint32_t i = 0; i < call->copies; i++)
+		if (address - call->copy[i].from < call->copy[i].size) {
+			push(m, address - call->copy[i].from + call->copy[i].to, state);
+			return;
+		}
+	push(m, call->base + address, state != VALUES_WHOLE || call->has_base ? state : VALUES_FAULT);
+}
+
 /* One operation. Returns false: the call is left out. */
 static bool step(struct machine *m, uint8_t op, const uint8_t *operand)
 {
@@ -498,6 +513,10 @@ static bool step(struct machine *m, uint8_t op, const uint8_t *operand)
 			push_memory(m, word, *operand);
 		else
 			push(m, 0, state);
+		return true;
+	case VALUES_VARIABLE:
+		word = pop(m, &state);
+		push_variable(m, word, state);
 		return true;
 	case VALUES_UNLESS:
 		word = pop(m, &state);

@@ -3,7 +3,8 @@
  * Runs the code that finds the values of a call (format/values.h), in the thread that calls.
  *
  * Memory. The thread's own stack above its stack pointer (of another stack that it runs on, the page there), and the
- * segments of the object that is called, are read directly: these stay as long as the call. All else the kernel is
+ * segments of the object that is called, with copies of its variables in the program, are read directly: these stay as
+ * long as the call. All else the kernel is
  * asked to copy (process_vm_readv of the process itself, about 1.2 us), which bears that another thread unmaps it at
  * that moment, and that it never was there. Under a filter of system calls it is not asked. Where the code says so
  * (TRUST), a text or bytes are read directly, too: it says that only of what the function reads itself, and if the
@@ -48,6 +49,11 @@ struct values_segment {
 	uint64_t low, high;
 };
 
+/* A variable that is elsewhere: so many bytes, from an address of the object's file, lie at another one in memory. */
+struct values_copy {
+	uint64_t from, size, to;
+};
+
 /* A call, at its entry or its end. */
 struct values_call {
 	const struct tramp_registers *registers;
@@ -56,6 +62,8 @@ struct values_call {
 	uint64_t stack_low, stack_high; /* what may be read of the stack */
 	const struct values_segment *segment;
 	uint32_t segments;
+	const struct values_copy *copy;
+	uint32_t copies;
 	uint32_t calls; /* that are open on the stack, this one included */
 	uint64_t base;	    /* what to add to addresses of its object, if has_base: else the load is not known */
 	bool has_base;

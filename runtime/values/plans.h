@@ -29,6 +29,8 @@
 
 struct values_place {
 	uint64_t base;
+	const struct values_copy *copy; /* of its variables, in the program */
+	uint32_t copies;
 	uint32_t segments;
 	struct values_segment segment[VALUES_SEGMENTS];
 };

@@ -103,8 +103,17 @@ static void numbers(void)
 	c.base = 0x7000;
 	c.has_base = true;
 	is_int((long)WORD_OF(VALUES_BASE, VALUES_BYTE, 16, VALUES_ADD), 0x7010, "an address in the object");
+	is_int((long)WORD_OF(VALUES_BYTE, 16, VALUES_VARIABLE), 0x7010, "a variable there");
+	static const struct values_copy copies[] = { { 0x20, 8, 0x9000 }, { 0x10, 4, 0x8000 } };
+	c.copy = copies;
+	c.copies = 2;
+	is_int((long)WORD_OF(VALUES_BYTE, 16, VALUES_VARIABLE), 0x8000, "of which there is a copy elsewhere");
+	is_int((long)WORD_OF(VALUES_BYTE, 19, VALUES_VARIABLE), 0x8003, "in the middle of it");
+	is_int((long)WORD_OF(VALUES_BYTE, 20, VALUES_VARIABLE), 0x7014, "behind it");
+	c.copies = 0;
 	c.has_base = false;
 	is_int(RUN(&c, VALUES_BASE, VALUES_PUT, 8), 10, "in one of several loads");
+	is_int(RUN(&c, VALUES_BYTE, 16, VALUES_VARIABLE, VALUES_PUT, 8), 10, "so is a variable");
 	is_int(out[1], VALUES_FAULT, "it is not known");
 	c.calls = 7;
 	is_int((long)WORD_OF(VALUES_TASK, VALUES_TASK_CALLS), 7, "open calls");

@@ -13,7 +13,7 @@ EXTRA_DIST += t/values/debug_builds.py t/values/live.c t/values/live_flow.awk t/
 	t/values/opens.c t/values/strace_calls.c
 dist_check_SCRIPTS += t/values/trust.t
 EXTRA_DIST += t/values/trust.c
-dist_check_SCRIPTS += t/values/debug_installed.t t/values/optimised.t
+dist_check_SCRIPTS += t/values/copied.t t/values/debug_installed.t t/values/optimised.t
 EXTRA_DIST += t/values/debug_installed.cc t/values/debug_installed.py t/values/debug_installed_calls.py \
 	t/values/gdb_text.py
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \

@@ -202,8 +202,7 @@ static bool push_symbol(struct parser *p, const char *name, size_t length)
 		return false;
 	}
 	parser_emit_number(p, address);
-	parser_emit(p, VALUES_BASE, 0, 0);
-	parser_emit(p, VALUES_ADD, 0, 0);
+	parser_emit(p, VALUES_VARIABLE, 0, 0);
 	return true;
 }
 
@@ -301,6 +300,7 @@ static bool term(struct parser *p, uint8_t size, bool inner, int depth)
 		return parser_register(p);
 	if (parser_number(p, &number)) {
 		parser_emit_number(p, number);
+		parser_emit(p, VALUES_VARIABLE, 0, 0);
 	} else {
 		size_t length = parser_word(p);
 		if (!length)
