@@ -427,7 +427,7 @@ EXPORT uintptr_t la_symbind64(
 	uint32_t word;
 	bool is_word = got_calls_take(from, name, symbol->st_value, *flags, &word);
 	uintptr_t address = bind(symbol, from, to, *flags, name);
-	if (address == symbol->st_value && kinds & BINDING_KINDS)
+	if (address == symbol->st_value && (kinds & BINDING_KINDS || values_are_wanted()))
 		address = dladdr_through(to, name, address);
 	address = watched(address, *flags);
 	if (is_word) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Binding dladdr and its like to ours (audit/live/dladdr.h), and finding the real ones. In ld.so's callbacks. */
+/*
+ * Binding dladdr and its like, and mprotect, to ours (audit/live/dladdr.h), and finding the real ones. In ld.so's
+ * callbacks.
+ */
 #ifndef XAUDIT_AUDIT_BIND_DLADDR_BIND_H
 #define XAUDIT_AUDIT_BIND_DLADDR_BIND_H
 

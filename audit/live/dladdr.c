@@ -6,6 +6,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/dlclose.h"
+#include "audit/live/values.h"
 #include "runtime/process/process.h"
 #include "x86_64/stub.h"
 #include "x86_64/sys.h"
@@ -16,19 +17,26 @@ typedef int address_function(const void *address, Dl_info *info);
 typedef int address_more_function(const void *address, Dl_info *info, void **extra, int flags);
 typedef char **names_function(void *const *address, int n);
 typedef void write_names_function(void *const *address, int n, int fd);
+typedef int protect_function(void *address, size_t size, int protection);
+typedef int protect_key_function(void *address, size_t size, int protection, int key);
 
 static address_function dladdr_here;
 static address_more_function dladdr1_here;
 static names_function names_here;
 static write_names_function write_names_here;
 
-enum { DLADDR, DLADDR1, NAMES, WRITE_NAMES };
+static protect_function protect_here;
+static protect_key_function protect_key_here;
+
+enum { DLADDR, DLADDR1, NAMES, WRITE_NAMES, PROTECT = DLADDR_PROTECT, PROTECT_KEY };
 
 struct dladdr_pair dladdr_pairs[DLADDR_PAIRS] = {
 	[DLADDR] = { "dladdr", (uintptr_t)dladdr_here, 0 },
 	[DLADDR1] = { "dladdr1", (uintptr_t)dladdr1_here, 0 },
 	[NAMES] = { "backtrace_symbols", (uintptr_t)names_here, 0 },
 	[WRITE_NAMES] = { "backtrace_symbols_fd", (uintptr_t)write_names_here, 0 },
+	[PROTECT] = { "mprotect", (uintptr_t)protect_here, 0 },
+	[PROTECT_KEY] = { "pkey_mprotect", (uintptr_t)protect_key_here, 0 },
 };
 
 /* ---- the function that an address stands for ---- */
@@ -182,4 +190,21 @@ static void write_names_here(void *const *address, int n, int fd)
 	real(copied ? copied : address, n, fd);
 	if (copied)
 		sys_munmap(copied, size);
+}
+
+/* ---- memory that can't be read any more ---- */
+
+static int protect_here(void *address, size_t size, int protection)
+{
+	if (!(protection & (PROT_READ | PROT_WRITE)))
+		values_hide((uint64_t)(uintptr_t)address, size);
+	return ((protect_function *)dladdr_pairs[PROTECT].real)(address, size, protection);
+}
+
+/* A thread may be kept from reading what has a key of its own. */
+static int protect_key_here(void *address, size_t size, int protection, int key)
+{
+	if (key > 0 || !(protection & (PROT_READ | PROT_WRITE)))
+		values_hide((uint64_t)(uintptr_t)address, size);
+	return ((protect_key_function *)dladdr_pairs[PROTECT_KEY].real)(address, size, protection, key);
 }

@@ -11,6 +11,8 @@
  * ours. In all namespaces ours call those of the base namespace: these know the objects of all namespaces, and are
  * never unloaded.
  *
+ * mprotect and pkey_mprotect go the same way, to audit/live/values.h, where values of calls are asked for.
+ *
  * Our functions run on any thread of the program, in signal handlers as far as the real ones may. They take the process
  * lock for addresses that ld.so does not know, but don't hold it while they call the real one. General registers only,
  * no libc.
@@ -28,7 +30,8 @@ struct dladdr_pair {
 	uintptr_t ours, real; /* real 0: not known yet */
 };
 
-#define DLADDR_PAIRS 4
+#define DLADDR_PAIRS 6
+#define DLADDR_PROTECT 4 /* from here on: only where values of calls are asked for */
 extern struct dladdr_pair dladdr_pairs[DLADDR_PAIRS];
 
 #endif

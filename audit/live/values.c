@@ -49,6 +49,12 @@ static struct arena memory;  /* of that word. Lock */
 static char *word;	     /* NULL: there are no rules. Lock; ld.so's, to read it */
 static const char *rules_now; /* the part of it behind the option. Lock */
 
+bool values_are_wanted(void)
+{
+	/* Relaxed: who binds a moment too early binds as before. */
+	return __atomic_load_n(&word, __ATOMIC_RELAXED) != NULL;
+}
+
 /* Makes the word anew: of these rules, without lines of a pattern (NULL: with all), and more behind them. */
 static int make_word(const char *rules, const char *without, const char *more)
 {
@@ -190,7 +196,34 @@ void values_loads_changed(struct object *object)
 	struct load *only = opened == 1 ? open : n == 1 ? closed : NULL;
 	if (only && only == open)
 		set_place(only);
-	values_set_place(object->values, only ? &only->place : NULL);
+	values_set_place(object->values, !only ? NULL : only->hidden ? &only->bare : &only->place);
+}
+
+/* Does memory of the load, or a copy of its variables, lie there? */
+static bool has_part(const struct load *load, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < load->copies; i++)
+		if (from < load->copy[i].to + load->copy[i].size && load->copy[i].to < to)
+			return true;
+	return from < load->end && load->start < to;
+}
+
+void values_hide(uint64_t address, uint64_t size)
+{
+	const uint64_t to = size < -address ? address + size : UINT64_MAX;
+	struct process_held held;
+
+	process_lock(&held);
+	for (struct load *load = loads; load; load = load->next)
+		if (!load->hidden && load->state != LOAD_FREE && load->state != LOAD_RETIRED &&
+			has_part(load, address, to)) {
+			load->bare.base = load->base;
+			load->bare.copy = load->copy;
+			load->bare.copies = load->copies;
+			load->hidden = 1;
+			values_loads_changed(load->object);
+		}
+	process_unlock(&held);
 }
 
 /* ---- errno ---- */

@@ -58,6 +58,16 @@ const char *const *values_rules_place(const struct rules *rules);
 int values_remember(const char *rules);
 int values_drop_all(const char *patterns, const char *end, uint32_t *functions);
 
+/* Do rules ask for values of any function's calls? Any context. */
+bool values_are_wanted(void);
+
+/*
+ * The program is about to make this memory unreadable: of loads that have some of it nothing is read directly from now
+ * on, also if it becomes readable again. A thread that is just reading it is not waited for. Any thread; takes the
+ * process lock.
+ */
+void values_hide(uint64_t address, uint64_t size);
+
 /* Where errno is: location is __errno_location() of the program's libc, which is relocated; 0: there is none. */
 void values_find_errno(uintptr_t location);
 

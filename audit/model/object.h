@@ -210,6 +210,8 @@ struct load {
 	struct arena got_calls;
 	struct patch *got_patch, *got_spare;
 	struct values_place place; /* where its variables are */
+	struct values_place bare; /* in its stead: nothing is read directly (values_hide()) */
+	int hidden; /* some of its memory was made unreadable */
 	struct values_copy *copy; /* those of which the program has a copy (audit/prepare/copies.h) */
 	uint32_t copies;
 	struct cyg *cyg; /* where its calls of __cyg_profile_func_enter() lead to (audit/live/cyg.h); NULL: not to us */

@@ -242,6 +242,7 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 		load->phdr = image->phdr;
 		load->phnum = image->phnum;
 		load->place.segments = 0;
+		load->hidden = 0;
 		copies_look(load);
 		/* its only partner is a child that is forked meanwhile: it finds the load complete, or not open */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -127,7 +127,7 @@ static uint64_t own_bytes(const struct values_call *call, uint64_t address)
 	for (uint32_t i = 0; i < call->segments; i++)
 		if (address >= call->segment[i].low && address < call->segment[i].high)
 			return call->segment[i].high - address;
-	for (uint32_t i = 0; i < call->copies; i++)
+	for (uint32_t i = 0; i < call->copies && call->segments; i++)
 		if (address - call->copy[i].to < call->copy[i].size)
 			return call->copy[i].size - (address - call->copy[i].to);
 	return 0;

@@ -31,7 +31,7 @@ struct values_place {
 	uint64_t base;
 	const struct values_copy *copy; /* of its variables, in the program */
 	uint32_t copies;
-	uint32_t segments;
+	uint32_t segments; /* 0: nothing is read directly */
 	struct values_segment segment[VALUES_SEGMENTS];
 };
 

@@ -4,10 +4,13 @@
  *
  *	gone		on a coroutine's stack: a text on the stack beside it, which is unmapped
  *	confined	before and under a filter that kills for all but a few system calls
+ *	hidden		in a page of the library that may not be read at times, by mprotect(); then, with an argument,
+ *			by one that it finds with dlsym()
  *	waits		in memory that another thread provides 200 ms later (userfaultfd); if it can't, prints "no
  *			userfaultfd" and why
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -28,7 +31,7 @@
 
 const char *v_text(const char *text);
 long v_where(long a);
-char *live_writable(void);
+char *live_writable(void), *live_page(void);
 static char own_data[] = "the program's";
 
 static char *map(size_t size)
@@ -120,6 +123,28 @@ static int confined(void)
 	return write(1, "it lives\n", 9) != 9;
 }
 
+/* ---- pages of the library that may not be read ---- */
+
+static int hidden(int found)
+{
+	char *page = (char *)(((unsigned long)live_page() + PAGE - 1) & -PAGE);
+	int (*protect)(void *, size_t, int) = mprotect;
+
+	if (found)
+		*(void **)&protect = dlsym(RTLD_DEFAULT, "mprotect");
+	strcpy(page, "in a page");
+	v_text(page);
+	if (!protect || protect(page, PAGE, PROT_NONE))
+		return 3;
+	v_text(page);
+	v_text(live_writable());
+	if (protect(page, PAGE, PROT_READ))
+		return 3;
+	v_text(page);
+	v_where(2);
+	return 0;
+}
+
 /* ---- memory that is provided late ---- */
 
 static int fault_fd;
@@ -172,6 +197,8 @@ int main(int argc, char **argv)
 		return gone();
 	if (!strcmp(what, "confined"))
 		return confined();
+	if (!strcmp(what, "hidden"))
+		return hidden(argc > 2);
 	if (!strcmp(what, "waits"))
 		return waits();
 	return 2;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Values in memory that is not always there: unmapped beside a coroutine's stack, not to be asked for under a filter of
-# system calls, provided late.
+# system calls, of the library but not to be read, provided late.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/live.sh"
@@ -39,6 +39,23 @@ ${texts}v_text((not read))
 v_text((not read))
 v_where(1) tid=ITS cpu=(not read) comm=(not read) calls=1 counter=1000" \
 	'what its stack and its library have is recorded; for the rest the kernel is not asked'
+
+for found in '' found; do
+	live plt hidden $found
+	is "$status $out" '0 ' "${found:+by dlsym, }a page of the library may not be read: the program lives"
+	is "$(entries)" 'v_text("in a page")
+v_text((fault))
+v_text("writable")
+v_text("in a page")
+v_where(2) tid=ITS cpu=ANY comm="live" calls=1 counter=1000' 'and what can be read is'
+done
+
+cp -r plt entry
+index_of entry/liblive.so
+sed 's/^kinds = plt/kinds = entry/' conf >conf.entry && mv conf.entry conf
+live entry hidden
+is "$status $out $(entries | sed -n 2p)" '0  v_text((fault))' 'so it does where functions are traced at their entry'
+sed 's/^kinds = entry/kinds = plt/' conf >conf.plt && mv conf.plt conf
 
 live plt waits
 case $out in

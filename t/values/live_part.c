@@ -100,6 +100,14 @@ char *live_writable(void)
 	return live_data;
 }
 
+/* A whole page of it is the library's own. */
+char *live_page(void)
+{
+	static char pages[2 * 4096] = "!";
+
+	return pages;
+}
+
 const char *live_constant(void)
 {
 	return "constant";
