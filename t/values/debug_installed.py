@@ -170,7 +170,8 @@ def compare_call(event, arguments, written):
 
 def compare(shown, dump):
     theirs, at, functions = shown_by_gdb(shown), {}, set()
-    counts = {"calls": 0, "values": 0, "gone": 0, "texts": 0, "structs": 0, "deeper": 0, "missing": 0, "wrong": 0, "passed over": 0}
+    counts = {"calls": 0, "values": 0, "gone": 0, "texts": 0, "structs": 0, "deeper": 0, "missing": 0, "wrong": 0,
+              "passed over": 0}
     written = {}
     for event in events(dump, "exit"):
         written.setdefault(event["address"], set()).update(
