@@ -424,9 +424,9 @@ EXPORT uintptr_t la_symbind64(
 		return watched(symbol->st_value, *flags);
 	if (check_mode())
 		return check_bind(symbol, from, to, *flags, name);
-	uint32_t word;
-	bool is_word = got_calls_take(from, name, symbol->st_value, *flags, &word);
-	uintptr_t address = bind(symbol, from, to, *flags, name);
+	uint32_t word, hash;
+	bool is_word = got_calls_take(from, name, symbol->st_value, *flags, &word, &hash);
+	uintptr_t address = bind(symbol, from, to, *flags, name, is_word ? &hash : NULL);
 	if (address == symbol->st_value && (kinds & BINDING_KINDS || values_are_wanted()))
 		address = dladdr_through(to, name, address);
 	address = watched(address, *flags);

@@ -245,7 +245,8 @@ static int kind_at_once(const struct load *from, const struct load *to, const ch
  * binding. Works without the lock, since there are thousands of bindings, and the lock blocks signals. Lists grow at
  * their heads, and their elements stay as long as the load; ld.so is just binding to the load `to`, so it stays.
  */
-static struct binding *find_ready(const struct load *from, const struct load *to, const char *name, uint64_t body)
+static struct binding *find_ready(
+	const struct load *from, const struct load *to, const char *name, uint64_t body, const uint32_t *known)
 {
 	/* Acquire, all four; pair with the releases in function_of(), make_stub() and stub_for(). x86: plain mov. */
 	struct bound_function **buckets = __atomic_load_n(&to->object->buckets, __ATOMIC_ACQUIRE);
@@ -253,7 +254,7 @@ static struct binding *find_ready(const struct load *from, const struct load *to
 
 	if (!buckets || !bindings)
 		return NULL;
-	uint32_t hash = object_hash(name);
+	uint32_t hash = known ? *known : object_hash(name);
 	/* As above. */
 	struct bound_function *f = __atomic_load_n(&buckets[hash % OBJECT_BUCKETS], __ATOMIC_ACQUIRE);
 	while (f && (f->hash != hash || strcmp(f->name, name)))
@@ -407,7 +408,8 @@ static uint64_t watch(struct load *to, const char *name, uint64_t body)
 	return b ? b->stub : body;
 }
 
-uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name)
+uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name,
+	const uint32_t *hash)
 {
 	struct process_held held;
 	uintptr_t body = symbol->st_value;
@@ -429,7 +431,8 @@ uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsi
 	if (!(!own && to->object->section && to->object->section->kinds & 1u << TRACE_KIND_PLT) &&
 		!(from->object->section && from->object->section->kinds & 1u << TRACE_KIND_CALLS) && what == WATCH_NONE)
 		return body;
-	struct binding *ready = what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(from, to, name, body) : NULL;
+	struct binding *ready =
+		what == WATCH_NONE && to->state == LOAD_OPEN ? find_ready(from, to, name, body, hash) : NULL;
 	/* If a sled of the same function is on instead, the stub is off. */
 	if (ready && ready->cell->target == ready->rest) {
 		const struct bound_function *f = ready->function;

@@ -14,8 +14,12 @@
 
 #include "audit/model/object.h"
 
-/* The address to bind instead of symbol->st_value, or symbol->st_value itself. flags: la_symbind64's. */
-uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name);
+/*
+ * The address to bind instead of symbol->st_value, or symbol->st_value itself. flags: la_symbind64's. hash:
+ * object_hash() of the name, where the caller has it; or NULL.
+ */
+uintptr_t bind(const Elf64_Sym *symbol, struct load *from, struct load *to, unsigned flags, const char *name,
+	const uint32_t *hash);
 
 /*
  * A stub of the load's that leads to the function whose address is the first word of what `side` points to

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/bind/nointercept.h"
 
+#include <stdbool.h>
 #include <string.h> /* strcmp */
 #include <sys/syscall.h> /* __NR_setuid */
 
@@ -63,17 +64,45 @@ static enum execute_how how_executes(const char *name)
 		{ "popen", EXECUTE_SHELL }, { "pidfd_spawn", EXECUTE_SPAWN }, { "pidfd_spawnp", EXECUTE_SPAWNP },
 	};
 
-	/* Few names begin so; this is asked for each binding. */
-	if (name[0] != 'e' && name[0] != 'f' && name[0] != 'p' && name[0] != 's')
-		return EXECUTE_NONE;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!strcmp(name, functions[i].name))
+		if (is(name, functions[i].name))
 			return functions[i].how;
 	return EXECUTE_NONE;
 }
 
+/* Does a function that must be watched begin with these two characters? Few do, and this is asked for each binding. */
+static bool begins_like_watched(const char *name)
+{
+	switch (name[0]) {
+	case '_':
+		return name[1] == '_' || name[1] == 'U' || name[1] == 'l' || name[1] == 'F';
+	case 'c':
+		return name[1] == 'a' || name[1] == 'h' || name[1] == 'l';
+	case 'd':
+		return name[1] == 'l';
+	case 'e':
+		return name[1] == 'x';
+	case 'f':
+		return name[1] == 'e';
+	case 'l':
+		return name[1] == 'o';
+	case 'm':
+		return name[1] == 'l';
+	case 'p':
+		return name[1] == 'r' || name[1] == 'o' || name[1] == 'i';
+	case 's':
+		return name[1] == 'i' || name[1] == 'y' || name[1] == 'e';
+	case 'u':
+		return name[1] == 'n';
+	default:
+		return false;
+	}
+}
+
 enum nointercept_watch nointercept_watch(const char *name)
 {
+	if (!begins_like_watched(name))
+		return WATCH_NONE;
 	static const char *const landed[] = { "__cxa_begin_catch", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow" };
 	static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
 

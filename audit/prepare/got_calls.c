@@ -385,17 +385,19 @@ void got_calls_write(struct load *load)
 	load->got_patch = load->got_spare = NULL;
 }
 
-bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number)
+bool got_calls_take(
+	struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number, uint32_t *hash)
 {
 	/* When relocations are done at once, not for a PLT slot that is bound at its first call. */
 	if (!load->got_words || !(flags & LA_SYMB_NOPLTENTER))
 		return false;
-	uint32_t hash = object_hash(name), next = load->got_buckets[hash & (load->got_bucket_count - 1)];
+	*hash = object_hash(name);
+	uint32_t next = load->got_buckets[*hash & (load->got_bucket_count - 1)];
 	/* A PLT slot of the same function comes after it. */
 	for (; next; next = load->got[next - 1].next) {
 		struct got_word *word = &load->got[next - 1];
 		/* It has been filled just now: a function of that name and another version fills another word. */
-		if (!word->left || word->hash != hash || strcmp(word->name, name) != 0 ||
+		if (!word->left || word->hash != *hash || strcmp(word->name, name) != 0 ||
 			*(const uint64_t *)(uintptr_t)(load->base + word->own) != value)
 			continue;
 		word->left = false;
