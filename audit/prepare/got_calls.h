@@ -43,8 +43,8 @@ void got_calls_write(struct load *load);
 
 /*
  * In la_symbind64 of the load: is ld.so asking for the word of this function, which it has just filled with the value?
- * Then *number is the word's, and got_calls_set() gets the address to bind; *hash is object_hash() of the name. Under ld.so's lock if it is; any thread
- * else.
+ * Then *number is the word's, and got_calls_set() gets the address to bind; *hash is object_hash() of the name. Under
+ * ld.so's lock if it is; any thread else.
  */
 bool got_calls_take(struct load *load, const char *name, uint64_t value, unsigned flags, uint32_t *number,
 	uint32_t *hash);
