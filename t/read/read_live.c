@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,9 @@
 #include "tool/base/now.h"
 #include "tool/read/live/live.h"
 
-#define CHUNK 65536u
+#define CHUNK	65536u
+#define FOLDERS 30000
+#define SECONDS 2 /* of our own processor time; to compare each name with each takes twice as long */
 
 static const char script[] =
 	"process p%d chunk=65536 ring_size=131072 clock=mono boot=this\n"
@@ -294,6 +297,42 @@ static void check_end(struct read_live *live, pid_t child)
 	is_int(ended, 1, "it has ended");
 }
 
+/* Most programs that a command executes have folders of their own: a look at many, nothing of which is there yet. */
+static int look_at_many(void)
+{
+	struct rusage before, after;
+	char dir[] = "/tmp/xaudit-read-live-XXXXXX", path[64];
+	struct xaudit_read_error error;
+
+	make_folder(dir);
+	for (int i = 0; i < FOLDERS; i++) {
+		snprintf(path, sizeof(path), "%s/p%d", dir, i);
+		if (mkdir(path, 0700))
+			return 1;
+	}
+	struct read_live *live = read_live_open(dir, &hooks, NULL, &error);
+	if (!live)
+		return 2;
+	getrusage(RUSAGE_SELF, &before);
+	unsigned running = read_live_look(live, 0);
+	getrusage(RUSAGE_SELF, &after);
+	read_live_close(live);
+	remove_folder(dir);
+	return running ? 3 : after.ru_utime.tv_sec - before.ru_utime.tv_sec >= SECONDS ? 4 : 0;
+}
+
+static void check_many(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(look_at_many());
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		bail("no child");
+	is_int(status, 0, "a look at %d folders takes little time", FOLDERS);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/xaudit-read-live-XXXXXX", text[1024];
@@ -317,6 +356,7 @@ int main(void)
 	check_words(live);
 	check_taken_back(live);
 	check_end(live, child);
+	check_many();
 	read_live_close(live);
 	remove_folder(dir);
 	return done_testing();

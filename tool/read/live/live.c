@@ -5,7 +5,6 @@
 #include <ctype.h> /* isdigit */
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h> /* NAME_MAX */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +30,10 @@
 
 /* A folder DIR/p<pid>[.<n>]. */
 struct live_family {
-	char name[NAME_MAX + 1];
-	struct xaudit_read_trace *trace;
+	char *name;
+	struct xaudit_read_trace *trace; /* NULL: it is over, or not there yet */
 	struct read_family *read; /* of the trace */
-	struct trace_head head;	  /* of place 0, as it was at the last look */
+	struct trace_head *head;  /* of place 0, as it was at the last look; NULL with the trace */
 	uint32_t seen;		  /* places of the directory that were looked through for heads */
 	uint32_t known;		  /* heads up to there are none of ours */
 	bool over;
@@ -101,7 +100,7 @@ static void find_forked(struct read_live *live, struct live_family *family)
 /* Has anything been added to the family since the last look? */
 static bool is_changed(struct live_family *family)
 {
-	struct trace_head head, *last = &family->head;
+	struct trace_head head, *last = family->head;
 
 	if (read_file_read(family->read->meta, &head, sizeof(head), 0, NULL) != sizeof(head))
 		return false;
@@ -115,17 +114,29 @@ static bool is_changed(struct live_family *family)
 static void look_at_family(struct read_live *live, struct live_family *family)
 {
 	/* A word of the directory may be written after the count of places. */
-	bool again = family->seen < family->head.places;
+	bool again = family->seen < family->head->places;
 
 	if (!is_changed(family) && !again)
 		return;
 	read_family_look(family->read);
-	family->seen = family->read->first_zero < family->head.places ? family->read->first_zero
-								     : family->head.places;
+	family->seen = family->read->first_zero < family->head->places ? family->read->first_zero
+								     : family->head->places;
 	find_forked(live, family);
 	for (unsigned i = 0; i < live->processes; i++)
 		if (live->process[i]->read->family == family->read && !live->process[i]->over)
 			live_process_look(live->process[i], false);
+}
+
+/* Makes room for the head of a family that was opened; else closes it. */
+static bool has_room(struct read_live *live, struct live_family *family)
+{
+	family->head = calloc(1, sizeof(*family->head));
+	if (family->head)
+		return true;
+	live->no_memory = true;
+	xaudit_read_close(family->trace);
+	family->trace = NULL;
+	return false;
 }
 
 /* Opens the folder of a family, if its first head is there. Returns false if it is not. */
@@ -142,7 +153,7 @@ static bool open_family(struct read_live *live, struct live_family *family)
 	family->trace = xaudit_read_open(path, &options, &error);
 	live->no_memory |= error.why == XAUDIT_READ_NO_MEMORY;
 	free(path);
-	if (!family->trace)
+	if (!family->trace || !has_room(live, family))
 		return false;
 	family->read = family->trace->folder->family[0];
 	if (!add_process(live, family, family->trace->folder->process[0], false))
@@ -156,20 +167,21 @@ static struct live_family *add_family(struct read_live *live, const char *name)
 	struct live_family *family = list ? calloc(1, sizeof(*family)) : NULL;
 
 	live->family = list ? list : live->family;
-	live->no_memory |= !family;
-	if (!family)
+	if (family)
+		family->name = strdup(name);
+	if (!family || !family->name || !hash_add(&live->by_name, hash_text(0, name), live->families)) {
+		live->no_memory = true;
+		free(family ? family->name : NULL);
+		free(family);
 		return NULL;
-	snprintf(family->name, sizeof(family->name), "%s", name);
+	}
 	live->family[live->families++] = family;
 	return family;
 }
 
 static bool has_family(const struct read_live *live, const char *name)
 {
-	for (unsigned i = 0; i < live->families; i++)
-		if (!strcmp(live->family[i]->name, name))
-			return true;
-	return false;
+	return HASH_FIND(i, &live->by_name, hash_text(0, name), !strcmp(live->family[i]->name, name)) != HASH_NONE;
 }
 
 /* Lists the folder, if it has changed. */
@@ -334,8 +346,10 @@ static void close_family(struct read_live *live, unsigned number)
 	}
 	live->processes = kept;
 	xaudit_read_close(family->trace);
+	free(family->head);
 	family->trace = NULL;
 	family->read = NULL;
+	family->head = NULL;
 	family->over = true;
 }
 
@@ -479,6 +493,11 @@ struct read_live *read_live_open_process(
 		return NULL;
 	}
 	family->trace = trace;
+	if (!has_room(live, family)) {
+		read_api_error(error, XAUDIT_READ_NO_MEMORY, "out of memory");
+		read_live_close(live);
+		return NULL;
+	}
 	family->read = trace->folder->family[0];
 	is_changed(family);
 	/* What others of the family do is not asked for, but for what is forked from now on. */
@@ -498,9 +517,11 @@ void read_live_close(struct read_live *live)
 	for (unsigned i = 0; i < live->families; i++) {
 		if (live->family[i]->read)
 			close_family(live, i);
+		free(live->family[i]->name);
 		free(live->family[i]);
 	}
 	free(live->family);
+	hash_free(&live->by_name);
 	free(live->process);
 	free(live->heap);
 	free(live->path);

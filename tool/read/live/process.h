@@ -6,6 +6,7 @@
 #ifndef XAUDIT_TOOL_READ_LIVE_PROCESS_H
 #define XAUDIT_TOOL_READ_LIVE_PROCESS_H
 
+#include "tool/base/hash.h"
 #include "tool/read/api/api.h"
 #include "tool/read/api/values.h"
 #include "tool/read/events/stacks.h"
@@ -59,6 +60,7 @@ struct read_live {
 	int64_t scanned;       /* mtime of DIR at the last listing, ns */
 	struct live_family **family;
 	unsigned families;
+	struct hash by_name; /* families, over ones, too */
 	struct live_process **process;
 	unsigned processes;
 	struct live_record **heap; /* records with an event, by its time */
