@@ -41,6 +41,85 @@ else
 	skip 15 'no ltrace here'
 fi
 
+# ---- python3 beside ltrace ----
+
+# Both give it the same environment, but for names and values of what xaudit adds: as many others. Addresses are not the
+# same, so memory is asked for, copied and compared in another order in a few places out of 40 000, and
+# comparisons of memory tell by any number what is larger; those of texts see the environment, too.
+memory='^(mem|str|mmap|munmap|calloc|realloc)'
+python=/usr/bin/python3
+cat >script.py <<'END'
+with open("/etc/hostname") as f:
+    f.read()
+try:
+    open("/nonexist-file")
+except OSError as e:
+    print(e.errno)
+END
+bare() {
+	env -i PYTHONHASHSEED=0 PATH="$PATH" "$@"
+}
+variables() {
+	bare "$@" env -0 | tr -cd '\0' | wc -c
+}
+if command -v ltrace >/dev/null && [ -x $python ]; then
+	more=$(seq $(($(variables timeout 60 "$XAUDIT" trace -o ours) - $(variables))) | sed 's/.*/Q&=x/')
+	# shellcheck disable=SC2086 # words
+	bounded 100 env -i PYTHONHASHSEED=0 PATH="$PATH" $more ltrace -o theirs $python -S -E script.py >out 2>&1
+	bare "$XAUDIT" trace -o ours $python -S -E script.py >>out 2>&1
+	is "$(cat out)" '2
+2' 'python3 runs as ever under both'
+	for trace in ours theirs; do
+		names $trace >$trace.names
+		grep -vE "$memory" $trace.names >$trace.chosen
+	done
+	ok 'python3: it calls many functions' test "$(wc -l <ours.names)" -ge 20000
+	is "$(diff theirs.chosen ours.chosen | head -n 10)" '' 'python3: the functions that ltrace has, in its order'
+	ok 'python3: and those of memory, but for a few' test "$(diff theirs.names ours.names | grep -c '^[<>]')" -le 40
+	ok 'python3: these are many' test "$(wc -l <ours.chosen)" -ge 5000
+	for trace in ours theirs; do
+		sed -E 's/= (0xffffffff|4294967295)$/= -1/' $trace >$trace.signed
+		results $trace.signed | grep -vE '^(mem|strlen|mbstowcs|wcstombs|sysconf|confstr|setenv)' \
+			>$trace.results
+		cut -d' ' -f1 $trace.results | sort -u >$trace.functions
+	done
+	comm -12 ours.functions theirs.functions >both
+	for trace in ours theirs; do
+		awk 'NR == FNR { known[$1]; next } $1 in known' both $trace.results >$trace.common
+	done
+	is "$(diff theirs.common ours.common | head -n 10)" '' 'python3: and the same results'
+	is "$(grep -c '= ?$' ours)" 0 'python3: each call has ended'
+	ok 'python3: these are many, too' test "$(wc -l <ours.common)" -ge 3000
+	ok 'python3: of many functions' test "$(wc -l <both)" -ge 30
+else
+	skip 9 'no ltrace, or no python3 of the system, here'
+fi
+
+# ---- python3 beside strace ----
+
+# Files by name: what libc opens for itself is not asked for by a function that is traced.
+files() {
+	sed -nE -e 's/^[0-9]+ +//' -e 's/^open(64)?\("/openat(AT_FDCWD, "/; s/^newfstatat\(AT_FDCWD, /stat(/' \
+		-e 's/^stat64\(/stat(/; s/, (NULL|0x[0-9a-f]+|\{[^}]*\})(, 0)?\) = /) = /' -e '/^(openat|stat)\(/p' "$1"
+}
+if command -v strace >/dev/null && [ -x $python ] && strace -o theirs true 2>/dev/null; then
+	bare strace -o theirs -e trace=openat,newfstatat,stat $python -S -E script.py >out 2>&1
+	bare "$XAUDIT" trace -o ours -e open,stat $python -S -E script.py >>out 2>&1
+	files ours >our.files
+	sed 's/[^"]*"\(.*\)".*/\1/' our.files | sort -u >paths
+	# Of texts, 64 bytes are recorded. A folder that is read is opened by libc.
+	files theirs | grep -v O_DIRECTORY | awk -F '"' 'NR == FNR { known[$0]; next }
+		length($2) > 64 { $0 = $1 "\"" substr($2, 1, 64) "\"..." $3; $0 = $0 }
+		$2 in known' paths - >their.files
+	is "$(diff their.files our.files | head -n 20)" '' \
+		'python3: names of files, flags, results and errors are as strace has them'
+	ok 'python3: of some files' test "$(wc -l <our.files)" -ge 30
+	like "$(cat our.files)" '^openat\(AT_FDCWD, "/nonexist-file", O_RDONLY\|O_CLOEXEC\) = -1 ENOENT ' \
+		'python3: one is not there'
+else
+	skip 3 'no strace here that may trace'
+fi
+
 # ---- python3 ----
 
 if command -v python3 >/dev/null; then
