@@ -57,7 +57,7 @@ except OSError as e:
     print(e.errno)
 END
 bare() {
-	env -i PYTHONHASHSEED=0 PATH="$PATH" "$@"
+	env -i PYTHONHASHSEED=0 PATH="$PATH" TMPDIR="$tmp" XAUDIT_INDEX="$XAUDIT_INDEX" "$@"
 }
 variables() {
 	bare "$@" env -0 | tr -cd '\0' | wc -c
@@ -65,7 +65,8 @@ variables() {
 if command -v ltrace >/dev/null && [ -x $python ]; then
 	more=$(seq $(($(variables timeout 60 "$XAUDIT" trace -o ours) - $(variables))) | sed 's/.*/Q&=x/')
 	# shellcheck disable=SC2086 # words
-	bounded 100 env -i PYTHONHASHSEED=0 PATH="$PATH" $more ltrace -o theirs $python -S -E script.py >out 2>&1
+	bounded 100 env -i PYTHONHASHSEED=0 PATH="$PATH" TMPDIR="$tmp" XAUDIT_INDEX="$XAUDIT_INDEX" $more \
+		ltrace -o theirs $python -S -E script.py >out 2>&1
 	bare "$XAUDIT" trace -o ours $python -S -E script.py >>out 2>&1
 	is "$(cat out)" '2
 2' 'python3 runs as ever under both'
