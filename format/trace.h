@@ -24,10 +24,13 @@
  *
  * PLACES. meta is an array of places of head.place_size bytes each, a power of two: twice the chunk. They are taken in
  * ascending order, by all processes of the family; chunks' may be given back. Place 0 begins with the head of the first
- * process. At head.directory each place has a word, TRACE_PLACE(), that tells what it is used for and by which process;
- * 0: not used yet, or a process is just taking it, or was killed while it did. The directory lies in places of its own;
- * its words are written last (release), when the place holds what the reader must find there.
- *	TRACE_PLACE_HEAD	the head of a process and its first records; number: its pid
+ * process. Each place has a word, TRACE_PLACE(), that tells what it is used for and by which process; 0: not used yet,
+ * or a process is just taking it, or was killed while it did. The words are written last (release), when the place
+ * holds what the reader must find there. They lie together for each block of head.block places, in the block itself
+ * (format/places.h): so the file is little larger than what is in it, however many places there may be.
+ *	TRACE_PLACE_HEAD	the head of a process and its first records, in the lower half; number: its pid. In the
+ *				upper half there may be a chunk of any thread record of that process: what the chunk's
+ *				head says. Such a place is never given back
  *	TRACE_PLACE_RECORDS	more records: what trace_head.extent tells
  *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, always of thread record `number`. The thread
  *				fills the same place again and again; places are not in order of time: the chunks' `seq`
@@ -37,9 +40,10 @@
  *				bytes with the head. A record may have several such runs: the reader adds them up. All
  *				places of a run have words of this type; the run begins at the place that holds the
  *				magic number
+ *	TRACE_PLACE_DIRECTORY	words and what is for publishing, of a block that is not the first; or nothing
  *
- * PUBLISHING. `xaudit record` may write full chunks to t<n> instead of the threads. After the words of the directory
- * there is a struct trace_handover for each place, at head.handover. A thread that has ended a chunk gives it the
+ * PUBLISHING. `xaudit record` may write full chunks to t<n> instead of the threads. Each place has a struct
+ * trace_handover, which lie beside the words (format/places.h). A thread that has ended a chunk gives it the
  * number that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed,
  * for readers that look now and then). `record` writes the chunk there, its head last; then it tells how many bytes it
  * made of the words (trace_chunk.dense, in meta; 0: they are not dense), and writes `drained`. `full` and `drained` are
@@ -57,11 +61,11 @@
  * were lost, as far as that is known; head.lost includes these events. head.lost lacks those of TRACE_LOST_GIVEN, which
  * `xaudit record` alone counts.
  *
- * Records. The records of a process are a stream of bytes: first the head (so records begin at head_size), then the
- * rest of the head's place, then the places that `extent` lists, in that order. Positions (`used`, `parent_used`) count
- * in that stream; a record may lie across two extents. Where parent_used is not 0, the records of a forked child begin
- * with its parent's up to parent_used, without notes and changes: what was known at the fork. The parent may itself
- * have a parent.
+ * Records. The records of a process are a stream of bytes: first the head and what follows it (records begin at
+ * head_size), then the rest of the lower half of the head's place, then the places that `extent` lists, in that order.
+ * Positions (`used`, `parent_used`) count in that stream; a record may lie across two extents. Where parent_used is not
+ * 0, the records of a forked child begin with its parent's up to parent_used, without notes and changes: what was known
+ * at the fork. The parent may itself have a parent.
  *
  * Reading events. An event is one 64-bit word: the low 32 bits are the low half of the clock, the high 32 bits are
  * type<<28 | id. Whole times follow from the chunk's `clock` and then, event by event, from the *signed* 32-bit
@@ -86,7 +90,7 @@
 #include "format/valued.h"
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
-#define TRACE_VERSION 2
+#define TRACE_VERSION 4 /* 3: of a chunk alone, TRACE_CHUNK_DENSE */
 
 /* ---- events ---- */
 
@@ -247,12 +251,6 @@ enum trace_place {
 	((uint64_t)(what) << 60 | (uint64_t)(process) << 32 | (uint32_t)(number))
 #define TRACE_PLACE_MAX (1u << 28)
 
-/* Of a place; see PUBLISHING. */
-struct trace_handover {
-	uint64_t full;	  /* by the thread */
-	uint64_t drained; /* by `xaudit record`, perhaps byte by byte: use it only to compare it with `full` */
-};
-
 /* X(number, NAME, "why events are lost, after the words `events were lost`"); below TRACE_LOST_ROOM */
 #define TRACE_LOST_CAUSES(X)                                                                                           \
 	X(0, OTHER, "for other reasons")                                                                               \
@@ -314,7 +312,7 @@ struct trace_extent {
 struct trace_head {
 	uint8_t magic[8];
 	uint32_t version;
-	uint32_t head_size;	 /* TRACE_HEAD_SIZE: the first record is here */
+	uint32_t head_size;	 /* the first record is here: TRACE_HEAD_SIZE, or behind the first block's directory */
 	uint64_t used;		 /* bytes of the file that hold whole records, this head included */
 	uint64_t chunk_size;	 /* half of place_size */
 	uint32_t pid, ppid;
@@ -347,12 +345,12 @@ struct trace_head {
 	uint64_t parent_used; /* the parent's records up to there count for this process, too; 0: none do */
 	struct trace_extent extent[TRACE_EXTENTS]; /* `extents` of them; released before `used` reaches them */
 	/* Of place 0 alone; the others have 0. */
-	uint64_t directory;   /* where it begins, in the file */
-	uint32_t places_max;  /* that the directory has words for */
+	uint64_t directory;   /* where the words begin, in the file: words of format/places.h */
+	uint32_t places_max;  /* that there may be */
 	uint32_t places_end;  /* that the file is large enough for; grows */
 	uint32_t places;      /* taken up to now, by all: where they end */
 	uint32_t refused;     /* processes that had found no place for a head; what they lost is counted here */
-	uint64_t handover;    /* where the array of struct trace_handover begins, in the file; 0: there is none */
+	uint64_t handover;    /* as directory, of struct trace_handover; 0: there are none */
 	uint64_t handed;      /* chunks that were published, by all; grows */
 	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at work then. It alone writes this */
 	/* Of all heads again. */
@@ -370,6 +368,8 @@ struct trace_head {
 	struct trace_executed executed[TRACE_EXECUTED];
 	uint64_t executed_others;
 	uint64_t places_likely; /* of place 0: that the file might have by the limits when it was made; 0: unknown */
+	uint32_t block;		/* of place 0: of the directory: see format/places.h */
+	uint32_t beside;	/* of place 0: how many chunks were begun beside a head, by all; grows */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

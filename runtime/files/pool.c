@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <sys/mman.h>	  /* MAP_SHARED */
 #include <sys/resource.h> /* RLIM_INFINITY */
-#include <sys/uio.h>	  /* struct iovec */
 
 #include "runtime/files/output.h"
 #include "runtime/files/pool_grow.h"
@@ -36,7 +35,7 @@ void *pool_address(uint32_t place)
 
 struct trace_handover *pool_handover(uint32_t place)
 {
-	return (struct trace_handover *)(void *)(pool.mapped + pool.handover) + place;
+	return (struct trace_handover *)(void *)(pool.mapped + trace_handover_at(&pool.directory, place));
 }
 
 void pool_handed(void)
@@ -46,6 +45,11 @@ void pool_handed(void)
 	 * side.
 	 */
 	__atomic_fetch_add(&pool_head()->handed, 1, __ATOMIC_RELEASE);
+}
+
+void pool_beside(void)
+{
+	__atomic_fetch_add(&pool_head()->beside, 1, __ATOMIC_RELEASE); /* as above: the chunk's head */
 }
 
 uint64_t pool_drain_beat(void)
@@ -75,35 +79,6 @@ static long touch_new(uint64_t at, uint64_t end)
 	return 0;
 }
 
-/*
- * Gives the file pages and blocks by writing zeros: whole pages at a time, where a page fault in a shared mapping costs
- * ten times as much (measured, doc/design-recording.md).
- */
-static long write_zeros(int fd, uint64_t offset, uint64_t size)
-{
-	static uint8_t zeros[256 << 10] SYS_LARGE; /* never written, so it costs no memory */
-
-	for (uint64_t done = 0; done < size;) {
-		/* One call for all, so that the kernel makes large folios. */
-		struct iovec part[64];
-		int parts = 0;
-		for (uint64_t left = size - done; left && parts < 64; parts++) {
-			part[parts].iov_base = zeros;
-			part[parts].iov_len = left < sizeof(zeros) ? left : sizeof(zeros);
-			left -= part[parts].iov_len;
-		}
-		long r = output_check(fd, &pool.place);
-		if (!r)
-			r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)(offset + done), 0, 0);
-		if (r == -EINTR)
-			continue;
-		if (r <= 0)
-			return r ? r : -ENOSPC;
-		done += (uint64_t)r;
-	}
-	return 0;
-}
-
 /* Reserves by a descriptor, if one can be opened. */
 static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 {
@@ -121,7 +96,7 @@ static long reserve_in_file(uint64_t offset, uint64_t size, enum pool_pages how)
 		r = sys_call(__NR_fallocate, fd, 1 /* KEEP_SIZE */, (long)offset, (long)size, 0, 0);
 	/* The file system has no fallocate; or a signal came in between. */
 	if (r && r != -ENOSPC && r != -EDQUOT)
-		r = write_zeros(fd, offset, size);
+		r = pool_write_zeros(fd, offset, size);
 	output_close(fd, &pool.place);
 	return r;
 }
@@ -161,46 +136,72 @@ void pool_shrink(void)
 
 static uint64_t *words(uint32_t place)
 {
-	return (uint64_t *)(void *)(pool.mapped + pool.directory) + place;
+	return (uint64_t *)(void *)(pool.mapped + trace_word_at(&pool.directory, place));
 }
 
-/* Has so many places be there, and accessible. */
-static long reach(uint64_t places)
+/* Has so many places be there, and accessible. *backed, if it is not NULL: of the last one, as pool_take_half(). */
+static long reach(uint64_t places, bool *backed)
 {
 	long r = pool_make_accessible(places * pool.place_size);
+	bool unused;
 
+	if (backed)
+		*backed = false;
 	if (r || pool_reaches(places))
 		return r;
 	if (confined())
 		return -EPERM;
 	/* Another process may have had the file grow. */
-	return pool_take_hint(places) ? pool_grow(places) : 0;
+	return pool_take_hint(places) ? pool_grow(places, backed != NULL, backed ? backed : &unused) : 0;
 }
 
-/* Has the words of these places be there. */
-static long make_words(uint32_t first, uint64_t end)
+/* Has the words of the place's block be there. */
+static long make_words(uint32_t place)
 {
-	if (end <= __atomic_load_n(&pool.worded, __ATOMIC_RELAXED)) /* relaxed, as accessible */
+	uint32_t worded = __atomic_load_n(&pool.worded, __ATOMIC_RELAXED); /* relaxed, as accessible */
+	uint32_t block = place & -POOL_BLOCK;
+
+	if (block < worded)
 		return 0;
 	if (confined())
 		return -EPERM;
-	long r = pool_populate((uint64_t)(uintptr_t)words(first), (uint64_t)(uintptr_t)words((uint32_t)end));
-	return r ? r
-		 : pool_populate((uint64_t)(uintptr_t)pool_handover(first),
-			   (uint64_t)(uintptr_t)pool_handover((uint32_t)end));
+	uint64_t at = (uint64_t)(uintptr_t)pool_address(block);
+	long r = pool_populate(at + TRACE_HEAD_SIZE, at + POOL_BLOCK_HEAD);
+	if (r)
+		return r;
+	pool_name(block, 1, TRACE_PLACE_DIRECTORY, 0, 0);
+	if (block == worded)
+		pool_raise(&pool.worded, block + POOL_BLOCK);
+	return 0;
 }
 
 void pool_prepare(void)
 {
 	pool_reach_far();
-	if (!pool_reaches(POOL_FAR / pool.place_size))
+	if (!pool_reaches(pool_far_places()))
 		pool_take_hint(0);
 	uint32_t end = __atomic_load_n(&pool.end, __ATOMIC_RELAXED); /* relaxed, as accessible */
-	if (!pool_make_accessible(end * pool.place_size) && !make_words(0, end))
-		__atomic_store_n(&pool.worded, end, __ATOMIC_RELAXED); /* relaxed, as accessible */
+	long r = pool_make_accessible(end * pool.place_size);
+	for (uint32_t block = 0; block < end && !r; block += POOL_BLOCK)
+		r = make_words(block);
 }
 
-static long take(uint32_t places)
+/* The first of so many places, from that one on, none of which is a directory's. */
+static uint64_t fit(uint64_t first, uint32_t places)
+{
+	if (first % POOL_BLOCK && first % POOL_BLOCK + places > POOL_BLOCK)
+		first += POOL_BLOCK - first % POOL_BLOCK;
+	return first % POOL_BLOCK ? first : first + 1;
+}
+
+/* Says of places that nobody has that they are nobody's. */
+static void leave_out(uint64_t first, uint64_t end)
+{
+	for (; first < end; first++)
+		pool_name((uint32_t)first, 1, TRACE_PLACE_DIRECTORY, 0, 0);
+}
+
+static long take(uint32_t places, bool *backed)
 {
 	struct trace_head *head = pool_head();
 	/* Relaxed: nothing is there yet that this would order. Any member can have written it: see pool.h. */
@@ -208,18 +209,23 @@ static long take(uint32_t places)
 	long r;
 
 	for (int i = 0; i < TAKES; i++) {
-		uint64_t last = (uint64_t)first + places;
+		uint64_t begin = fit(first, places), last = begin + places;
 		if (first < pool.first || first > pool.places_max)
 			return -EBADMSG;
+		if (places >= POOL_BLOCK)
+			return -ENOBUFS;
 		/* The process might have little memory when it started, or has given back what it did not use. */
 		if (last > pool_most_places())
 			return pool.is_short || last <= pool.places_max ? -ENOMEM : -ENOBUFS;
-		if ((r = reach(last)) || (r = make_words(first, last)))
+		if ((r = reach(last, backed)) || (r = make_words((uint32_t)begin)))
 			return r;
+		const uint64_t from = first;
 		/* Relaxed, as above. */
 		if (__atomic_compare_exchange_n(
-			    &head->places, &first, first + places, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			return first;
+			    &head->places, &first, (uint32_t)last, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			leave_out(from, begin);
+			return (long)begin;
+		}
 	}
 	return -EAGAIN;
 }
@@ -233,33 +239,65 @@ static bool is_nearly_full(uint64_t place)
 	return place >= pool_most_allowed() / LEFT * (LEFT - 1);
 }
 
-long pool_take(uint32_t places)
+static long take_new(uint32_t places, bool *backed)
 {
-	long first = take(places);
+	long first = take(places, backed);
 
 	if (first < 0 || is_nearly_full((uint64_t)first))
 		__atomic_fetch_add(&pool_head()->short_of, 1, __ATOMIC_RELAXED); /* relaxed: a hint */
 	return first;
 }
 
+long pool_take(uint32_t places)
+{
+	return take_new(places, NULL);
+}
+
+long pool_take_half(bool *backed)
+{
+	return take_new(1, backed);
+}
+
+/*
+ * Can the place's word be read? Where that is not known the kernel is asked for one of all that are named, so that it
+ * costs little whatever a member names.
+ */
+static bool has_word(uint32_t place, bool *asked)
+{
+	uint64_t block = place & -POOL_BLOCK;
+
+	/* Relaxed, as above. */
+	if (pool_reaches(block + 1) && (block + 1) * pool.place_size <=
+		__atomic_load_n(&pool.accessible, __ATOMIC_RELAXED))
+		return true;
+	if (*asked || confined())
+		return false;
+	*asked = true;
+	return !pool_make_accessible((block + 1) * pool.place_size) &&
+	       (pool_reaches(block + 1) || !pool_look_for_end(block + 1));
+}
+
 /* A place that was given back, or -ENOENT. */
 static long take_given(struct trace_head *head)
 {
+	bool asked = false;
+
 	/* Relaxed: where it is seen late a new place is taken. */
 	if (__atomic_load_n(&head->given, __ATOMIC_RELAXED) <= __atomic_load_n(&head->taken_again, __ATOMIC_RELAXED))
 		return -ENOENT;
 	for (uint32_t i = 0; i < TRACE_FREE; i++) {
 		uint32_t place = __atomic_load_n(&head->free[i], __ATOMIC_RELAXED); /* relaxed: only named there */
 		uint64_t word = TRACE_PLACE(TRACE_PLACE_FREE, 0, 0);
-		if (place < pool.first || place >= pool_most_places())
+		if (place < pool.first || place >= pool_most_places() || place % POOL_BLOCK == 0 ||
+			!has_word(place, &asked))
 			continue;
-		/* The directory is there, and holes read as 0. Whatever is named costs no more. Relaxed: see below. */
+		/* Holes read as 0. Relaxed: see below. */
 		if (__atomic_load_n(words(place), __ATOMIC_RELAXED) != word)
 			continue;
 		uint64_t end = place + 1ull;
 		/* No growing: it was somebody's. Else a hole would be stored to: on a full disk that is a SIGBUS. */
 		if (pool_make_accessible(end * pool.place_size) ||
-			(!pool_reaches(end) && (confined() || pool_look_for_end(end))) || make_words(place, end))
+			(!pool_reaches(end) && (confined() || pool_look_for_end(end))) || make_words(place))
 			continue;
 		/*
 		 * Acquire; pairs with system calls of the other side, which has written all of the place before this
@@ -273,13 +311,12 @@ static long take_given(struct trace_head *head)
 	return -ENOENT;
 }
 
-long pool_take_any(int *used)
+long pool_take_any(bool *used, bool *backed)
 {
-	struct trace_head *head = pool_head();
-	long place = take_given(head);
+	long place = take_given(pool_head());
 
 	*used = place >= 0;
-	return place >= 0 ? place : pool_take(1);
+	return place >= 0 ? place : take_new(1, backed);
 }
 
 void pool_unmark(long mark)

@@ -12,8 +12,10 @@
 #include <sys/file.h>	  /* LOCK_EX */
 #include <sys/mman.h>	  /* MAP_PRIVATE */
 #include <sys/resource.h> /* struct rlimit */
+#include <sys/uio.h>	  /* struct iovec */
 #include <sys/wait.h>	  /* __WALL */
 
+#include "runtime/files/broker.h"
 #include "runtime/files/family.h"
 #include "runtime/files/output.h"
 #include "runtime/files/pool.h"
@@ -24,7 +26,6 @@
 
 #define PAGE	    4096ul
 #define TRIES	    1000	 /* while another process has the file grow */
-#define SHARE	    4		 /* of what the file has: so much is added */
 #define APART_STACK (64ul << 10) /* of a process that opens the file for one without descriptors */
 
 struct pool_private pool;
@@ -84,6 +85,31 @@ long pool_populate(uint64_t at, uint64_t end)
 	return r == -EFAULT ? -ENOSPC : r;
 }
 
+long pool_write_zeros(int fd, uint64_t offset, uint64_t size)
+{
+	static uint8_t zeros[256 << 10] SYS_LARGE; /* never written, so it costs no memory */
+
+	for (uint64_t done = 0; done < size;) {
+		/* One call for all, so that the kernel makes large folios. */
+		struct iovec part[64];
+		int parts = 0;
+		for (uint64_t left = size - done; left && parts < 64; parts++) {
+			part[parts].iov_base = zeros;
+			part[parts].iov_len = left < sizeof(zeros) ? left : sizeof(zeros);
+			left -= part[parts].iov_len;
+		}
+		long r = output_check(fd, &pool.place);
+		if (!r)
+			r = sys_call(__NR_pwritev, fd, (long)part, parts, (long)(offset + done), 0, 0);
+		if (r == -EINTR)
+			continue;
+		if (r <= 0)
+			return r ? r : -ENOSPC;
+		done += (uint64_t)r;
+	}
+	return 0;
+}
+
 /* What is taken becomes accessible, with some of what will be next: seldom a system call. */
 long pool_make_accessible(uint64_t end)
 {
@@ -105,16 +131,6 @@ long pool_make_accessible(uint64_t end)
 }
 
 /* ---- how far it reaches ---- */
-
-static void raise_to(uint32_t *least, uint32_t value)
-{
-	uint32_t known = __atomic_load_n(least, __ATOMIC_RELAXED); /* relaxed: as pool.accessible */
-
-	/* Relaxed, as above. */
-	while (known < value &&
-		!__atomic_compare_exchange_n(least, &known, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-}
 
 bool pool_reaches(uint64_t places)
 {
@@ -139,7 +155,7 @@ long pool_learn_end(int fd)
 	if (r || !output_is(&st, &pool.place))
 		return -EBADF;
 	uint64_t places = (uint64_t)st.st_size / pool.place_size;
-	raise_to(&pool.end, places < pool.places_max ? (uint32_t)places : pool.places_max);
+	pool_raise(&pool.end, places < pool.places_max ? (uint32_t)places : pool.places_max);
 	return 0;
 }
 
@@ -149,7 +165,7 @@ long pool_look_for_end(uint64_t places)
 	long r = pool_populate(end - PAGE, end);
 
 	if (!r)
-		raise_to(&pool.end, (uint32_t)places);
+		pool_raise(&pool.end, (uint32_t)places);
 	return r;
 }
 
@@ -171,7 +187,7 @@ uint64_t pool_most_allowed(void)
 /* ---- growing ---- */
 
 /* Under a lock of the file: of two processes that make it grow, one could else cut what the other has made. */
-static long grow_locked(int fd, uint64_t places, uint64_t wanted)
+static long grow_locked(int fd, uint64_t places)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
 	long r;
@@ -192,41 +208,44 @@ static long grow_locked(int fd, uint64_t places, uint64_t wanted)
 	if (r)
 		return r;
 	if (!pool_reaches(places))
-		r = sys_call(__NR_ftruncate, fd, (long)(wanted * pool.place_size), 0, 0, 0, 0);
+		r = sys_call(__NR_ftruncate, fd, (long)(places * pool.place_size), 0, 0, 0, 0);
 	/* A child that is forked just now has the descriptor, too. */
 	sys_call(__NR_flock, fd, LOCK_UN, 0, 0, 0, 0);
 	return r;
 }
 
-/* Has the file reach to `wanted`, if it does not to `places`, and learns where it ends. */
-static long grow_file(int fd, uint64_t places, uint64_t wanted)
+/* As pool_grow(); and learns where it ends. */
+static long grow_file(int fd, uint64_t places, bool half, bool *backed)
 {
+	uint64_t end = places * pool.place_size, size = half ? pool.place_size / 2 : PAGE;
 	long r = pool_learn_end(fd);
 
 	if (r || pool_reaches(places))
 		return r;
+	/* Nothing is written: another thread may have the place by now. */
 	do
-		r = sys_call(__NR_fallocate, fd, 0, (long)(wanted * pool.place_size - PAGE), PAGE, 0, 0);
+		r = sys_call(__NR_fallocate, fd, 0, (long)(end - size), (long)size, 0, 0);
 	while (r == -EINTR);
+	*backed = !r && half;
 	if (r == -EOPNOTSUPP || r == -ENOSYS)
-		r = grow_locked(fd, places, wanted);
+		r = grow_locked(fd, places);
 	return r ? r : pool_learn_end(fd);
 }
 
-static long grow_here(uint64_t places, uint64_t wanted)
+static long grow_here(uint64_t places, bool half, bool *backed)
 {
 	struct output_place place;
 	int fd = pool_open_meta(&place);
 
 	if (fd < 0)
 		return fd;
-	long r = grow_file(fd, places, wanted);
+	long r = grow_file(fd, places, half, backed);
 	output_close(fd, &pool.place);
 	return r;
 }
 
 struct apart {
-	uint64_t places, wanted;
+	uint64_t places;
 	long result;
 };
 
@@ -235,6 +254,7 @@ static int grow_apart(void *argument)
 {
 	struct apart *apart = argument;
 	struct rlimit limit;
+	bool unused;
 
 	if (!sys_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0) && limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
@@ -244,14 +264,14 @@ static int grow_apart(void *argument)
 		sys_close(0);
 		sys_close(1);
 	}
-	apart->result = grow_here(apart->places, apart->wanted);
+	apart->result = grow_here(apart->places, false, &unused);
 	return 0;
 }
 
 /* All descriptors that the process may have are in use. One that is like it, but has its own, opens the file. */
-static __attribute__((noinline)) long grow_without_descriptors(uint64_t places, uint64_t wanted)
+static __attribute__((noinline)) long grow_without_descriptors(uint64_t places)
 {
-	struct apart apart = { places, wanted, -EMFILE };
+	struct apart apart = { places, -EMFILE };
 	uint64_t before;
 	int status;
 	uint8_t *stack = sys_mmap(NULL, APART_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -282,40 +302,40 @@ static void tell_end(void)
 		;
 }
 
-/* Nothing is made shorter, whatever is asked for. */
-static long grow_to(uint64_t places, uint64_t wanted)
+uint64_t pool_far_places(void)
 {
-	uint64_t most = pool_most_allowed(), far = POOL_FAR / pool.place_size;
+	struct output_place trace;
 
-	wanted = wanted < most ? wanted : most;
-	if (wanted < places)
+	return (broker_place(&trace) ? POOL_FAR : POOL_FAR_ALONE) / pool.place_size;
+}
+
+/* Nothing is made shorter, whatever is asked for. */
+long pool_grow(uint64_t places, bool half, bool *backed)
+{
+	uint64_t most = pool_most_allowed(), far = pool_far_places();
+
+	*backed = false;
+	if (most < places)
 		return -EFBIG;
-	long r = grow_here(places, wanted);
+	long r = grow_here(places, half, backed);
 	if (r == -EMFILE) {
 		/* Once, for what may come. */
 		far = far < most ? far : most;
-		r = grow_without_descriptors(places, wanted > far ? wanted : far);
+		r = grow_without_descriptors(places > far ? places : far);
 	}
 	if (!r)
 		tell_end();
 	return r;
 }
 
-long pool_grow(uint64_t places)
-{
-	uint64_t end = __atomic_load_n(&pool.end, __ATOMIC_RELAXED), more = end / SHARE; /* relaxed: as accessible */
-
-	more = more > POOL_SPARE ? more : POOL_SPARE;
-	return grow_to(places, end + more > places ? end + more : places);
-}
-
 void pool_reach_far(void)
 {
-	uint64_t far = POOL_FAR / pool.place_size, most = pool_most_allowed();
+	uint64_t far = pool_far_places(), most = pool_most_allowed();
+	bool unused;
 
 	far = far < most ? far : most;
 	if (!confined() && !pool_reaches(far))
-		grow_to(far, far);
+		pool_grow(far, false, &unused);
 }
 
 long pool_take_hint(uint64_t places)

@@ -10,10 +10,12 @@
 #include <stdint.h>
 
 #include "runtime/files/output.h"
+#include "runtime/files/pool.h"
 
-#define POOL_FAR   (4ull << 30) /* so large the file is made where it can't be opened later */
-#define POOL_STEP  (16ull << 20) /* so much becomes accessible at a time */
-#define POOL_SPARE 8ul		/* places that it has in reserve at first, and grows by at least */
+/* So large the file is made where it can't be opened later: with `xaudit record`, which makes it small again; */
+#define POOL_FAR       (4ull << 30)
+#define POOL_FAR_ALONE (256ull << 20) /* and without */
+#define POOL_STEP      (16ull << 20)  /* so much becomes accessible at a time */
 
 /* Does the file reach so far, as far as is known? */
 bool pool_reaches(uint64_t places);
@@ -33,8 +35,11 @@ long pool_look_for_end(uint64_t places);
 /* The same, with what other processes tell of the file's end, which may be further. */
 long pool_take_hint(uint64_t places);
 
-/* Has the file at least so many places, and some in reserve if it may. Returns 0 or -errno. */
-long pool_grow(uint64_t places);
+/*
+ * Has the file at least so many places. Returns 0 or -errno. half: where it grows for that, the upper half of the last
+ * one gets its blocks by the same call, whoever will take the place; *backed: it did.
+ */
+long pool_grow(uint64_t places, bool half, bool *backed);
 
 /* As many places as there may be, whatever the file has. */
 uint64_t pool_most_places(void);
@@ -43,16 +48,25 @@ uint64_t pool_most_places(void);
 uint64_t pool_most_allowed(void);
 
 /*
- * The process may soon not be able to open the file, or to make it larger: it becomes as large as may ever be needed.
- * Once there is a family.
+ * The process may soon not be able to open the file, or to make it larger: it becomes as large as may ever be needed,
+ * or, where nobody will make it small again, large enough for some. Once there is a family.
  */
 void pool_reach_far(void);
+
+/* How many places that are, if the file may have them. */
+uint64_t pool_far_places(void);
 
 /* May this process make a file so large? Beyond RLIMIT_FSIZE the kernel would kill the program with SIGXFSZ. */
 bool pool_may_reach(uint64_t size);
 
 /* Makes so many bytes accessible, with some of what will be next. Returns 0 or -errno. */
 long pool_make_accessible(uint64_t end);
+
+/*
+ * Gives the file pages and blocks by writing zeros: whole pages at a time, where a page fault in a shared mapping costs
+ * ten times as much (measured, doc/design-recording.md). fd: as pool_open_meta() gave it. Returns 0 or -errno.
+ */
+long pool_write_zeros(int fd, uint64_t offset, uint64_t size);
 
 /* Maps pages, and gives them blocks, without a descriptor. Returns 0 or -errno. */
 long pool_populate(uint64_t at, uint64_t end);

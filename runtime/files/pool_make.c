@@ -22,8 +22,6 @@
 #define LIMIT_SHARE  16		  /* of RLIMIT_AS: the program needs the rest */
 #define PLACES_LEAST 8
 #define PLACES_FEW   32		  /* that there should be where files may not become large */
-#define FILE_SHARE   8		  /* of POOL_FAR, or what the file may have: its directory is no larger */
-#define EACH_PLACE   (8 + sizeof(struct trace_handover)) /* bytes there */
 
 static uint64_t at_most(uint64_t a, uint64_t b)
 {
@@ -159,8 +157,22 @@ uint64_t pool_chunk_size(uint64_t wanted)
 }
 
 _Static_assert(TRACE_META_MIN == PLACES_LEAST * 2 * TRACE_CHUNK_MIN, "as the format says");
+_Static_assert(POOL_BEGUN <= TRACE_CHUNK_MIN, "the lower half of place 0 has room for it");
 
-long pool_map(int fd, uint64_t chunk_size)
+/*
+ * Place 0. Most processes need its chunk, and nothing is cheaper than to reserve it with the same call. Else the file
+ * may have holes there, until the chunk is asked for.
+ */
+static long make_first(int fd, bool *backed)
+{
+	long half = (long)pool.place_size / 2;
+
+	if (backed)
+		*backed = !sys_call(__NR_fallocate, fd, 0, half, half, 0, 0);
+	return backed && *backed ? 0 : sys_call(__NR_ftruncate, fd, 2 * half, 0, 0, 0, 0);
+}
+
+long pool_map(int fd, uint64_t chunk_size, bool *backed)
 {
 	uint64_t place_size = 2 * chunk_size, least = PLACES_LEAST * place_size, size = 0;
 	struct stat st;
@@ -177,42 +189,33 @@ long pool_map(int fd, uint64_t chunk_size)
 	/* Without it the first store into a hole reads 8 MiB ahead: 10 ms. */
 	sys_madvise(pool.mapped, pool.addresses, MADV_RANDOM);
 	sys_madvise(pool.mapped, pool.addresses, MADV_DONTDUMP);
-	uint64_t places = pool.addresses / place_size;
-	uint64_t directory = (at_most(places * EACH_PLACE, size / FILE_SHARE) + place_size - 1) / place_size;
-	places = at_most(at_most(places, directory * place_size / EACH_PLACE), TRACE_PLACE_MAX) & ~1ull;
-	uint64_t handover = place_size + places * 8; /* no entry lies in two pages */
-	uint64_t end = at_most(at_most(1 + directory + POOL_SPARE, size / place_size), places);
-	if (!r)
-		r = sys_call(__NR_ftruncate, fd, (long)(end * place_size), 0, 0, 0, 0);
-	if (!r)
-		r = pool_make_accessible((1 + directory) * place_size);
+	uint64_t places = at_most(pool.addresses / place_size, TRACE_PLACE_MAX);
 	uint64_t start = (uint64_t)(uintptr_t)pool.mapped;
 	if (!r)
-		r = pool_populate(start, start + TRACE_HEAD_SIZE);
+		r = make_first(fd, backed);
 	if (!r)
-		r = pool_populate(start + place_size, start + place_size + (1 + directory) * 8);
+		r = pool_make_accessible(place_size);
 	if (!r)
-		r = pool_populate(start + handover, start + handover + (1 + directory) * sizeof(struct trace_handover));
+		r = pool_populate(start, start + POOL_BEGUN);
 	if (r) {
 		sys_munmap(pool.mapped, pool.addresses);
 		return r;
 	}
-	pool.directory = place_size;
-	pool.handover = handover;
+	pool.directory = (struct trace_directory){ place_size, TRACE_HEAD_SIZE, TRACE_HEAD_SIZE + POOL_BLOCK * 8,
+		POOL_BLOCK };
 	pool.places_max = (uint32_t)places;
-	pool.first = (uint32_t)(1 + directory);
-	pool.end = (uint32_t)end;
-	pool.worded = 0;
+	pool.first = pool.end = 1;
+	pool.worded = POOL_BLOCK;
 	pool.is_short = pool.addresses < ADDRESSES;
 	struct trace_head *head = pool_head();
 	head->place_size = place_size;
-	head->directory = pool.directory;
-	head->handover = pool.handover;
+	head->directory = pool.directory.words;
+	head->handover = pool.directory.handovers;
+	head->block = pool.directory.block;
 	head->places_max = pool.places_max;
 	head->places_end = pool.end;
 	head->places_likely = at_most(size / place_size, places);
 	head->size = TRACE_SIZE_PLACES;
 	head->places = pool.first;
-	pool_name(1, (uint32_t)directory, TRACE_PLACE_DIRECTORY, 0, 0);
 	return 0;
 }

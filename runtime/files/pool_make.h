@@ -13,10 +13,11 @@
 uint64_t pool_chunk_size(uint64_t wanted);
 
 /*
- * Makes the empty file fd as large as it may be, and maps it: takes place 0 and the directory, and writes the words of
- * the head that tell of this. Replaces an older mapping, which stays mapped. Returns 0 or -errno.
+ * Maps the empty file fd, with place 0, and writes the words of the head that tell of this. Replaces an older mapping,
+ * which stays mapped. *backed: the upper half of place 0 is reserved, as with POOL_LATER; backed NULL: it need not be.
+ * Returns 0 or -errno.
  */
-long pool_map(int fd, uint64_t chunk_size);
+long pool_map(int fd, uint64_t chunk_size, bool *backed);
 
 /* The process is about to fork: others will have the mapping. Any thread, also where there is none. */
 void pool_inherited(void);

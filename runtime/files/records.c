@@ -6,6 +6,7 @@
 #include "runtime/files/pool.h"
 #include "x86_64/sys.h"
 
+#define MOST 128u	   /* places of an extent, unless one record needs more: so blocks of places are filled well */
 #define STEP (16ul << 10)  /* so much is made ready at a time */
 #define PART (64ul << 10)  /* is no more looked at once it is full; places have several */
 #define MUCH (256ul << 10) /* from here on by a descriptor, if one can be opened */
@@ -15,8 +16,9 @@ void records_begin(struct records *records, struct trace_head *head, uint32_t pl
 	records->head = head;
 	records->place = place;
 	records->extents = 0;
-	records->used = records->ready = TRACE_HEAD_SIZE;
-	records->room = pool_place_size();
+	records->used = head->head_size;
+	records->ready = place ? TRACE_HEAD_SIZE : POOL_BEGUN;
+	records->room = pool_place_size() / 2;
 	head->extents = 0;
 	/* Release; pairs with the acquire load of `used` in the reading command, perhaps in another process. */
 	__atomic_store_n(&head->used, records->used, __ATOMIC_RELEASE);
@@ -25,7 +27,7 @@ void records_begin(struct records *records, struct trace_head *head, uint32_t pl
 /* Where a position lies, and how much of its extent is left from there on. */
 static uint8_t *locate(const struct records *records, uint64_t position, uint64_t *left)
 {
-	uint64_t size = pool_place_size();
+	uint64_t size = pool_place_size() / 2;
 	uint32_t place = records->place;
 
 	for (uint32_t i = 0; position >= size; i++) {
@@ -48,6 +50,7 @@ static long extend(struct records *records, uint64_t bytes)
 		return -E2BIG;
 	if (n)
 		wanted = 2 * (uint64_t)records->extent[n - 1].places;
+	wanted = wanted < MOST ? wanted : MOST;
 	wanted = wanted > needed ? wanted : needed;
 	long first = pool_take((uint32_t)wanted);
 	if (first < 0 && wanted > needed)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The records of one process: a stream of bytes through places of meta (format/trace.h), which begins in the place of
- * its head. Each extent is at least twice as large as the one before, so a table in the head has room for all. Nothing
- * moves or is unmapped.
+ * its head: in the lower half. Extents grow, each to twice the one before, so a table in the head has room for all.
+ * Nothing moves or is unmapped.
  *
  * Process lock held. Async-signal-safe, no libc.
  */
@@ -24,7 +24,7 @@ struct records {
 	uint64_t ready; /* up to here stores can't raise SIGBUS */
 };
 
-/* The head's place is taken, and its first page is reserved. */
+/* The head's place is taken, its first page is reserved, of place 0 more (pool.h); head->head_size is set. */
 void records_begin(struct records *records, struct trace_head *head, uint32_t place);
 
 /* Appends a record: head (its size is filled in), body, padding. Returns 0, or -errno: nothing was appended. */

@@ -431,7 +431,7 @@ static void begin_head(uint32_t place)
 
 	sys_copy(head->magic, TRACE_MAGIC, sizeof(head->magic));
 	head->version = TRACE_VERSION;
-	head->head_size = TRACE_HEAD_SIZE;
+	head->head_size = place ? TRACE_HEAD_SIZE : POOL_BLOCK_HEAD;
 	head->chunk_size = options.chunk_size;
 	head->pid = process->pid;
 	head->ppid = confined() ? ((const struct trace_head *)pool_address(kept.place))->pid :
@@ -476,7 +476,8 @@ static long join(int *inherits)
 	*inherits = !process->torn && !kept.untold;
 	if (confined() && !*inherits)
 		return -EPERM;
-	long place = process->spare ? (long)process->spare : pool_take(1);
+	bool backed = false, counts = *options.mode == TRACE_MODE_COUNT;
+	long place = process->spare ? (long)process->spare : counts ? pool_take(1) : pool_take_half(&backed);
 	if (place < 0)
 		return place;
 	process->spare = (uint32_t)place;
@@ -495,6 +496,7 @@ static long join(int *inherits)
 	struct text text = { process->folder, sizeof(process->folder), 0 };
 	text_string(&text, family_folder());
 	show_head(head);
+	process_give_half(backed);
 	if (!*inherits && !confined())
 		describe_program(surroundings_look());
 	return 0;
@@ -507,7 +509,8 @@ static long found(void)
 
 	if (fd < 0)
 		return fd;
-	long r = pool_map((int)fd, options.chunk_size);
+	bool backed = false;
+	long r = pool_map((int)fd, options.chunk_size, *options.mode == TRACE_MODE_COUNT ? NULL : &backed);
 	sys_close((int)fd);
 	if (r)
 		return r;
@@ -519,6 +522,7 @@ static long found(void)
 	struct text text = { process->folder, sizeof(process->folder), 0 };
 	text_string(&text, family_folder());
 	show_head(head);
+	process_give_half(backed);
 	describe_program(here);
 	if (options.made)
 		options.made();
@@ -546,7 +550,7 @@ long process_leave(bool ends)
 	process->has_left = 1;
 	process->head = process->elsewhere = NULL;
 	process->refused = 0;
-	process->place = process->threads = process->spare = 0;
+	process->place = process->threads = process->spare = process->half = 0;
 	process->records = (struct records){ 0 };
 	process->torn = 0;
 	if (process->state == PROCESS_ON)

@@ -104,6 +104,22 @@ void process_lose(enum trace_lost cause)
 		process_count_earlier(head);
 }
 
+/* ---- the half of the head's place ---- */
+
+long process_take_half(bool *backed)
+{
+	/* Acquire; pairs with the release in process_give_half(): where the place is was stored before. */
+	uint32_t half = __atomic_exchange_n(&process->half, 0, __ATOMIC_ACQUIRE);
+
+	*backed = half == 2;
+	return half ? (long)process->place : -ENOENT;
+}
+
+void process_give_half(bool backed)
+{
+	__atomic_store_n(&process->half, backed ? 2 : 1, __ATOMIC_RELEASE); /* pairs with the acquire above */
+}
+
 /* ---- no place for a head ---- */
 
 bool process_is_refused(void)

@@ -39,7 +39,16 @@ void process_lose(enum trace_lost cause);
 /* Did the process find no place for its head, a moment ago? Then this counts an event that is lost. Any thread. */
 bool process_lose_refused(void);
 
+/*
+ * Takes the upper half of the place of the process's head, for a chunk. Returns that place, or -ENOENT: another thread
+ * has it. *backed: as pool_take_half(). Any thread.
+ */
+long process_take_half(bool *backed);
+
 /* ---- for process.c ---- */
+
+/* It can be taken. */
+void process_give_half(bool backed);
 
 /* The process has a head from now on: what was lost before goes into it, once. */
 void process_count_earlier(struct trace_head *head);

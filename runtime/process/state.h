@@ -26,6 +26,7 @@ struct process {
 	uint64_t refused;	/* clock when it last found no place for a head; 0: it did not ask, or has one */
 	long mark;		/* of its memory (pool.h); 0 or -errno: there is none */
 	uint32_t spare; /* a place that was taken for its head; 0: none */
+	uint32_t half;	/* the upper half of the head's place: 0: taken; 1, or 2 with its blocks: free. Exchanged */
 	uint32_t refused_cause; /* enum trace_lost */
 	struct trace_head *head;
 	struct trace_head *elsewhere; /* not NULL: what is lost without a head is counted there */

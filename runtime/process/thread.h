@@ -30,6 +30,7 @@ extern struct stack thread_nowhere;
 #define THREAD_FEW     4 /* places that need no list of their own */
 
 #define THREAD_USED    0x80000000u /* of a spare place: it was somebody's (pool.h) */
+#define THREAD_SPARE   0x40000000u /* there is one; it may be place 0 */
 
 /* A place of meta that a thread has for its chunks, and what it knows of the chunk there, whatever meta says by now. */
 struct thread_place {
@@ -51,7 +52,7 @@ struct thread {
 	struct thread_place *many; /* of its chunks, when they are more than thread_kept.few holds (chunk.h) */
 	uint32_t made;		/* how many it has */
 	uint32_t place;		/* the place that holds the chunk */
-	uint32_t spare;		/* a place that is taken, but could not be reserved, and THREAD_USED; 0: none */
+	uint32_t spare;		/* a place that is taken, but could not be reserved, with the bits above; 0: none */
 	uint32_t lost;		/* events since the last chunk was begun */
 	uint64_t saved;		/* chunks in t<n> */
 	uint64_t save_failed;	/* as failed, for t<n> */

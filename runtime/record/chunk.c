@@ -319,22 +319,28 @@ static void make_list(struct thread *thread, uint32_t *places, int at_once)
 
 /*
  * Takes a place for the thread, whose chunk can be stored to. A thread's first place is often not filled, and then
- * costs only the pages that are.
+ * costs only the pages that are; that of the first thread is the one of its process's head.
  */
-static long take_place(struct thread *thread, int *used)
+static long take_place(struct thread *thread, bool *used)
 {
+	bool first = !thread->made, backed = false;
+
 	if (!thread->spare) {
-		long taken = pool_take_any(used);
+		long taken = first ? process_take_half(&backed) : -ENOENT;
+		if (taken < 0)
+			taken = pool_take_any(used, first ? &backed : NULL);
 		if (taken < 0)
 			return taken;
-		thread->spare = (uint32_t)taken | (*used ? THREAD_USED : 0);
+		thread->spare = (uint32_t)taken | THREAD_SPARE | (*used ? THREAD_USED : 0);
 	}
 	*used = (thread->spare & THREAD_USED) != 0;
-	uint32_t place = thread->spare & ~THREAD_USED;
-	enum pool_pages how = *used ? POOL_FEW : thread->made ? POOL_NOW : POOL_LATER;
-	long r = pool_reserve((uint8_t *)pool_address(place) + size, size, how);
-	if (r)
-		return r;
+	uint32_t place = thread->spare & (TRACE_PLACE_MAX - 1);
+	if (!backed) {
+		enum pool_pages how = *used ? POOL_FEW : first ? POOL_LATER : POOL_NOW;
+		long r = pool_reserve((uint8_t *)pool_address(place) + size, size, how);
+		if (r)
+			return r;
+	}
 	thread->spare = 0;
 	return (long)place;
 }
@@ -344,12 +350,12 @@ static long take_place(struct thread *thread, int *used)
  */
 static long set_place(struct thread *thread, uint32_t place)
 {
-	int used;
+	bool used = false;
 	long taken = take_place(thread, &used);
 
 	if (taken < 0)
 		return taken;
-	*known(thread, place) = (struct thread_place){ .number = (uint32_t)taken, .begun = used != 0 };
+	*known(thread, place) = (struct thread_place){ .number = (uint32_t)taken, .begun = used };
 	thread->made += place == thread->made;
 	return 0;
 }
@@ -503,7 +509,10 @@ static void begin(struct thread *thread, uint32_t place, enum trace_mode mode, u
 /* A reader finds the chunk; from its first filling on. */
 static void show(const struct thread *thread, uint32_t place)
 {
-	pool_name(known(thread, place)->number, 1, TRACE_PLACE_CHUNK, process_place(), thread->number);
+	if (known(thread, place)->number == process_place())
+		pool_beside();
+	else
+		pool_name(known(thread, place)->number, 1, TRACE_PLACE_CHUNK, process_place(), thread->number);
 }
 
 /*

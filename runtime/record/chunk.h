@@ -3,10 +3,11 @@
  * Chunks: the memory that the events of a thread are stored to, and how they get from there into its file
  * (format/trace.h).
  *
- * A thread takes places of meta (pool.h) when it needs them. Only `xaudit record` gives them back, when the process is
- * gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with empty markers before a
- * thread stores there, so a thread with few events pays for all pages of that chunk. Nothing is mapped or unmapped
- * while the thread runs. A chunk takes events until it is full. The next one then begins:
+ * A thread takes places of meta (pool.h) when it needs them. The first thread of a process that does gets that of the
+ * process's head, whose upper half is free: so a process with one thread takes one place. Only `xaudit record` gives
+ * other places back, when the process is gone (tool/record/drain/reclaim.h). A place that was somebody's is filled with
+ * empty markers before a thread stores there, so a thread with few events pays for all pages of that chunk. Nothing is
+ * mapped or unmapped while the thread runs. A chunk takes events until it is full. The next one then begins:
  *	- in mode ring, in the next place in turn, where it overwrites the oldest chunk;
  *	- in mode stream, while `xaudit record` drains, in a place whose chunk is written; else in a new one, up to the
  *	  ring's number (4 when places are scarce, 1 when they are very scarce); else the thread writes the oldest chunk

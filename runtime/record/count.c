@@ -9,7 +9,7 @@
 #include "x86_64/sys.h"
 
 #define PAGE	  4096ul
-#define IDS_LEAST 65536 /* that a run has room for */
+#define IDS_LEAST (65536 - sizeof(struct trace_counts) / 8) /* that a run has room for: half a mebibyte */
 
 /* Whole pages for so many ids. */
 static uint64_t run_size(uint64_t ids)

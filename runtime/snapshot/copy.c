@@ -184,18 +184,23 @@ static long each_place(struct copy *c, enum trace_place what, uint32_t number,
 	if (n < 0)
 		return n;
 	places = places < c->family.places_max ? places : c->family.places_max;
-	for (uint64_t at = 0; at < places && !r; at += PIECE / 8) {
+	for (uint32_t at = 0, piece; at < places && !r; at += piece) {
 		/* What somebody else made may be a hole of any size. */
-		uint64_t begin = c->family.directory + 8 * at, data = snapshot_data(c->meta, begin);
-		if (data == UINT64_MAX || (at += (data - begin) / 8) >= places)
+		uint64_t begin = trace_word_at(&c->words_at, at), data = snapshot_data(c->meta, begin);
+		piece = trace_words_together(&c->words_at, at, places - at);
+		if (data == UINT64_MAX)
 			break;
-		uint64_t size = 8 * (places - at) < PIECE ? 8 * (places - at) : PIECE;
-		n = snapshot_read(c->meta, c->second, size, c->family.directory + 8 * at);
+		if ((data - begin) / 8) {
+			piece = (data - begin) / 8 < piece ? (uint32_t)((data - begin) / 8) : piece;
+			continue;
+		}
+		piece = piece < PIECE / 8 ? piece : PIECE / 8;
+		n = snapshot_read(c->meta, c->second, 8ul * piece, begin);
 		if (n < 0)
 			return n;
-		for (uint64_t i = 0; i < (uint64_t)n / 8 && !r; i++)
+		for (uint32_t i = 0; i < (uint64_t)n / 8 && !r; i++)
 			if (((const uint64_t *)(const void *)c->second)[i] == wanted)
-				r = found(c, (uint32_t)(at + i), number);
+				r = found(c, at + i, number);
 	}
 	return r;
 }
@@ -214,6 +219,10 @@ static long list_place(struct copy *c, uint32_t place, uint32_t number)
 static long list_places(struct copy *c, uint32_t number)
 {
 	c->places = 0;
+	/* That beside the head says itself whose it is. */
+	if (read_chunk(c->meta, snapshot_place_at(c, c->process) + c->chunk_size, c->chunk_size, &c->chunk) > 0 &&
+		c->chunk.process == c->process && c->chunk.thread == number)
+		list_place(c, c->process, number);
 	return each_place(c, TRACE_PLACE_CHUNK, number, list_place);
 }
 

@@ -31,8 +31,9 @@ static bool is_size(uint64_t size, uint64_t least, uint64_t most)
 static bool is_head(const struct trace_head *head)
 {
 	return sys_same(head->magic, TRACE_MAGIC, sizeof(head->magic)) && head->version == TRACE_VERSION &&
-	       head->head_size >= sizeof(*head) && head->head_size <= TRACE_HEAD_SIZE &&
-	       is_size(head->place_size, 2 * TRACE_CHUNK_MIN, 2 * TRACE_CHUNK_MAX) && head->extents <= TRACE_EXTENTS;
+	       is_size(head->place_size, 2 * TRACE_CHUNK_MIN, 2 * TRACE_CHUNK_MAX) &&
+	       head->head_size >= sizeof(*head) && head->head_size <= head->place_size / 2 &&
+	       !(head->head_size % 8) && head->extents <= TRACE_EXTENTS;
 }
 
 /*
@@ -66,7 +67,7 @@ static long read_head(struct copy *c)
 static uint64_t locate(const struct copy *c, uint64_t position, uint64_t *at)
 {
 	const struct trace_head *head = &c->forefather;
-	uint64_t start = 0, room = c->family.place_size;
+	uint64_t start = 0, room = c->family.place_size / 2;
 
 	*at = snapshot_place_at(c, head->process);
 	for (uint32_t i = 0; position - start >= room; i++) {
@@ -97,17 +98,17 @@ static long read_records(struct copy *c, void *to, uint64_t size, uint64_t posit
 	return (long)done;
 }
 
-/* Where a position of the copy's records lies: after its first place come the places that follow the counters. */
+/* Where a position of the copy's records lies: after half of its first place come those that follow the counters. */
 static uint64_t record_at(const struct copy *c, uint64_t position)
 {
 	uint64_t size = c->family.place_size;
 
-	return position < size ? position : position + (c->next - 1) * size;
+	return position < size / 2 ? position : position - size / 2 + c->next * size;
 }
 
 static long write_records(struct copy *c, const uint8_t *from, uint64_t size, uint64_t position)
 {
-	uint64_t room = c->family.place_size,
+	uint64_t room = c->family.place_size / 2,
 		 first = position < room && room - position < size ? room - position : size;
 	long r = snapshot_write(c, c->out, from, first, record_at(c, position));
 
@@ -149,7 +150,7 @@ static long copy_records(struct copy *c, uint64_t end, int own, uint64_t *used)
 	struct trace_record record;
 	uint32_t what = 0;
 
-	for (uint64_t at = TRACE_HEAD_SIZE; at + sizeof(record) <= end; at += record.size) {
+	for (uint64_t at = c->forefather.head_size; at + sizeof(record) <= end; at += record.size) {
 		long n = read_records(c, &record, sizeof(record), at);
 		if (n < 0)
 			return n;
@@ -214,7 +215,7 @@ long snapshot_meta(struct copy *c)
 	if (r)
 		return r;
 	struct trace_head *head = &c->head;
-	uint64_t more = used > size ? (used - 1) / size : 0;
+	uint64_t more = used > size / 2 ? (used - size / 2 + size - 1) / size : 0;
 	if (more > c->words || c->next > c->words - more)
 		return -EBADMSG;
 	uint32_t places = (uint32_t)more;
@@ -225,7 +226,10 @@ long snapshot_meta(struct copy *c)
 	head->used = used;
 	head->extents = places != 0;
 	head->extent[0] = (struct trace_extent){ places ? c->next : 0, places };
+	head->head_size = TRACE_HEAD_SIZE;
 	head->directory = c->directory;
+	head->block = TRACE_PLACE_MAX;
+	head->beside = 0;
 	head->places = head->places_end = c->next + places;
 	head->size = TRACE_SIZE_PLACES;
 	head->places_max = c->words < TRACE_PLACE_MAX ? (uint32_t)c->words : TRACE_PLACE_MAX;
@@ -258,8 +262,9 @@ long snapshot_begin(struct copy *c)
 
 	if (n < 0)
 		return n;
+	c->words_at = trace_directory_of(&c->family);
 	if (n != sizeof(c->family) || !is_head(&c->family) || c->family.places_max > TRACE_PLACE_MAX ||
-		c->family.directory % 8)
+		!trace_directory_is_sane(&c->words_at))
 		return -EBADMSG;
 	c->chunk_size = c->family.place_size / 2;
 	/*

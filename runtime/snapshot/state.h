@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 #include "runtime/snapshot/copy.h"
 
@@ -30,6 +31,7 @@ struct copy {
 	uint32_t process;
 	uint64_t size_most; /* of a file: a write beyond it would raise SIGXFSZ */
 	uint64_t chunk_size;
+	struct trace_directory words_at; /* of the family */
 	uint64_t directory; /* of the copy */
 	uint64_t words;	    /* that it has */
 	uint64_t records;   /* bytes that may still be copied: twice what is in the file */

@@ -179,7 +179,7 @@ static const struct trace_head *head_at(uint64_t place)
 static void read_types(const struct trace_head *head, uint64_t end)
 {
 	unsigned char *all = calloc(1, end), *p;
-	uint64_t at = 0, size = head->place_size, from = head->process;
+	uint64_t at = 0, size = head->place_size / 2, from = head->process;
 
 	if (!all)
 		exit(1);
@@ -202,10 +202,27 @@ static void read_types(const struct trace_head *head, uint64_t end)
 	free(all);
 }
 
+/* Of the directory: words lie together for each block of places. */
+static uint64_t word_of(uint32_t place)
+{
+	const struct trace_head *first = head_at(0);
+	uint64_t at = first->directory + (place / first->block * first->block) * first->place_size +
+		      place % first->block * 8;
+
+	return at + 8 <= meta_size ? *(const uint64_t *)(meta + at) : 0;
+}
+
+/* Is the chunk in the upper half of the head's place that of the thread? */
+static int is_beside(const struct trace_head *head, unsigned n)
+{
+	const struct trace_chunk *chunk = (const struct trace_chunk *)((const unsigned char *)head + head->ring_chunk);
+
+	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->thread == n;
+}
+
 static void read_thread(const char *folder, const struct trace_head *head, unsigned n)
 {
 	const struct trace_head *first = head_at(0);
-	const uint64_t *words = (const uint64_t *)(meta + first->directory);
 	size_t size, mapped;
 	char name[32];
 
@@ -213,8 +230,9 @@ static void read_thread(const char *folder, const struct trace_head *head, unsig
 	unsigned char *file = load(folder, name, &size, &mapped);
 	chunks = 0;
 	list_chunks(file, size, 0, head->ring_chunk);
-	for (uint64_t place = 0; place < first->places; place++)
-		if (words[place] == TRACE_PLACE(TRACE_PLACE_CHUNK, head->process, n))
+	for (uint32_t place = 0; place < first->places; place++)
+		if (word_of(place) == TRACE_PLACE(TRACE_PLACE_CHUNK, head->process, n) ||
+			(place == head->process && is_beside(head, n)))
 			list_chunks(meta, meta_size, place * first->place_size + head->ring_chunk, meta_size);
 	for (size_t i = 0; i < chunks; i++)
 		read_chunk(chunk[i], left[i]);
@@ -232,10 +250,9 @@ static void read_folder(const char *folder, uint32_t pid)
 	if (!meta)
 		exit(1);
 	const struct trace_head *first = head_at(0);
-	const uint64_t *words = (const uint64_t *)(meta + first->directory);
-	for (uint64_t place = 0; place < first->places; place++) {
+	for (uint32_t place = 0; place < first->places; place++) {
 		const struct trace_head *head = head_at(place);
-		if (words[place] >> 60 != TRACE_PLACE_HEAD || (pid && head->pid != pid))
+		if (word_of(place) >> 60 != TRACE_PLACE_HEAD || (pid && head->pid != pid))
 			continue;
 		read_types(head, head->used);
 		for (unsigned n = 0; n < head->threads; n++)

@@ -17,10 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/places.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/record/chunk.h"
 #include "runtime/record/dispatch.h"
+#include "runtime/record/recorder.h"
 #include "runtime/start.h"
 #include "t/lib/plain.h"
 
@@ -137,6 +139,7 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 	const struct process_options options = {
 		.output = where,
 		.chunk_size = chunk_init(chunk_size, CORE_RING_CHUNKS * chunk_size),
+		.mode = recorder_mode_place(),
 		.version = "test",
 		.source = "test",
 		.describe = describe_nothing,
@@ -342,14 +345,21 @@ struct process_file {
 	const struct trace_head *head, *first;
 };
 
-static const uint64_t *words_of(const struct process_file *file)
+static uint64_t word_of(const struct process_file *file, uint32_t place)
 {
-	return (const uint64_t *)(file->meta.start + file->first->directory);
+	const struct trace_directory directory = trace_directory_of(file->first);
+
+	return *(const uint64_t *)(file->meta.start + trace_word_at(&directory, place));
 }
 
 static void *place_of(const struct process_file *file, uint32_t place)
 {
 	return file->meta.start + place * file->first->place_size;
+}
+
+static const struct trace_chunk *chunk_of(const struct process_file *file, uint32_t place, uint64_t chunk_size)
+{
+	return (const struct trace_chunk *)((const char *)place_of(file, place) + chunk_size);
 }
 
 /* Looks for the head of the process in one family. */
@@ -360,7 +370,7 @@ static int find_head(struct process_file *file, pid_t pid)
 		file->first->version != TRACE_VERSION)
 		return 0;
 	for (uint32_t i = 0; i < file->first->places; i++) {
-		uint64_t word = words_of(file)[i];
+		uint64_t word = word_of(file, i);
 		if (word != TRACE_PLACE(TRACE_PLACE_HEAD, i, pid))
 			continue;
 		file->place = i;
@@ -436,9 +446,9 @@ static void list_all(struct chunk_list *list, const struct process_file *file, c
 	for (uint64_t at = 0; at + sizeof(struct trace_chunk) <= stream->size; at += chunk_size)
 		list_chunk(list, (const struct trace_chunk *)(stream->start + at), chunk_size, 1, reading);
 	for (uint32_t i = 0; i < file->first->places; i++)
-		if (words_of(file)[i] == TRACE_PLACE(TRACE_PLACE_CHUNK, file->place, n))
-			list_chunk(list, (const struct trace_chunk *)((const char *)place_of(file, i) + chunk_size),
-				chunk_size, 0, reading);
+		if (word_of(file, i) == TRACE_PLACE(TRACE_PLACE_CHUNK, file->place, n) ||
+			(i == file->place && chunk_of(file, i, chunk_size)->thread == n))
+			list_chunk(list, chunk_of(file, i, chunk_size), chunk_size, 0, reading);
 	qsort(list->chunk, list->count, sizeof(*list->chunk), by_seq);
 }
 
@@ -515,7 +525,7 @@ long long core_count(const char *where, pid_t pid, unsigned n, uint32_t id)
 		return -1;
 	for (uint32_t i = 0; i < file.first->places; i++) {
 		const struct trace_counts *counts = place_of(&file, i);
-		if (words_of(&file)[i] != TRACE_PLACE(TRACE_PLACE_COUNTS, file.place, n) ||
+		if (word_of(&file, i) != TRACE_PLACE(TRACE_PLACE_COUNTS, file.place, n) ||
 			counts->magic != TRACE_COUNTS_MAGIC)
 			continue;
 		sum = sum < 0 ? 0 : sum;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 #include "t/lib/plain.h"
 #include "t/lib/tap.h"
@@ -68,8 +69,8 @@ static inline struct family make(const char *name, uint32_t places, uint32_t ove
 	if (family.meta == MAP_FAILED)
 		bail("no memory");
 	*head_of(&family) = (struct trace_head){ .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE,
-		.place_size = PLACE, .directory = DIRECTORY, .handover = HANDOVER, .places = places,
-		.places_max = places, .places_end = places, .overflow = overflow };
+		.place_size = PLACE, .directory = DIRECTORY, .block = TRACE_PLACE_MAX, .handover = HANDOVER,
+		.places = places, .places_max = places, .places_end = places, .overflow = overflow };
 	memcpy(head_of(&family)->magic, TRACE_MAGIC, 8);
 	*(uint64_t *)(void *)(family.meta + DIRECTORY) = TRACE_PLACE(TRACE_PLACE_HEAD, 0, pid);
 	return family;

@@ -32,6 +32,7 @@
  *	chunk TIME [TID]		finish the chunk and begin another
  *	ring | stream | both		the next chunks go to meta, to t<n>, or to both; before the first of these, the
  *					thread's last one to meta, the others to t<n>: as the recorder does it
+ *	beside				the thread's first place in meta is the one of the process's head
  *	dense | plain			the next chunks of t<n> are of dense words, where these take less
  *	counts N TID COMM ID:CALLS...	one more run of counters of thread record N; COMM "-" for none
  *	crash SIGNAL
@@ -78,7 +79,8 @@ uint64_t meta_used, step;
 uint32_t thread_count;
 
 /* The thread: whether there is one, where its chunks go, those in t<n>, and its places. */
-static bool has_thread, in_dense;
+static bool has_thread, in_dense, beside;
+static uint64_t beside_at; /* 0; or 1 more than the number of that place among the thread's */
 static enum { AS_RECORDED, IN_RING, IN_STREAM, IN_BOTH } where;
 static int thread_fd = -1;
 static uint32_t thread; /* its number */
@@ -183,9 +185,12 @@ static void write_place(void)
 
 	if (at >= sizeof(place) / sizeof(*place))
 		fail("too many places");
-	if (!place[at])
+	if (beside && !beside_at)
+		beside_at = 1 + at;
+	if (!place[at] && beside_at != 1 + at)
 		place[at] = places_take(1, TRACE_PLACE_CHUNK, thread);
-	write_at(meta_fd, chunk, head.chunk_size, place[at] * place_size() + head.chunk_size);
+	uint64_t of = place[at] ? place[at] : head.process;
+	write_at(meta_fd, chunk, head.chunk_size, of * place_size() + head.chunk_size);
 }
 
 static void finish_chunk(bool last)
@@ -334,6 +339,8 @@ static void begin_thread(char **word, int words)
 	has_thread = true;
 	lost = 0;
 	memset(place, 0, sizeof(place));
+	beside = false;
+	beside_at = 0;
 	free(chunk);
 	chunk = malloc(head.chunk_size);
 	if (!chunk)
@@ -473,6 +480,8 @@ static bool thread_command(char **word, int words)
 	} else if ((!strcmp(word[0], "dense") || !strcmp(word[0], "plain")) && words == 1) {
 		finish_chunk(false);
 		in_dense = *word[0] == 'd';
+	} else if (!strcmp(word[0], "beside") && words == 1) {
+		beside = true;
 	} else if (!strcmp(word[0], "raw")) {
 		want_chunk(last_time);
 		for (int i = 1; i < words; i++)

@@ -47,6 +47,7 @@ void places_begin(void)
 	places = forks = 0;
 	head.place_size = place_size();
 	head.directory = place_size();
+	head.block = TRACE_PLACE_MAX;
 	head.places_max = (uint32_t)(place_size() / 8);
 	places_take(1, TRACE_PLACE_HEAD, head.pid);
 	places_take(1, TRACE_PLACE_DIRECTORY, 0);
@@ -63,11 +64,11 @@ void places_end(void)
 /* Each extent is larger than the one before. */
 static uint64_t record_room(uint64_t pos, uint64_t *offset)
 {
-	if (pos < place_size()) {
+	if (pos < place_size() / 2) {
 		*offset = head.process * place_size() + pos;
-		return place_size() - pos;
+		return place_size() / 2 - pos;
 	}
-	pos -= place_size();
+	pos -= place_size() / 2;
 	for (unsigned i = 0;; i++) {
 		if (i == TRACE_EXTENTS)
 			fail("too many records");
@@ -119,7 +120,7 @@ void places_child(uint32_t pid)
 		head.parent = forked[i].parent;
 		head.parent_used = forked[i].parent_used;
 		head.extents = head.threads = 0;
-		head.directory = head.places_max = 0;
+		head.directory = head.places_max = head.block = 0;
 		memset(head.lost_by, 0, sizeof(head.lost_by));
 		head.lost = head.meta_lost = head.no_mirror = head.taken_back = 0;
 		meta_used = TRACE_HEAD_SIZE;

@@ -34,7 +34,9 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 static char folder[] = "/tmp/xaudit-pool-XXXXXX";
 static char path[64];
 static int old_kernel, no_fallocate, may_open = 1;
+static int attended = 1; /* by `xaudit record` */
 static unsigned opened, populated, touched;
+static bool first_backed; /* of place 0 */
 
 int family_open(const char *name, int make, struct output_place *place)
 {
@@ -45,6 +47,12 @@ int family_open(const char *name, int make, struct output_place *place)
 		return -EACCES;
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	return fd < 0 ? -errno : output_place(fd, place) ? -EBADF : fd;
+}
+
+int broker_place(struct output_place *place)
+{
+	(void)place;
+	return attended;
 }
 
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
@@ -66,7 +74,7 @@ static long make(const char *where)
 {
 	snprintf(path, sizeof(path), "%s/meta", where);
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	long r = fd < 0 ? -errno : pool_map(fd, CHUNK);
+	long r = fd < 0 ? -errno : pool_map(fd, CHUNK, &first_backed);
 	close(fd);
 	if (!r)
 		pool_open();
@@ -98,6 +106,14 @@ static int run(int (*scenario)(void))
 static void *shared(size_t size)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+/* As if others had it grow before. */
+static inline long grow(uint64_t to)
+{
+	bool unused;
+
+	return pool_grow(to, false, &unused);
 }
 
 /* All words of the place can be stored to. */

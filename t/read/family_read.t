@@ -96,16 +96,17 @@ cp -R good two
 'ring\nentry 1 5000\n'
 	printf 'child 102\nthread 102\nring\nentry 1 6000\n'
 } | write_trace two
-# Places of p100: 2 has records, 3 and 4 heads, 5 and 6 counters, 7 a chunk of 100, 8 and 9 of 101, 10 the head of 103.
+# Places of p100: 2 to 4 have records, 5 and 6 heads, 7 and 8 counters, 9 a chunk of 100, 10 and 11 of 101, 12 the head
+# of 103.
 is "$(names two | sort)" '100 p100 1
 101 p101 100
-102 p100/4 100
+102 p100/6 100
 102 p103/2 103
-103 p100/10 101
+103 p100/12 101
 103 p103 1' 'what several could be called is the folder and the place of each'
-is "$(names two/p103) $(names two/p100/10) $(names two/p103/2) $(names two/p100/3)" \
-	'103 p103 1 103 p100/10 101 102 p103/2 103 101 p101 100' 'which is a path for all of them'
-is "$(names --pid=103 two | sort)" '103 p100/10 101
+is "$(names two/p103) $(names two/p100/12) $(names two/p103/2) $(names two/p100/5)" \
+	'103 p103 1 103 p100/12 101 102 p103/2 103 101 p101 100' 'which is a path for all of them'
+is "$(names --pid=103 two | sort)" '103 p100/12 101
 103 p103 1' 'a number may be that of two'
 is "$(bounded 60 "$XAUDIT" ctl good/p103 status | head -n 3 | tr '\n' ' ')" \
 	'Process     103, has ended Recording   no, mode stream Trace       good/p103 ' 'ctl takes such a path'
@@ -168,23 +169,23 @@ directory=$place
 bytes $((directory + 8 * 1 + 7)) '\360'
 bounded 60 "$XAUDIT" report damaged >got 2>err
 is "$? $(cat err)" '0 ' 'a place of a kind that is unknown is nothing to be read'
-bytes $((directory + 8 * 3 + 4)) '\377\377\377'
-damage $((directory + 8 * 3)) 'a word of the directory names an impossible process, and [0-9]+ more' \
+bytes $((directory + 8 * 5 + 4)) '\377\377\377'
+damage $((directory + 8 * 5)) 'a word of the directory names an impossible process, and [0-9]+ more' \
 	'a head that is somewhere else'
-bytes $((3 * place)) 'X'
-damage $((3 * place)) 'there is no head of a process where one should begin' 'a head without its mark'
+bytes $((5 * place)) 'X'
+damage $((5 * place)) 'there is no head of a process where one should begin' 'a head without its mark'
 # Fields of the head of 101: parent at 232, extents, parent_used, the first extent at 248. Those of 100 alone: directory
 # at 568, places at 584.
 names_lost='the process has an impossible parent, so the names that it has from it are lost'
-bytes $((3 * place + 232)) '\003'
-damage $((3 * place + 232)) "$names_lost" 'a process that forked itself'
-bytes $((3 * place + 232)) '\007'
-damage $((3 * place + 232)) "$names_lost" 'or was forked by what is no process'
-bytes $((3 * place + 240)) '\377\377\377\377\377\377'
-damage $((3 * place + 240)) 'the process has more records from its parent than there are' \
+bytes $((5 * place + 232)) '\005'
+damage $((5 * place + 232)) "$names_lost" 'a process that forked itself'
+bytes $((5 * place + 232)) '\011'
+damage $((5 * place + 232)) "$names_lost" 'or was forked by what is no process'
+bytes $((5 * place + 240)) '\377\377\377\377\377\377'
+damage $((5 * place + 240)) 'the process has more records from its parent than there are' \
 	'more records than the parent has'
-bytes $((3 * place + 236)) '\377'
-damage $((3 * place)) 'the head has too many extents' 'more extents than there may be'
+bytes $((5 * place + 236)) '\377'
+damage $((5 * place)) 'the head has too many extents' 'more extents than there may be'
 bytes 248 '\000'
 bounded 60 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" "1 xaudit: damaged/p100/meta: offset 0: the head has an impossible extent; nothing of the trace \
@@ -196,15 +197,15 @@ can be read" 'a directory at an odd place'
 bytes 584 '\377\377\377\377'
 bounded 60 "$XAUDIT" report damaged >out 2>err
 is "$? $(cat err)" '0 ' 'places that the file has not are none, and no damage'
-chunk=$((7 * place + place / 2))
+chunk=$((9 * place + place / 2))
 bytes $chunk 'X'
 damage $chunk 'there is no chunk where one should begin' 'a chunk without its mark'
 bytes $((chunk + 96)) '\001'
 damage $chunk "the chunk is another thread's" 'a chunk of another thread'
-bytes $((5 * place)) 'X'
-damage $((5 * place)) 'there are no counters where they should begin' 'counters without their mark'
-bytes $((5 * place + 40)) '\377\377\377\377\377\377\377\377'
-damage $((5 * place)) 'the counters have an impossible size' 'counters larger than their places'
+bytes $((7 * place)) 'X'
+damage $((7 * place)) 'there are no counters where they should begin' 'counters without their mark'
+bytes $((7 * place + 40)) '\377\377\377\377\377\377\377\377'
+damage $((7 * place)) 'the counters have an impossible size' 'counters larger than their places'
 
 # Damage of any sort. Most of it is where heads, words and chunks begin.
 . "$top_srcdir/t/lib/spoiled.sh"
@@ -214,7 +215,7 @@ for seed in $(seq 1 "$FUZZ_ROUNDS"); do
 	cp -R good fuzz
 	# Heads of 100, 101 and 103, the directory, counters, a chunk of 100 and one of 101; in some cases also much
 	# after that.
-	n=$(echo 0 6 20 2 10 15 17 | cut -d ' ' -f $((seed % 7 + 1)))
+	n=$(echo 0 10 24 2 14 19 21 | cut -d ' ' -f $((seed % 7 + 1)))
 	spoil_part fuzz/p100/meta "$n" "$seed" "$([ $((seed % 3)) = 0 ] || echo 640)"
 	[ $((seed % 10)) = 0 ] && "$spoil" fuzz/p100/meta "$seed"
 	read_spoiled "$seed" 'report' 'replay' 'dump --format=json' 'info' 'info --pid=103'

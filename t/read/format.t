@@ -72,6 +72,22 @@ trace both stream both both kept
 shown both >"$tmp/out"
 ok 'a chunk that is in both counts once' cmp "$tmp/want" "$tmp/out"
 
+# The one in meta lies in the place of the head.
+trace beside beside '' '' kept
+shown beside >"$tmp/out"
+ok 'a chunk beside the head is one of its thread' cmp "$tmp/want" "$tmp/out"
+is "$(od -An -t c -j 65536 -N 4 "$tmp/beside/p100/meta" | tr -d ' ')" CHNK 'there it is'
+# spoilt OFFSET BYTE WHAT: of the chunk there.
+spoilt() {
+	rm -rf "$tmp/spoilt"
+	cp -R "$tmp/beside" "$tmp/spoilt"
+	printf "$2" | dd of="$tmp/spoilt/p100/meta" bs=1 seek=$((65536 + $1)) conv=notrunc 2>/dev/null
+	bounded 60 "$XAUDIT" report "$tmp/spoilt" >"$tmp/out" 2>"$tmp/err"
+	like "$? $(cat "$tmp/err")" "^1 xaudit: $tmp/spoilt/p100/meta: offset 65536: $3[;,]" "spoilt, at $1: $3"
+}
+spoilt 0 X 'there is no chunk where one should begin'
+spoilt 92 '\1' "the chunk is another thread's"
+
 # Chunks in t<n> are in no order, and a process that was killed while it copied a chunk left no head there.
 script stream stream ring entry | sed 's/^loop 5000/loop 8000/; s/ 60\([0-9][0-9][0-9]\)/ 90\1/' |
 	write_trace order
@@ -108,8 +124,8 @@ is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/hole/p100/t0: offset 131072: chunks be
 the trace was read" \
 	'a missing chunk is damage'
 
-# A version that was, and one to come.
-for version in 1 3; do
+# Versions that were, and one to come.
+for version in 1 2 5; do
 	echo "process p100 version=$version" | write_trace "version$version"
 	bounded 60 "$XAUDIT" report "$tmp/version$version" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "1 xaudit: $tmp/version$version/p100/meta: offset 0: the trace has \

@@ -59,8 +59,8 @@ static void make_meta(void)
 	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .used = TRACE_HEAD_SIZE,
 		.chunk_size = CHUNK, .pid = (uint32_t)getpid(), .clock = TRACE_CLOCK_MONOTONIC, .threads = 1,
 		.recording = 1, .ring_chunk = CHUNK, .ring_size = PLACES * CHUNK, .place_size = 2 * CHUNK,
-		.directory = 2 * CHUNK, .places_max = 2 * CHUNK / 8, .places_end = FIRST + PLACES,
-		.places = FIRST + PLACES };
+		.directory = 2 * CHUNK, .block = TRACE_PLACE_MAX, .places_max = 2 * CHUNK / 8,
+		.places_end = FIRST + PLACES, .places = FIRST + PLACES };
 	int fd = make_file("meta", (FIRST + PLACES) * 2ul * CHUNK);
 
 	for (unsigned i = 0; i < PLACES; i++)
@@ -156,6 +156,25 @@ static void taken_again(struct read_family *family)
 	ok(has(family, FIRST, place), "and when another one has taken it, that one's");
 }
 
+/* A chunk is begun beside the head: it is counted then; if it is just being begun anew, the reader looks again. */
+static void begun_beside(struct read_family *family)
+{
+	const uint32_t count = 1;
+	const uint64_t word = 7;
+	struct trace_chunk head = chunk_of(8), none = head;
+
+	ok(!has(family, 0, 0), "beside the head there is no chunk");
+	none.magic = 0;
+	put_meta(&none, sizeof(none), CHUNK);
+	put_meta(&word, sizeof(word), CHUNK + sizeof(none));
+	put_meta(&count, sizeof(count), offsetof(struct trace_head, beside));
+	read_family_look(family);
+	ok(!has(family, 0, 0), "nor where one is being begun anew");
+	put_meta(&head, sizeof(head), CHUNK);
+	read_family_look(family);
+	ok(has(family, 0, 0), "once it is begun, the place is its thread's");
+}
+
 static struct read_file *chunks_file(struct read_family *family)
 {
 	const char *why;
@@ -222,6 +241,7 @@ int main(void)
 	is_int(chunks.places, 2 * PLACES + 2, "so is the newest one, whatever lies behind it");
 	read_chunks_close(&chunks);
 	taken_again(folder->family[0]);
+	begun_beside(folder->family[0]);
 	read_folder_close(folder);
 	close(family);
 	close(trace);

@@ -80,6 +80,7 @@ static char *make_meta(bool ring, unsigned places)
 		.ring_size = ring ? PLACES * CHUNK : 0,
 		.place_size = 2 * CHUNK,
 		.directory = 2 * CHUNK,
+		.block = TRACE_PLACE_MAX,
 		.places_max = 2 * CHUNK / 8,
 		.places_end = FIRST + places,
 		.places = FIRST + places };
@@ -88,7 +89,7 @@ static char *make_meta(bool ring, unsigned places)
 	word[0] = TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1);
 	word[1] = TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0);
 	for (unsigned i = 0; i < places; i++)
-		word[FIRST + i] = TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0);
+		word[FIRST + i] = TRACE_PLACE(i ? TRACE_PLACE_CHUNK : TRACE_PLACE_DIRECTORY, 0, 0);
 	return meta;
 }
 
@@ -113,6 +114,17 @@ static struct trace_chunk *begin_chunk(char *at, uint64_t seq, uint64_t clock)
 	return chunk;
 }
 
+/* The first chunk lies beside the head, and so does each that comes in turn there. */
+static struct trace_chunk *begin_in(char *file, uint64_t n, uint64_t seq, uint64_t clock)
+{
+	struct trace_head *head = (void *)file;
+	struct trace_chunk *chunk = begin_chunk(file + (2 * (n ? FIRST + n : 0) + 1) * CHUNK, seq, clock);
+
+	if (!n)
+		__atomic_store_n(&head->beside, 1, __ATOMIC_RELEASE); /* as store() */
+	return chunk;
+}
+
 static void write_events(char *file, unsigned places, bool again)
 {
 	struct trace_chunk *chunk = NULL;
@@ -125,7 +137,7 @@ static void write_events(char *file, unsigned places, bool again)
 				store(&chunk->used, pos);
 			if (seq == places && !again)
 				return;
-			chunk = begin_chunk(file + (2 * (FIRST + seq % places) + 1) * CHUNK, seq, 1000 + i);
+			chunk = begin_in(file, seq % places, seq, 1000 + i);
 			seq++;
 			pos = sizeof(*chunk);
 		}

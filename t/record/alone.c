@@ -8,11 +8,13 @@
  *	e	executes itself for the steps that are left
  *	t	a thread calls, and stays
  *	m	30 threads call, one after the other; all stay till the last has called
+ *	n	five children call, one after the other, and end by _exit()
  *	p	a filter of system calls, which allows them all
  *	u	other rights
  *	l	no file may grow
  *	o	no descriptor is free, and none may be had
  *	k	kills itself
+ *	x	ends by _exit()
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -28,6 +30,7 @@
 
 #define CALLS	100
 #define THREADS 30
+#define CHILDREN 5
 
 void counted(void);
 
@@ -76,6 +79,22 @@ static int crowd(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	return 0;
+}
+
+static int children(void)
+{
+	int status = 0;
+
+	for (int i = 0; i < CHILDREN && !status; i++) {
+		pid_t child = fork();
+		if (!child) {
+			call();
+			_exit(0);
+		}
+		if (child < 0 || waitpid(child, &status, 0) < 0)
+			return 1;
+	}
+	return status != 0;
 }
 
 static int filter(void)
@@ -131,6 +150,10 @@ static int step(char **argv, char *left)
 		return start(call_and_stay, &thread);
 	case 'm':
 		return crowd();
+	case 'n':
+		return children();
+	case 'x':
+		_exit(0);
 	case 'p':
 		return filter();
 	case 'u':

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Under LD_AUDIT alone a family's file is little larger than what is in it, however its processes end; and it is compact
-# when the last one has ended by exit(), after a life that was not too short for that. Those that lose the way to their
-# file have room in it for what comes.
+# Under LD_AUDIT alone a tar of a trace takes at most twice its disk use, however its processes end: places are half
+# full at least. The file is compact when the last process has ended by exit(), after a life that was not too short for
+# it. Those that lose the way to their file have room in it for what comes.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need tar
@@ -13,12 +13,13 @@ library "$CC" libcounted.so counted.c
 program "$CC" alone alone.c -L. -lcounted
 install -m 755 "$MODULE" .
 
+mode=stream
 # alone STEPS [COMMAND...]: the trace goes to d, whose processes have all ended then.
 alone() {
 	steps=$1
 	shift
 	rm -rf d
-	printf '[trace]\noutput = %s\nfollow = yes\n' "$tmp/d" >conf
+	printf '[trace]\noutput = %s\nfollow = yes\nmode = %s\n' "$tmp/d" "$mode" >conf
 	printf '[library libcounted.so]\nkinds = plt\n' >>conf
 	status=0
 	# All of them have the pipe.
@@ -47,11 +48,34 @@ twice() {
 	ok "$1: a tar of $tar bytes is at most twice what it takes on disk, $disk" test "$tar" -le $((2 * disk))
 }
 
-# The first process's place, 24 of the directory, and eight, of 512 KiB.
-first=$((33 * 524288))
+# places N: bytes of so many.
+places() {
+	echo $(($1 * 524288))
+}
+first=$(places 1)
 
-alone c
-kept 100 $first 'a short life: the file is small'
+# However it ends: with one thread, with 30 more of which each takes a place, with five children.
+for mode in stream ring; do
+	for end in k x ''; do
+		alone "c$end"
+		kept 100 $first "$mode, c$end: one place"
+		twice "$mode, c$end"
+		alone "cm$end"
+		kept 3100 $(places 31) "$mode, cm$end: one for each thread"
+		twice "$mode, cm$end"
+		alone "cn$end"
+		kept 600 $(places 6) "$mode, cn$end: one for each process"
+		twice "$mode, cn$end"
+	done
+done
+# Counters are sparse, but there is one place for each thread's, too.
+mode=count
+alone ck
+kept 100 $(places 2) 'count, ck: one place of counters'
+alone cmk
+kept 3100 $(places 32) 'count, cmk: one for each thread'
+mode=stream
+
 alone cs
 kept 100 compact 'a longer one: it is compact'
 twice 'a longer life'
@@ -64,7 +88,7 @@ twice 'a child that outlives its parent'
 alone csecs
 kept 200 "$first compact" 'it executes another program: each has its file, and one is compact'
 alone tcs
-kept 200 $first 'a thread that was recorded goes on at the exit: it is left alone'
+kept 200 $(places 2) 'a thread that was recorded goes on at the exit: it is left alone'
 alone csk
 kept 100 $first 'killed: the file is small'
 alone csfk
@@ -73,8 +97,7 @@ alone cssm
 kept 3100 compact '30 threads, which have ended: it is compact'
 twice '30 threads'
 alone csmk
-# 25 places, and 31 of chunks: 33 grew by 8, then by 10, then by 12.
-kept 3100 $((63 * 524288)) '30 threads, killed: the file has grown with its places'
+kept 3100 $(places 31) '30 threads, killed: the file has grown with its places'
 if unshare -pf --mount-proc true 2>err; then
 	alone cfcs unshare -pf --mount-proc
 	kept 200 compact 'in a namespace of processes: it is compact'
@@ -83,7 +106,7 @@ else
 fi
 
 # Those that can't open their file, or make it larger, from some moment on.
-far=4294967296
+far=$(places 512)
 alone cpm
 kept 3100 $far 'under a filter: each thread has its place'
 alone clm

@@ -344,7 +344,8 @@ static int dense_or_not(void *argument)
 /* ---- many threads, and a file that may not grow ---- */
 
 #define THREADS	   20
-#define FILE_ROOM  (16ul << 20) /* 128 places, 17 of which are taken at first */
+#define FILE_ROOM  (16ul << 20) /* 128 places */
+#define TAKEN	   16		/* of them, by others: an eighth is taken, with the head's */
 
 static pthread_barrier_t all_done;
 
@@ -374,6 +375,8 @@ static int little_room(void *argument)
 	if (setrlimit(RLIMIT_FSIZE, &limit))
 		return 91;
 	begin();
+	if (pool_take(TAKEN) != 1)
+		return 93;
 	process_head()->drain_beat = 1;
 	pthread_barrier_init(&all_done, NULL, THREADS);
 	for (int i = 0; i < THREADS; i++)

@@ -134,8 +134,9 @@ static int far_apart(void *argument)
 {
 	(void)argument;
 	begin(CORE_RING_CHUNKS);
-	if (pool_take(FAR) < 0)
-		return 91;
+	for (uint32_t taken = 0; taken < FAR; taken += POOL_BLOCK)
+		if (pool_take(POOL_BLOCK - 1) < 0)
+			return 91;
 	for (int i = 1; i < CORE_RING_CHUNKS; i++)
 		as_told(TRACE_MODE_RING);
 	for (int i = 0; i < CORE_RING_CHUNKS; i++) {

@@ -42,11 +42,15 @@ $CC -o family family.c -L. -lcounted -Wl,-rpath,"$tmp" || bail 'family does not 
 bytes() {
 	tar=$(tar cf - "$1" | wc -c) disk=$(du -s -B1 "$1" | cut -f1)
 }
-# twice DIR WHAT: the tar is not larger than twice the disk use, and each file begins as a compact one does.
+# twice DIR WHAT: the tar is not larger than twice the disk use, and each file begins as a compact one does, unless it
+# is small without.
 twice() {
 	bytes "$1"
 	ok "$2: a tar of $tar bytes is at most twice what it takes on disk, $disk" test "$tar" -le $((2 * disk))
-	is "$(for f in "$1"/p*/meta; do head -c 8 "$f"; echo; done | sort -u)" xaudcomp "$2: meta is compact"
+	is "$(for f in "$1"/p*/meta; do
+		head -c 8 "$f"
+		stat -c ' %s %b' "$f"
+	done | awk '$1 != "xaudcomp" && 2 * $2 > 3 * 512 * $3')" '' "$2: meta is compact"
 }
 
 record d -k plt -l libcounted.so ./count 1 1000
@@ -74,7 +78,7 @@ mkdir -p sparse/p1
 cp d/record sparse
 python3 "$top_srcdir/t/lib/compact.py" d/p*/meta expand sparse/p1/meta
 bytes sparse
-ok "with its holes, a tar of it takes $tar bytes" test "$tar" -gt 4000000
+ok "with its holes, a tar of it takes $tar bytes" test "$tar" -gt 2000000
 report d --by=process
 compact=$report
 report sparse --by=process

@@ -15,10 +15,10 @@ overlayfs | nfs | fuse*)
 	;;
 esac
 
-# For the commands. small PID: its meta is no longer as large as at first, which is 52 MB. Each wait is bounded.
+# For the commands. small PID: its meta is no longer as large as at first, a place of 128 KiB. Each wait is bounded.
 cat >common <<'EOF'
 small() {
-	[ "$(stat -c %s "$DIR/p$1/meta")" -lt 10000000 ]
+	[ "$(stat -c %s "$DIR/p$1/meta")" -lt 100000 ]
 }
 await() {
 	tries=3000
@@ -40,7 +40,7 @@ record a -b 64k -k plt -F srand sh first
 is "$status, $out" '0, small' 'what a process did not use is given back while the command runs'
 report a
 is "$(calls srand), $(sums)" '1000, 0 lost 0 unfinished' 'all is in the trace'
-is "$(find a -name meta -size +20000 | wc -l)" 0 'at the end nothing is left as large'
+is "$(find a -name meta -size +100k | wc -l)" 0 'at the end nothing is left as large'
 
 # The second process ends later, so when its file is small, record has looked at the first one's.
 cat >second <<'EOF'
@@ -59,7 +59,7 @@ is "$status, $(echo "$out" | tr '\n' ' ')" '0, small large ' \
 	'but not where a child that has made no call may still do so'
 report b
 is "$(calls srand), $(sums)" '2100, 0 lost 0 unfinished' 'all is in the trace, and of that child, too'
-is "$(find b -name meta -size +20000 | wc -l)" 0 'once it has ended, what it did not use is given back as well'
+is "$(find b -name meta -size +100k | wc -l)" 0 'once it has ended, what it did not use is given back as well'
 
 # Again, but record is killed after it has trimmed the first file.
 cat >third <<'EOF'

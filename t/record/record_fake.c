@@ -94,6 +94,7 @@ static void trace(const char *words)
 		.threads = 1,
 		.place_size = PLACE,
 		.directory = PLACE,
+		.block = TRACE_PLACE_MAX,
 		.places_max = PLACE / 8,
 		.places = 2 };
 	static uint64_t file[4 * PLACE / 8];

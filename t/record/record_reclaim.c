@@ -359,6 +359,25 @@ static void forged(void)
 	end_family(&family);
 }
 
+/* The chunk beside a head keeps its place and its number; one that has none gets the next. */
+static void beside(void)
+{
+	struct family family = begin_family();
+	pid_t pid = begin(FIRST, PLAIN);
+
+	put_chunk(&family, FIRST, FIRST, 1, 1, SIZE, TRACE_MODE_STREAM);
+	put_head(&family, FIRST, pid, TRACE_MARKED);
+	put_chunk(&family, FIRST + 1, FIRST, 2, 0, 2048, TRACE_MODE_STREAM);
+	run(9);
+	end(pid, PLAIN);
+	look(&family);
+	ok(is_free(&family, FIRST + 1), "beside a head's chunk: the other place is given back");
+	ok(*word(&family, FIRST) == TRACE_PLACE(TRACE_PLACE_HEAD, FIRST, pid) &&
+			chunk_at(&family, FIRST)->magic == TRACE_CHUNK_MAGIC, "that of the head is not");
+	ok(is_there("t0.3", 1, 1, SIZE) && is_there("t0.3", 2, 2, 2048), "each chunk has a number of its own");
+	end_family(&family);
+}
+
 /* Of a process that is gone: each way in which its chunks may be, or may not be, in t<n>. */
 static void streams(void)
 {
@@ -480,6 +499,7 @@ int main(void)
 	gone(UNMAPPED, "one that took its mark away");
 	elsewhere();
 	paces();
+	beside();
 	streams();
 	no_file();
 	full();

@@ -21,11 +21,12 @@
 #define CHUNK	  TRACE_CHUNK_MIN
 #define PLACE	  (2 * CHUNK)
 #define PLACES	  8u
+#define BESIDE	  CHUNK		      /* the chunk beside the head */
 #define FIRST	  (2 * PLACE + CHUNK) /* the chunks of place 2 and 3 */
 #define SECOND	  (3 * PLACE + CHUNK)
 #define COUNTS	  (4 * PLACE)
 #define RECORDS	  (5 * PLACE)
-#define USED	  (PLACE + 4096)      /* of the records: they end in place 5 */
+#define USED	  (CHUNK + 4096)      /* of the records: they end in place 5 */
 #define NOBODY	  (6 * PLACE)
 
 static char path[] = "/tmp/xaudit-trim.XXXXXX", folder_path[64];
@@ -57,8 +58,8 @@ static int make(void)
 	static uint8_t bytes[PLACES * PLACE];
 	int fd = make_file("meta");
 	struct trace_head head = { .version = TRACE_VERSION, .head_size = TRACE_HEAD_SIZE, .used = USED, .pid = 1,
-		.clock = TRACE_CLOCK_MONOTONIC, .place_size = PLACE, .directory = PLACE, .places_max = PLACE / 8,
-		.places = PLACES, .extents = 1, .extent = { { 5, 1 } } };
+		.clock = TRACE_CLOCK_MONOTONIC, .place_size = PLACE, .directory = PLACE, .block = TRACE_PLACE_MAX,
+		.places_max = PLACE / 8, .places = PLACES, .extents = 1, .extent = { { 5, 1 } } };
 	const uint64_t words[PLACES] = { TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1), TRACE_PLACE(TRACE_PLACE_DIRECTORY, 0, 0),
 		TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0), TRACE_PLACE(TRACE_PLACE_CHUNK, 0, 0),
 		TRACE_PLACE(TRACE_PLACE_COUNTS, 0, 0), TRACE_PLACE(TRACE_PLACE_RECORDS, 0, 0), 0, 0 };
@@ -68,6 +69,7 @@ static int make(void)
 	memcpy(head.magic, TRACE_MAGIC, sizeof(head.magic));
 	put(fd, &head, sizeof(head), 0);
 	put(fd, words, sizeof(words), PLACE);
+	put_word(fd, BESIDE, 0);
 	put_word(fd, FIRST, 0);
 	put_word(fd, SECOND, 0);
 	memset(bytes, 0, sizeof(bytes));
@@ -145,8 +147,9 @@ static void check_layout(void)
 	put_chunk(fd, FIRST, chunk(0, 8192));
 	put_chunk(fd, SECOND, chunk(1, 0));
 	ok(trim(fd), "a family's file is trimmed");
-	is_int(size_now(), RECORDS + USED - PLACE, "it ends where the records do, the last that there is");
-	ok(word_at(8192) == FULL && word_at(PLACE - 8) == FULL, "the first place is full of records");
+	is_int(size_now(), RECORDS + USED - CHUNK, "it ends where the records do, the last that there is");
+	ok(word_at(8192) == FULL && word_at(CHUNK - 8) == FULL, "half of the first place is full of records");
+	ok(is_hole(CHUNK, CHUNK), "the other half, where there might be a chunk, goes");
 	is_int(word_at(RECORDS + 4088), FULL, "and there are some behind it");
 	is_int(word_at(PLACE), (long long)TRACE_PLACE(TRACE_PLACE_HEAD, 0, 1), "the directory stays");
 	ok(is_hole(PLACE + 4096, PLACE - 4096), "its words that nobody has go");
@@ -156,7 +159,11 @@ static void check_layout(void)
 	ok(is_hole(2 * PLACE, CHUNK) && is_hole(3 * PLACE, CHUNK), "below chunks there is nothing");
 	ok(word_at(COUNTS + 8192) == 7 && is_hole(COUNTS + 12288, PLACE - 12288), "counters end behind the last one");
 	ok(trim(-1), "once more");
-	is_int(size_now(), RECORDS + USED - PLACE, "changes nothing");
+	is_int(size_now(), RECORDS + USED - CHUNK, "changes nothing");
+	fd = make();
+	put_chunk(fd, BESIDE, chunk(0, 8192));
+	ok(trim(fd) && word_at(BESIDE + 8184) == FULL && is_hole(BESIDE + 8192, CHUNK - 8192),
+		"a chunk beside the head stays, up to its end");
 }
 
 /* Trims where the thread's own file holds `copy`. Returns whether the chunk in meta was kept. */
@@ -216,6 +223,9 @@ static void check_refused(void)
 	put_word(fd, FIRST, FULL);
 	refused(fd, "what is no chunk");
 	fd = make();
+	put_word(fd, BESIDE, FULL);
+	refused(fd, "what is no chunk beside a head");
+	fd = make();
 	put_word(fd, PLACE + 48, TRACE_PLACE(TRACE_PLACE_HEAD, 6, 2));
 	refused(fd, "a file with a place that should have a head");
 	fd = make();
@@ -232,7 +242,7 @@ static void check_users(void)
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno == EAGAIN) {
 		refused(fd, "a file that somebody has mapped");
 		munmap(map, CHUNK);
-		ok(trim(-1) && size_now() == RECORDS + USED - PLACE, "and trimmed once that is over");
+		ok(trim(-1) && size_now() == RECORDS + USED - CHUNK, "and trimmed once that is over");
 	} else {
 		skip(2, "this file system knows no leases");
 		close(fd);
@@ -277,7 +287,7 @@ static void check_replaced(void)
 	if (renameat(folder, "meta.old", folder, "meta"))
 		bail("the file can't be brought back");
 	ok(record_trim(folder, trace->family[0]) > 0, "the one that was read is");
-	is_int(size_now(), RECORDS + USED - PLACE, "by its descriptor");
+	is_int(size_now(), RECORDS + USED - CHUNK, "by its descriptor");
 	read_folder_close(trace);
 	if (rmdir(folder_path) || rename(aside, folder_path))
 		bail("the folder can't be brought back");

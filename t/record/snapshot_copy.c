@@ -184,6 +184,7 @@ static void write_meta(void)
 	head.ring_size = mode == TRACE_MODE_RING ? PLACES * CHUNK : 0;
 	head.place_size = 2 * CHUNK;
 	head.directory = 2 * CHUNK;
+	head.block = TRACE_PLACE_MAX;
 	head.places = head.places_end = FIRST + MOST;
 	head.places_max = 2 * CHUNK / 8;
 	pwrite(ring, &head, sizeof(head), 0);

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "format/places.h"
 #include "runtime/process/process.h"
 #include "runtime/record/recorder.h"
 #include "t/lib/core.h"
@@ -190,7 +191,8 @@ static uint32_t next_own(uint32_t at, enum trace_place what, unsigned *n)
 	const struct trace_head *head = process_head(), *first = head ? own_place(0) : NULL;
 
 	for (uint32_t i = at + 1; first && i < first->places; i++) {
-		uint64_t word = ((const uint64_t *)(const void *)((const char *)first + first->directory))[i];
+		const struct trace_directory directory = trace_directory_of(first);
+		uint64_t word = *(const uint64_t *)(const void *)((const char *)first + trace_word_at(&directory, i));
 		*n = (uint32_t)word;
 		if (word == TRACE_PLACE(what, head->process, *n))
 			return i;
@@ -218,19 +220,25 @@ static int64_t counted(unsigned n, uint32_t *tid)
 	return sum;
 }
 
-/* A hash of everything that the process has recorded in memory; *places: the number of places. */
+static uint64_t hash_chunk(uint64_t hash, uint32_t place)
+{
+	const uint64_t *word = own_place(place), size = process_head()->place_size;
+
+	for (size_t k = size / 16; k < size / 8; k++)
+		hash = (hash ^ word[k]) * 1099511628211ull;
+	return hash;
+}
+
+/* A hash of everything that the process has recorded in memory; *places: the number of places, its head's too. */
 static uint64_t fingerprint(unsigned *places)
 {
 	const struct trace_head *head = process_head();
-	uint64_t hash = 14695981039346656037ull ^ head->stream_bytes;
+	uint64_t hash = hash_chunk(14695981039346656037ull ^ head->stream_bytes, head->process);
 	unsigned n;
 
-	*places = 0;
-	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_CHUNK, &n)); ++*places) {
-		const uint64_t *word = own_place(i);
-		for (size_t k = head->place_size / 16; k < head->place_size / 8; k++)
-			hash = (hash ^ word[k]) * 1099511628211ull;
-	}
+	*places = 1;
+	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_CHUNK, &n)); ++*places)
+		hash = hash_chunk(hash, i);
 	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_COUNTS, &n)); ++*places) {
 		const uint64_t *word = own_place(i);
 		for (size_t k = 0; k < COUNTED_IDS; k++)

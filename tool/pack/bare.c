@@ -140,7 +140,6 @@ static void copy_counts(struct bare_file *file, uint64_t begin)
 static void copy_meta(struct bare_file *file)
 {
 	const struct read_family *family = file->family;
-	const struct trace_head *head = &family->head;
 
 	if (ftruncate(file->to, (off_t)read_file_size(file->from)))
 		file->error = errno;
@@ -151,7 +150,8 @@ static void copy_meta(struct bare_file *file)
 		struct read_process *process;
 
 		/* Words of places that are not copied, and what is for publishing, tell readers nothing. */
-		put(file, &word, sizeof(word), head->directory + 8ull * place.place);
+		if (place.what != TRACE_PLACE_CHUNK || place.place != place.process)
+			put(file, &word, sizeof(word), trace_word_at(&family->directory, place.place));
 		if (place.what == TRACE_PLACE_HEAD && (process = read_process_at(file->family, place.place)))
 			copy_process(file, process);
 		else if (place.what == TRACE_PLACE_CHUNK)

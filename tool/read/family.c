@@ -137,50 +137,109 @@ static uint32_t count_places(const struct read_family *family)
 	return places < most ? places : (uint32_t)most;
 }
 
+/* The words of `count` places that lie side by side. Returns how many there were. */
+static uint32_t read_together(struct read_family *family, uint32_t at, uint32_t count, uint32_t *first_zero, bool again)
+{
+	uint64_t word[BLOCK], offset = trace_word_at(&family->directory, at);
+	uint64_t data = read_file_data(family->meta, offset);
+
+	if (data == UINT64_MAX || data - offset >= 8) {
+		*first_zero = at < *first_zero ? at : *first_zero;
+		return data == UINT64_MAX || (data - offset) / 8 >= count ? count : (uint32_t)((data - offset) / 8);
+	}
+	count = count < BLOCK ? count : BLOCK;
+	uint32_t have = (uint32_t)(read_file_read(family->meta, word, count * 8ul, offset, NULL) / 8);
+	for (uint32_t i = 0; i < have; i++) {
+		const char *wrong = word[i] ? take_word(family, at + i, word[i]) : NULL;
+
+		/* One that was given back may be taken at any moment. */
+		if ((!word[i] || word[i] >> 60 == TRACE_PLACE_FREE) && at + i < *first_zero)
+			*first_zero = at + i;
+		if (wrong && !(again && at + i < family->end))
+			read_family_damage(family, "meta", offset + 8ull * i, wrong);
+	}
+	return have;
+}
+
 /* Reads words from the first on that was not in use. Entries for words after it are dropped and read again. */
 static void read_words(struct read_family *family, uint32_t end, bool again)
 {
-	uint64_t word[BLOCK];
-	uint32_t first_zero = end;
+	uint32_t first_zero = end, have;
 
 	drop_from(family, family->first_zero);
-	for (uint32_t at = family->first_zero; at < end;) {
-		uint64_t offset = family->head.directory + at * 8ull, data = read_file_data(family->meta, offset);
-		uint32_t n = end - at < BLOCK ? end - at : BLOCK;
-		size_t have;
-
-		if (data == UINT64_MAX || (data - offset) / 8 >= end - at)
-			data = family->head.directory + end * 8ull;
-		if (data - offset >= 8) {
-			first_zero = at < first_zero ? at : first_zero;
-			at += (uint32_t)((data - offset) / 8);
-			continue;
-		}
-		have = read_file_read(family->meta, word, n * 8ul, offset, NULL) / 8;
+	for (uint32_t at = family->first_zero; at < end; at += have) {
+		have = read_together(
+			family, at, trace_words_together(&family->directory, at, end - at), &first_zero, again);
 		if (!have)
 			break;
-		for (uint32_t i = 0; i < have; i++) {
-			const char *wrong = word[i] ? take_word(family, at + i, word[i]) : NULL;
-
-			/* One that was given back may be taken at any moment. */
-			if ((!word[i] || word[i] >> 60 == TRACE_PLACE_FREE) && at + i < first_zero)
-				first_zero = at + i;
-			if (wrong && !(again && at + i < family->end))
-				read_family_damage(family, "meta", offset + 8ull * i, wrong);
-		}
-		at += (uint32_t)have;
 	}
 	family->first_zero = first_zero;
 	family->end = end;
 	sort(&family->places);
 }
 
+/* Looks for the chunk beside a head. Returns whether it was added. */
+static bool look_beside(struct read_family *family, uint32_t place, bool again)
+{
+	struct {
+		struct trace_chunk head;
+		uint64_t word;
+	} read = { .word = 0 };
+	uint64_t at = place * family->place_size + family->place_size / 2;
+
+	/* Where it is begun for the first time there is no word, and it will be counted. */
+	if (read_file_read(family->meta, &read, sizeof(read), at, NULL) < sizeof(read.head) || !read.head.magic) {
+		family->beside_begins |= read.word != 0;
+		return false;
+	}
+	if (read.head.magic == TRACE_CHUNK_MAGIC && read.head.process == place && read.head.thread < RECORDS_MAX) {
+		add(family, &family->places,
+			&(struct read_family_place){ place, read.head.thread, place, TRACE_PLACE_CHUNK });
+		return true;
+	}
+	if (!again)
+		read_family_damage(family, "meta", at,
+			read.head.magic == TRACE_CHUNK_MAGIC ? "the chunk is another thread's"
+							 : "there is no chunk where one should begin");
+	return false;
+}
+
+/* Is the chunk beside the i-th place of the list known? It is a later one of the same process. */
+static bool has_beside(const struct read_family *family, uint32_t i, uint32_t count)
+{
+	const struct read_family_place *head = &family->places.place[i];
+
+	for (const struct read_family_place *at = head + 1, *end = head + (count - i);
+		at < end && at->process == head->process && at->what <= TRACE_PLACE_CHUNK; at++)
+		if (at->what == TRACE_PLACE_CHUNK && at->place == head->place)
+			return true;
+	return false;
+}
+
+/* The same for all heads that have none yet in the list. */
+static void look_beside_heads(struct read_family *family, bool again)
+{
+	uint32_t count = family->places.count;
+	bool added = false;
+
+	family->beside_begins = false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct read_family_place *place = &family->places.place[i];
+		if (place->what != TRACE_PLACE_HEAD || has_beside(family, i, count))
+			continue;
+		added |= look_beside(family, place->place, again);
+	}
+	if (added)
+		sort(&family->places);
+}
+
 bool read_family_has(const struct read_family *family, uint32_t place, uint8_t what, uint32_t process, uint32_t number)
 {
 	uint64_t word = 0;
 
-	read_file_read(family->meta, &word, sizeof(word), family->head.directory + place * 8ull, NULL);
-	return word == TRACE_PLACE(what, process, number);
+	read_file_read(family->meta, &word, sizeof(word), trace_word_at(&family->directory, place), NULL);
+	return word == TRACE_PLACE(what, process, number) || (what == TRACE_PLACE_CHUNK && process == place &&
+		word >> 60 == TRACE_PLACE_HEAD);
 }
 
 /* Was a place given back since the last look? Then any word may have changed. */
@@ -194,17 +253,33 @@ static bool has_given(struct read_family *family)
 	return has;
 }
 
+/* Was a chunk begun beside a head since the last look? */
+static bool has_begun_beside(struct read_family *family)
+{
+	uint32_t before = family->beside;
+
+	read_file_read(family->meta, &family->beside, sizeof(before), offsetof(struct trace_head, beside), NULL);
+	return family->beside != before;
+}
+
 void read_family_look(struct read_family *family)
 {
+	bool beside;
 	uint32_t end;
 
 	if (!family->place_size)
 		return;
 	if (has_given(family))
 		family->first_zero = 0;
+	/* Before the words: a chunk whose head's word is not there yet is found when the word is. */
+	beside = has_begun_beside(family);
 	end = count_places(family);
-	if (end > family->end || family->first_zero < family->end)
+	if (end > family->end || family->first_zero < family->end) {
 		read_words(family, end > family->end ? end : family->end, true);
+		beside = true;
+	}
+	if (beside || family->beside_begins)
+		look_beside_heads(family, true);
 }
 
 /*
@@ -246,17 +321,19 @@ static void check_owners(const struct read_family *family)
 		if (i && place[-1].process == place->process)
 			continue;
 		if (place->process && !read_family_of_process(family, place->process, TRACE_PLACE_HEAD, &count))
-			read_family_damage(family, "meta", family->head.directory + 8ull * place->place,
+			read_family_damage(family, "meta", trace_word_at(&family->directory, place->place),
 				"a word of the directory names a process that is not there");
 	}
 }
 
 static const char *check_family(const struct trace_head *head)
 {
+	const struct trace_directory directory = trace_directory_of(head);
+
 	if (head->place_size < 2 * TRACE_CHUNK_MIN || head->place_size > 2 * TRACE_CHUNK_MAX ||
 		head->place_size & (head->place_size - 1))
 		return "the head has an impossible size of places";
-	if (head->directory < head->place_size || head->directory % 8 || head->directory >> 62 || !head->places ||
+	if (!trace_directory_is_sane(&directory) || head->directory < TRACE_HEAD_SIZE || !head->places ||
 		head->places_max > TRACE_PLACE_MAX)
 		return "the head has no directory of places";
 	return NULL;
@@ -366,8 +443,11 @@ struct read_family *read_family_open(
 			goto bad;
 		}
 		family->place_size = family->head.place_size;
+		family->directory = trace_directory_of(&family->head);
 		family->given = family->head.given;
+		family->beside = family->head.beside;
 		read_words(family, count_places(family), false);
+		look_beside_heads(family, false);
 		check_owners(family);
 		check_size(family);
 	}

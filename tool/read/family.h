@@ -3,7 +3,7 @@
  * A folder DIR/p<pid>[.<n>] of a trace: a family of processes that share one file. The file's directory (PLACES in
  * format/trace.h) tells which process each place belongs to. It is read once, and later only what was added to it, or
  * all of it when places were given back. A word of the directory with an impossible value is damage, and its place is
- * left out.
+ * left out. The place of a head occurs twice among the places where it has a chunk, too.
  *
  * One thread.
  */
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/trace_file.h"
@@ -45,10 +46,13 @@ struct read_family {
 	struct read_file *meta;
 	struct trace_head head; /* of place 0, as it was when the folder was opened */
 	uint64_t place_size;   /* 0: the head was not begun, or is wrong */
+	struct trace_directory directory;
 	struct read_family_list places, files;
 	uint32_t end;	       /* words of the directory before this index were read ... */
 	uint32_t first_zero;   /* ... and those before this one are all in use, and not given back */
 	uint64_t given;	       /* how often a place had been given back, before they were read */
+	uint32_t beside;       /* and how many chunks had been begun beside heads; */
+	bool beside_begins;    /* one was being begun anew, so whose it is could not be told */
 	bool files_listed;
 	struct read_process **process; /* by place, the processes that were opened (tool/read/process.h) */
 	uint32_t processes;
@@ -77,7 +81,7 @@ struct read_file *read_family_open_file(
 /* Lists the folder's files again. Returns false, and errno, if it can't be read. */
 bool read_family_list_files(struct read_family *family);
 
-/* Does the place's word say so at this moment? */
+/* Does the place's word say so at this moment? The chunk beside a head stays the same thread's for ever. */
 bool read_family_has(const struct read_family *family, uint32_t place, uint8_t what, uint32_t process, uint32_t number);
 
 /* The places, or files, of that kind that a process has. NULL: it has none. */

@@ -86,7 +86,7 @@ static const char *check_head(struct read_process *process)
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";
 	wrong = check_places(process);
-	return !wrong && head->head_size > head->place_size ? "the head has an impossible size" : wrong;
+	return !wrong && head->head_size > head->place_size / 2 ? "the head has an impossible size" : wrong;
 }
 
 bool read_process_locate(const struct read_process *process, uint64_t pos, uint64_t *offset, uint64_t *room)
@@ -94,12 +94,12 @@ bool read_process_locate(const struct read_process *process, uint64_t pos, uint6
 	const struct trace_head *head = &process->head;
 	uint64_t place = process->family->place_size;
 
-	if (pos < place) {
+	if (pos < place / 2) {
 		*offset = read_process_offset(process) + pos;
-		*room = place - pos;
+		*room = place / 2 - pos;
 		return true;
 	}
-	pos -= place;
+	pos -= place / 2;
 	for (uint32_t i = 0; i < head->extents && i < TRACE_EXTENTS; i++) {
 		uint64_t size = head->extent[i].places * place;
 		if (pos < size) {

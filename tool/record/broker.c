@@ -43,6 +43,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 #include "runtime/files/broker.h"
 #include "tool/base/now.h"
@@ -131,19 +132,22 @@ static long place_in(const struct peer *peer, int meta)
 {
 	static uint64_t word[8192];
 	struct trace_head first, head;
+	struct trace_directory directory;
 
 	if (!read_whole(meta, &first, sizeof(first), 0))
 		return -1;
 	if (!first.process && is_head_of(peer, &first))
 		return 0;
+	directory = trace_directory_of(&first);
 	if (memcmp(first.magic, TRACE_MAGIC, sizeof(first.magic)) || first.version != TRACE_VERSION ||
-		first.place_size < TRACE_HEAD_SIZE || first.place_size > 2 * TRACE_CHUNK_MAX || first.directory % 8)
+		!trace_directory_is_sane(&directory))
 		return -1;
 	uint32_t end = first.places < first.places_max ? first.places : first.places_max;
 	end = end < PLACES_MAX ? end : PLACES_MAX;
 	for (uint32_t at = 0, n; at < end; at += n) {
-		n = end - at < sizeof(word) / sizeof(*word) ? end - at : sizeof(word) / sizeof(*word);
-		if (!read_whole(meta, word, n * sizeof(*word), first.directory + at * sizeof(*word)))
+		n = trace_words_together(&directory, at, end - at);
+		n = n < sizeof(word) / sizeof(*word) ? n : sizeof(word) / sizeof(*word);
+		if (!read_whole(meta, word, n * sizeof(*word), trace_word_at(&directory, at)))
 			return -1;
 		for (uint32_t i = 0; i < n; i++)
 			if (word[i] == TRACE_PLACE(TRACE_PLACE_HEAD, at + i, peer->pid) &&

@@ -202,6 +202,21 @@ static bool keep_chunk(struct trim *trim, const struct read_family_place *place)
 	return end != 0;
 }
 
+/* The chunk beside a head, if there is one. */
+static bool keep_beside(struct trim *trim, const struct read_family_place *head)
+{
+	struct trace_chunk chunk;
+	uint64_t at = head->place * trim->family->place_size + trim->family->place_size / 2;
+
+	/* What was cut off was not there. */
+	if (at + sizeof(chunk) > trim->size)
+		return true;
+	if (pread(trim->fd, &chunk, sizeof(chunk), (off_t)at) != sizeof(chunk))
+		return false;
+	return keep_chunk(trim, &(struct read_family_place){ head->place, chunk.thread, head->place,
+					TRACE_PLACE_CHUNK });
+}
+
 static bool keep_counts(struct trim *trim, const struct read_family_place *place)
 {
 	uint64_t at = place->place * trim->family->place_size, end = at + trim->family->place_size;
@@ -220,7 +235,9 @@ static bool keep_records(struct trim *trim, const struct read_family_place *plac
 
 	if (!process)
 		return false;
-	for (uint64_t pos = 0; pos < process->head.used; pos += room) {
+	keep(trim, read_process_offset(process), read_process_offset(process) + sizeof(process->head));
+	/* With the word before them: the file must not end before they begin, though there are none. */
+	for (uint64_t pos = process->head.head_size - 8; pos < process->head.used; pos += room) {
 		if (!read_process_locate(process, pos, &offset, &room))
 			return false;
 		room = room < process->head.used - pos ? room : process->head.used - pos;
@@ -233,17 +250,22 @@ static bool keep_all(struct trim *trim)
 {
 	const struct read_family *family = trim->family;
 
-	keep(trim, family->head.directory, family->head.directory + 8ull * family->end);
+	for (uint32_t at = 0, n; at < family->end; at += n) {
+		uint64_t words = trace_word_at(&family->directory, at);
+		n = trace_words_together(&family->directory, at, family->end - at);
+		keep(trim, words, words + 8ull * n);
+	}
 	for (uint32_t i = 0; i < family->places.count; i++) {
 		const struct read_family_place *place = &family->places.place[i];
 
 		if (place->what == TRACE_PLACE_CHUNK ? !keep_chunk(trim, place) :
 			place->what == TRACE_PLACE_COUNTS ? !keep_counts(trim, place) :
-			place->what == TRACE_PLACE_HEAD && !keep_records(trim, place))
+			place->what == TRACE_PLACE_HEAD && !(keep_records(trim, place) && keep_beside(trim, place)))
 			return false;
 	}
 	/* Place 0 may have no word yet. */
-	return keep_records(trim, &(struct read_family_place){ 0 }) && !trim->no_memory;
+	const struct read_family_place first = { 0 };
+	return keep_records(trim, &first) && keep_beside(trim, &first) && !trim->no_memory;
 }
 
 static int by_begin(const void *a, const void *b)

@@ -106,7 +106,7 @@ static bool is_changed(struct live_family *family)
 		return false;
 	bool changed = head.places != last->places || head.given != last->given ||
 		       head.taken_again != last->taken_again || head.handed != last->handed ||
-		       head.threads != last->threads;
+		       head.threads != last->threads || head.beside != last->beside;
 	*last = head;
 	return changed;
 }
@@ -114,7 +114,7 @@ static bool is_changed(struct live_family *family)
 static void look_at_family(struct read_live *live, struct live_family *family)
 {
 	/* A word of the directory may be written after the count of places. */
-	bool again = family->seen < family->head->places;
+	bool again = family->seen < family->head->places || family->read->beside_begins;
 
 	if (!is_changed(family) && !again)
 		return;

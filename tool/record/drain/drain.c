@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 #include "runtime/files/output.h"
 #include "tool/base/own_file.h"
@@ -52,7 +53,8 @@ struct family {
 	bool ended;	 /* none of its processes can be seen: in a namespace of their own they may still live */
 	bool known;	 /* its head was read, and what follows: */
 	struct output_place folder, meta;
-	uint64_t place_size, directory, handover;
+	uint64_t place_size;
+	struct trace_directory directory;
 	struct drain_reclaim reclaim;
 	uint32_t overflow;
 	bool pending;	 /* the last look did not come to the end of: */
@@ -220,7 +222,7 @@ static bool is_handed(const struct family *fam, int meta, uint32_t place, uint64
 	uint64_t now;
 
 	return whole_read(meta, &now, sizeof(now),
-		       fam->handover + place * sizeof(struct trace_handover) + offsetof(struct trace_handover, full)) &&
+		       trace_handover_at(&fam->directory, place) + offsetof(struct trace_handover, full)) &&
 	       now == full;
 }
 
@@ -275,16 +277,14 @@ static bool learn(struct family *fam)
 	if (open_file(&meta, fam, 0, META) || !whole_read(meta->fd, &head, sizeof(head), 0) ||
 		memcmp(head.magic, TRACE_MAGIC, sizeof(head.magic)) || head.version != TRACE_VERSION)
 		return false;
-	/* Written last, when all of the head is there. */
-	if (!head.directory || !whole_read(meta->fd, &word, sizeof(word), head.directory) || !word || !head.handover ||
-		head.handover % 8)
+	const struct trace_directory directory = trace_directory_of(&head);
+	if (!trace_directory_is_sane(&directory) || !directory.handovers || head.place_size > 2 * drain.most)
 		return false;
-	if (head.place_size & (head.place_size - 1) || head.place_size < 2 * TRACE_CHUNK_MIN ||
-		head.place_size > 2 * drain.most)
+	/* Written last, when all of the head is there. */
+	if (!whole_read(meta->fd, &word, sizeof(word), trace_word_at(&directory, 0)) || !word)
 		return false;
 	fam->place_size = head.place_size;
-	fam->directory = head.directory;
-	fam->handover = head.handover;
+	fam->directory = directory;
 	fam->reclaim.likely = head.places_likely;
 	fam->known = true;
 	return true;
@@ -335,7 +335,7 @@ static long look_at(struct family *fam, uint32_t place, uint64_t full)
 	if ((r = open_file(&meta, fam, 0, META)))
 		return r;
 	return -whole_write(meta->fd, &full, sizeof(full),
-		fam->handover + place * sizeof(struct trace_handover) + offsetof(struct trace_handover, drained));
+		trace_handover_at(&fam->directory, place) + offsetof(struct trace_handover, drained));
 }
 
 /* Looks for published chunks, of `places` places, from where it ended last. Returns their number. */
@@ -348,10 +348,11 @@ static unsigned scan(struct family *fam, uint32_t places, uint64_t now)
 
 	fam->pending = true;
 	for (fam->resume = start; fam->resume < places && fam->resume - start < ENTRIES_TURN;) {
-		uint32_t first = fam->resume, count = places - first < ENTRIES ? places - first : ENTRIES;
+		uint32_t first = fam->resume, count = trace_words_together(&fam->directory, first, places - first);
+		count = count < ENTRIES ? count : ENTRIES;
 		if (open_file(&meta, fam, 0, META))
 			return found;
-		ssize_t n = pread(meta->fd, entry, count * each, (off_t)(fam->handover + first * each));
+		ssize_t n = pread(meta->fd, entry, count * each, (off_t)trace_handover_at(&fam->directory, first));
 		uint32_t got = n > 0 ? (uint32_t)((uint64_t)n / each) : 0;
 		for (uint32_t i = 0; i < got; i++) {
 			uint64_t full = entry[2 * i];
@@ -410,7 +411,7 @@ static bool has_chunk(void *family, const struct trace_chunk *chunk)
 static void give_back(struct family *fam, const struct trace_head *head, uint64_t now)
 {
 	struct drain_reclaim_way way = { .state = &fam->reclaim, .place_size = fam->place_size,
-		.directory = fam->directory, .handover = fam->handover, .family = fam, .stops = drain.stops,
+		.directory = fam->directory, .family = fam, .stops = drain.stops,
 		.write = write_given, .reach = reach_of, .has = has_chunk };
 	struct file *meta;
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 #include "tool/base/now.h"
 #include "tool/base/proc.h"
@@ -388,12 +389,16 @@ bool drain_marks_is_alive(int meta)
 
 	if (!whole_read(meta, &head, sizeof(head), 0))
 		return false;
-	uint64_t places = head.places < PLACES ? head.places : PLACES;
-	for (uint64_t at = 0; at < places;) {
-		ssize_t n = pread(meta, word, sizeof(word), (off_t)(head.directory + at * 8));
-		if (n < 8)
+	const struct trace_directory directory = trace_directory_of(&head);
+	uint32_t places = head.places < PLACES ? head.places : PLACES, n;
+	if (!trace_directory_is_sane(&directory))
+		return false;
+	for (uint32_t at = 0; at < places; at += n) {
+		n = trace_words_together(&directory, at, places - at);
+		n = n < sizeof(word) / 8 ? n : sizeof(word) / 8;
+		if (!whole_read(meta, word, n * 8ul, trace_word_at(&directory, at)))
 			break;
-		for (size_t i = 0; i < (size_t)n / 8 && at < places; i++, at++) {
+		for (uint32_t i = 0; i < n; i++) {
 			pid_t pid = (pid_t)(uint32_t)word[i];
 			if (word[i] >> 60 == TRACE_PLACE_HEAD && pid > 0 && (!kill(pid, 0) || errno != ESRCH))
 				return true;

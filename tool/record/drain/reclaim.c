@@ -27,6 +27,7 @@
 /* A used place, of a process that was marked. */
 struct candidate {
 	uint32_t place, process, thread;
+	bool stays; /* its place is not given back */
 	union {
 		struct drain_marks_process mark; /* of the first look */
 		struct trace_chunk chunk;
@@ -59,7 +60,7 @@ static bool is_enough(const struct drain_reclaim_way *way)
 
 static bool read_word(const struct drain_reclaim_way *way, uint32_t place, uint64_t *word)
 {
-	return whole_read(way->meta, word, sizeof(*word), way->directory + 8ull * place);
+	return whole_read(way->meta, word, sizeof(*word), trace_word_at(&way->directory, place));
 }
 
 static bool put(const struct drain_reclaim_way *way, const void *from, size_t size, uint64_t at)
@@ -74,7 +75,7 @@ static uint64_t chunk_place(const struct drain_reclaim_way *way, uint32_t place)
 
 static uint64_t handover_place(const struct drain_reclaim_way *way, uint32_t place)
 {
-	return way->handover + place * sizeof(struct trace_handover);
+	return trace_handover_at(&way->directory, place);
 }
 
 /* Which words of head.free may name another place. */
@@ -102,7 +103,7 @@ static bool give_place(const struct drain_reclaim_way *way, uint32_t place)
 	while (reclaim.next < TRACE_FREE && reclaim.named[reclaim.next])
 		reclaim.next++;
 	if (reclaim.next == TRACE_FREE || !put(way, &nothing, sizeof(nothing), handover_place(way, place)) ||
-		!put(way, &word, sizeof(word), way->directory + 8ull * place) ||
+		!put(way, &word, sizeof(word), trace_word_at(&way->directory, place)) ||
 		!put(way, &place, sizeof(place), offsetof(struct trace_head, free) + reclaim.next * sizeof(place)))
 		return false;
 	reclaim.named[reclaim.next] = place;
@@ -144,7 +145,7 @@ static int by_process(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
-/* Calls `found` for the words of chunks, all around from a place on, as long as it returns true. */
+/* Calls `found` for the words of chunks and heads, all around from a place on, as long as it returns true. */
 static void each_chunk(const struct drain_reclaim_way *way, uint32_t places, uint32_t from,
 	bool (*found)(const struct drain_reclaim_way *way, uint32_t place, uint64_t word))
 {
@@ -152,19 +153,27 @@ static void each_chunk(const struct drain_reclaim_way *way, uint32_t places, uin
 	uint32_t at = from < places ? from : 0;
 
 	for (uint32_t done = 0, n; done < places; done += n) {
-		n = places - at < WORDS ? places - at : WORDS;
+		n = trace_words_together(&way->directory, at, places - at < WORDS ? places - at : WORDS);
 		n = n < places - done ? n : places - done;
-		if (stops(way) || !whole_read(way->meta, word, n * 8ul, way->directory + 8ull * at))
+		if (stops(way) || !whole_read(way->meta, word, n * 8ul, trace_word_at(&way->directory, at)))
 			return;
 		for (uint32_t i = 0; i < n; i++)
-			if (word[i] >> 60 == TRACE_PLACE_CHUNK && !found(way, at + i, word[i]))
+			if ((word[i] >> 60 == TRACE_PLACE_CHUNK || word[i] >> 60 == TRACE_PLACE_HEAD) &&
+				!found(way, at + i, word[i]))
 				return;
 		at = at + n < places ? at + n : 0;
 	}
 }
 
+static bool is_head(uint64_t word)
+{
+	return word >> 60 == TRACE_PLACE_HEAD;
+}
+
 static bool add_marked(const struct drain_reclaim_way *way, uint32_t place, uint64_t word)
 {
+	if (is_head(word))
+		return true;
 	way->state->hand = place;
 	if (reclaim.count == CANDIDATES)
 		return false;
@@ -200,7 +209,12 @@ static bool add_gone(const struct drain_reclaim_way *way, uint32_t place, uint64
 	}
 	struct candidate *c = &reclaim.candidate[reclaim.count];
 	*c = (struct candidate){ .place = place, .process = wanted.process, .thread = (uint32_t)word };
-	reclaim.count += whole_read(way->meta, &c->chunk, sizeof(c->chunk), chunk_place(way, place));
+	if (!whole_read(way->meta, &c->chunk, sizeof(c->chunk), chunk_place(way, place)))
+		return true;
+	/* Beside a head it is for the number alone, which others must not get. */
+	c->stays = is_head(word);
+	c->thread = c->stays ? c->chunk.thread : c->thread;
+	reclaim.count += !c->stays || c->chunk.copied;
 	return true;
 }
 
@@ -320,10 +334,10 @@ static bool give_stream(const struct drain_reclaim_way *way, bool numbered)
 		if (is_enough(way))
 			return false;
 		/* Its thread was about to begin a chunk. */
-		if (!c->chunk.magic && numbered)
+		if (!c->chunk.magic && numbered && !c->stays)
 			give_place(way, c->place);
 		else if (is_sane(way, c) && c->chunk.mode == TRACE_MODE_STREAM && !c->chunk.copied != numbered &&
-			 is_in_stream(way, c))
+			 is_in_stream(way, c) && !c->stays)
 			give_place(way, c->place);
 	}
 	return true;
@@ -358,7 +372,7 @@ static void give_ring(const struct drain_reclaim_way *way)
 	qsort(reclaim.candidate, reclaim.count, sizeof(*reclaim.candidate), by_clock);
 	for (unsigned i = 0; i < reclaim.count && reclaim.vacant > TRACE_FREE - UP && !is_enough(way); i++) {
 		struct candidate *c = &reclaim.candidate[i];
-		if (!is_sane(way, c) || c->chunk.mode != TRACE_MODE_RING)
+		if (!is_sane(way, c) || c->chunk.mode != TRACE_MODE_RING || c->stays)
 			continue;
 		/* Where the process was in mode stream, too, t<n> may have it. */
 		if (!(c->chunk.used && c->chunk.copied && way->has(way->family, &c->chunk)) &&

@@ -21,7 +21,8 @@
  *	  of its process: in a word that no other process writes. Killed right after that, they may count twice.
  *	- Free to being begun: of several members who see the word one exchanges it. One that is killed before it gives
  *	  the word its new value leaves a place that nobody uses.
- *	- Heads, records and counters stay: readers find a process by the place of its head, for ever.
+ *	- Heads, records and counters stay: readers find a process by the place of its head, for ever. So does the
+ *	  chunk beside a head; in mode stream it is written out, like others, if it has a number.
  *
  * When: after so many places were taken that it may be worth it, or when a member says that few are left, since only
  * members know their limits (head.short_of). Between two looks there are pauses, long compared with a look; they grow
@@ -39,6 +40,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/places.h"
 #include "format/trace.h"
 
 /* Of a family; zeros at first. */
@@ -55,7 +57,8 @@ struct drain_reclaim {
 struct drain_reclaim_way {
 	struct drain_reclaim *state;
 	int meta; /* descriptor */
-	uint64_t place_size, directory, handover;
+	uint64_t place_size;
+	struct trace_directory directory;
 	void *family;
 	bool (*stops)(void); /* asked now and then: shall it return early? NULL: no */
 	/* Writes the chunk of a place, which was published with that word, to t<n>. False: that can't be. */
