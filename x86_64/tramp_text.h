@@ -46,6 +46,10 @@
  * payload's words from the last one to the second; then its first, which makes the event whole. They are 2 bytes that
  * tell how long the text is, the text, zeros.
  *
+ * A child that a handler forks in between may find another text than its parent: it leaves the event to that. So each
+ * word of the text is loaded, then the record is looked at, which is wiped in a child: only words that both have loaded
+ * are stored by either. Where a handler made events, the cursor has moved, too: then C records this one once more.
+ *
  * r10 = struct tramp_values, rcx = record, r11 = stack. Goes to \done, without a carry; or, with the stack as before,
  * to \slow: C records the event, also where the text is long, or is not where it may be read. Clobbers rax, rcx, rdx,
  * r10, r11.
@@ -108,6 +112,8 @@
 	shl	%cl, %rdx
 	shr	%cl, %rdx
 	xor	%ecx, %ecx
+	cmp	%rdi, STATE_CURSOR(%r11)	/* after the text, before the store */
+	jne	8f
 	cmpxchg	%rdx, (%rdi,%r9,8)
 	jne	7f
 14:	dec	%r9d
@@ -118,6 +124,8 @@
 	shl	%cl, %rdx
 	shr	%cl, %rdx
 	or	%r8, %rdx
+	cmp	%rdi, STATE_CURSOR(%r11)	/* as above */
+	jne	8f
 	cmpxchg	%rdx, 8(%rdi)
 	jne	9f
 16:	lea	9(%r8), %r8d

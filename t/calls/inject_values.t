@@ -106,6 +106,12 @@ text
 all 'text, one call' '' '' call -c values.conf
 every jump 'text, one call' '' '' call -c values.conf
 every fork 'text, one call' '' '' call -c values.conf
+sed 's/a text of 21 letters\./(&|b*)/' expected >either && mv either expected
+CHANGES=1
+export CHANGES
+every fork 'text, one call, which the child finds changed' '' '' call -c values.conf
+unset CHANGES
+text
 all 'text, an entry alone' '' what=__ubsan_point point -c values.conf
 all 'text, a chunk that is full' "-b recorder_try_slowly $few" '' fill -c values.conf
 unset TEXT
