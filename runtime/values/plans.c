@@ -231,12 +231,11 @@ _Static_assert(sizeof(struct values_segment) == 16, "as above");
 /* Does the code put a text at an address in a register, and nothing more? Then that is where trampolines find it. */
 static uint8_t text_place(const uint8_t *code)
 {
+	/* Other code may be shorter, and the plan end with it. */
+	if (code[0] != VALUES_REGISTER || code[2] != VALUES_PUT_TEXT)
+		return 0;
 	const uint32_t most = code[3] | (uint32_t)code[4] << 8;
-
-	return code[0] == VALUES_REGISTER && code[2] == VALUES_PUT_TEXT && most >= TRAMP_TEXT_MOST &&
-			       code[5] == VALUES_END
-		       ? quick_place(code[1])
-		       : 0;
+	return most >= TRAMP_TEXT_MOST && code[5] == VALUES_END ? quick_place(code[1]) : 0;
 }
 
 /* f has its numbers. */

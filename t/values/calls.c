@@ -342,6 +342,28 @@ static void test_texts(void)
 	is_int(cut, 3L * (LENGTHS - TRAMP_TEXT_MOST), "and of those that are cut that is told");
 }
 
+/* A plan that ends with its code, which is short, and behind which there is no memory. */
+static int plan_at_the_end(void *unused)
+{
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct process_held held;
+
+	(void)unused;
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE))
+		return 1;
+	start(0);
+	begin_plan(1);
+	made.head.function[0].entry = PART(1, VALUES_PUT_NAME);
+	made.head.size = PAGE;
+	made.bytes[made.head.function[0].entry.code = PAGE - 2] = VALUES_PUT_NAME;
+	memcpy(pages, made.bytes, PAGE);
+	process_lock(&held);
+	if (values_take(&sets, pages, PAGE, false))
+		return 2;
+	process_unlock(&held);
+	return CALL(long (*)(int, long), traced(0, TRAMP_INTERCEPT, add))(1, 2) != 3;
+}
+
 /* Results that look like words to which nothing was written, in chunks of which the first holds zeros. */
 static int like_tokens(void *unused)
 {
@@ -566,6 +588,8 @@ int main(void)
 	test_left_out(1);
 	test_too_short();
 	test_texts();
+	is_int(core_child(plan_at_the_end, NULL, 60), 0, "nothing behind a plan's end is looked at");
+	core_empty();
 	test_like_tokens();
 	test_interrupted();
 	test_coarse();
