@@ -17,6 +17,10 @@
 #define TRACE_VALUED_IS_LATE(id)	(((id) & 0xff) >= TRACE_VALUED_LATE(1))
 #define TRACE_VALUED_WORDS(id)		(TRACE_VALUED_IS_LATE(id) ? ((id) & 0xf) + 1 : (id) & 0xff)
 
+/* What stands in its place, as in that of a reservation, when the event is none after all. */
+#define TRACE_GIVEN_UP_OF(event) \
+	TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, TRACE_PAYLOAD_OF(event)), event)
+
 #define TRACE_IS_LATE(event) (TRACE_TYPE_OF(event) == TRACE_VALUED && TRACE_VALUED_IS_LATE(TRACE_ID_OF(event)))
 
 #endif

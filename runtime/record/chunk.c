@@ -86,25 +86,21 @@ int chunk_pass_taken(struct thread *thread)
 /* ---- ending a chunk ---- */
 
 /*
- * Words that were passed over: interrupted code must not store there any more. And custom events whose first word of
- * data, which is written last, is not there yet, and events with values that are only reserved, or whose late payload
- * is not there: they are written again, elsewhere.
+ * Words that were passed over: interrupted code must not store there any more. And events of several words that are not
+ * whole: they are written again, elsewhere.
  */
 static void close_holes(uint64_t token, uint64_t from, uint64_t end)
 {
 	for (uint64_t at = from, word; at < end; at += event_size(word)) {
 		word = chunk_store(at, token, CHUNK_CLOSED);
 		if (TRACE_IS_LATE(word) && at + 8 < end && chunk_store(at + 8, token, CHUNK_CLOSED) == token)
-			*(uint64_t *)(uintptr_t)at =
-				TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, TRACE_PAYLOAD_OF(word)),
-					word);
+			*(uint64_t *)(uintptr_t)at = TRACE_GIVEN_UP_OF(word);
 		if (TRACE_TYPE_OF(word) != TRACE_CONTROL)
 			continue;
 		if (TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_CUSTOM && at + 8 < end)
 			chunk_store(at + 8, token, CHUNK_CLOSED);
 		else if (TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_RESERVED)
-			cpu_swap_one((void *)(uintptr_t)at, word,
-				word ^ (uint64_t)(TRACE_RESERVED ^ TRACE_GIVEN_UP) << 32);
+			cpu_swap_one((void *)(uintptr_t)at, word, TRACE_GIVEN_UP_OF(word));
 	}
 }
 

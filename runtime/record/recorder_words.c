@@ -228,11 +228,7 @@ static bool change(struct thread *thread, const struct recorder_place *place, ui
 
 bool recorder_give_up(struct thread *thread, const struct recorder_place *place)
 {
-	uint32_t words = TRACE_PAYLOAD_OF(place->event);
-
-	return change(thread, place,
-		words ? TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_GIVEN_UP, words), place->event)
-		      : CHUNK_CLOSED);
+	return change(thread, place, TRACE_PAYLOAD_OF(place->event) ? TRACE_GIVEN_UP_OF(place->event) : CHUNK_CLOSED);
 }
 
 /* Is it the thread's last event? */
