@@ -222,8 +222,9 @@
  * Records an event with values, whose struct tramp_quick lies at \part(%r10): the reservation, its payload, then the
  * event in its place. Each word is stored only where the chunk's token is still, or the reservation: so nothing is
  * stored to a place that was filled anew, and a handler in between passes over all of it, since the cursor moves last.
- * Where one has ended the chunk, the reservation is none any more (chunk.c), and C records the event. Where one has
- * forked, parent and child store the same words: the later one finds them there.
+ * Where one has made events, or forked, C records the event; where it came last of all, too, if it ended the chunk:
+ * then the reservation is none any more (chunk.c). If it forked then, parent and child store the same words: the later
+ * one finds them there.
  *
  * rcx = record, r11 = stack, edx:eax = clock. Goes to \slow, with the stack as before. Clobbers rax, rcx, rdx, r10.
  *
@@ -254,6 +255,9 @@
 	mov	(%rsp,%rcx), %ecx
 	shl	$32, %rdx
 	or	%rcx, %rdx
+	SELF_AGAIN
+	cmp	%rdi, STATE_CURSOR(%rcx)	/* as of STORE_LATE */
+	jne	8f
 	mov	%r10, %rax
 	cmpxchg	%rdx, (%rdi,%r9,8)
 	jne	4f
@@ -296,7 +300,9 @@
  * Records an event with values whose payload, one word, is pushed, and taken from the stack here: r10 = the event's
  * first word, with TRACE_VALUED_LATE, edx = clock >> 31, rcx = record, r11 = the stack that it is on. The first word is
  * stored, then the payload, which makes the event whole. A handler in between passes over both, since the cursor moves
- * last. Where one has ended the chunk, it has closed the payload's word (chunk.c): then nothing is stored there.
+ * last: if it has, the event is recorded once more. For the handler may have filled the chunk's place anew, and where
+ * the token was 0, as it is in memory that was never used, that may be a payload there now. A handler that comes last
+ * of all and ends the chunk has closed the payload's word (chunk.c): then nothing is stored there.
  *
  * Goes to \done, without a carry; or, as STORE does, to \again: nothing was stored, or only what was given up; also if
  * the payload looks like a word without an event. Clobbers rax, rdx, r10.
@@ -309,7 +315,10 @@
 	cmpxchg	%r10, -8(%rdx)			/* no lock: as of STORE */
 	jne	3f
 2:	RESTORE	%r10
-	cmpxchg	%r10, (%rdx)
+	lea	-8(%rdx), %rdx
+	cmp	%rdx, STATE_CURSOR(%rcx)
+	jne	\again
+	cmpxchg	%r10, 8(%rdx)
 	jne	4f
 5:	addq	$16, STATE_CURSOR(%rcx)		/* relative, as of STORE */
 	jmp	\done
@@ -317,8 +326,7 @@
 4:	cmp	%r10, %rax
 	jne	\again
 	SELF_AGAIN
-	lea	-8(%rdx), %rax
-	cmp	%rax, STATE_CURSOR(%rcx)
+	cmp	%rdx, STATE_CURSOR(%rcx)
 	je	5b
 	jmp	\again
 	.cfi_adjust_cfa_offset 8

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u \
+check_PROGRAMS += t/values/amid.u t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u \
 	t/values/plan_calls.u t/values/plan_names.u t/values/prototype.u t/values/rules.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
@@ -46,6 +46,9 @@ t_values_prototype_u_LDADD = tool/read/libread.la audit/match/libmatch.la
 
 t_values_rules_u_SOURCES = t/values/rules.c t/lib/rules_said.h
 t_values_rules_u_LDADD = audit/rules/librules.la
+
+t_values_amid_u_SOURCES = t/values/amid.c
+t_values_amid_u_LDADD = t/lib/libcore.la
 
 t_values_calls_u_SOURCES = t/values/calls.c
 t_values_calls_u_LDADD = t/lib/libcore.la
