@@ -68,6 +68,6 @@ is "$(damaged 40 '\0\0')" 'outer 200 offset 65536: the chunk'"'"'s used size is 
 is "$(damaged 104 '\24\0')" 'outer 200 inner 1 offset 65536: the chunk has too few words' 'codes that end too early'
 is "$(damaged 148 '\0\370')" 'outer 200 inner 1 offset 65536: the chunk has too few words' \
 	'a code that there is not'
-is "$(damaged 4 '\4')" 'outer 200 offset 65536: the chunk has another version than this xaudit reads' \
+is "$(damaged 4 '\77')" 'outer 200 offset 65536: the chunk has another version than this xaudit reads' \
 	'a version that there is not'
 done_testing
