@@ -419,12 +419,13 @@ uint64_t read_live_behind(struct read_live *live)
 /* Events of a record that were told, as far as they are in t<n>. */
 static void give_back(const struct read_live *live, const struct live_process *process, struct read_source *source)
 {
-	uint64_t taken = read_source_taken(source);
+	const struct trace_chunk *now = &source->chunk.head;
 	char name[READ_FAMILY_NAME_SIZE], *path;
+	uint64_t begin, end;
 
-	if (taken < source->given + GIVEN)
+	if (!source->begun || now->seq < source->given + GIVEN / now->size)
 		return;
-	source->given = taken;
+	source->given = now->seq;
 	read_family_file_name(name, 't', source->number, process->read->place);
 	if (asprintf(&path, "%s/%s/%s", live->path, process->read->family->name, name) < 0)
 		return;
@@ -432,9 +433,12 @@ static void give_back(const struct read_live *live, const struct live_process *p
 	free(path);
 	if (fd < 0)
 		return;
-	/* Where that can't be done, the file keeps them. */
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)taken))
-		source->given = UINT64_MAX - GIVEN;
+	while (read_source_taken(source, &begin, &end))
+		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin))) {
+			/* Where that can't be done, the file keeps them. */
+			source->given = UINT64_MAX - GIVEN;
+			break;
+		}
 	close(fd);
 }
 
