@@ -52,6 +52,33 @@ static int nested(void)
 	return strlen(words[0]) != 1;
 }
 
+static int compare_late(const void *a, const void *b)
+{
+	int is = strcmp(a, *(const char *const *)b);
+
+	usleep(200000);
+	return is;
+}
+
+/* Looks for a word that is not there, which takes a while, within a call, and then calls others. */
+static int compare_last(const void *a, const void *b)
+{
+	const char *word = "b";
+	const void *volatile found = bsearch("a", &word, 1, sizeof(word), compare_late);
+
+	(void)a;
+	(void)b;
+	return atoi("1") + (found != NULL);
+}
+
+static int missing(void)
+{
+	const char *words[] = { "c", "d" };
+
+	qsort(words, 2, sizeof(*words), compare_last);
+	return atoi("3");
+}
+
 static void *thread(void *text)
 {
 	return (void *)(strlen(text) + atoi("7"));
@@ -160,5 +187,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "turns"))
 		return turns();
+	if (!strcmp(what, "missing"))
+		return missing();
 	return 99;
 }

@@ -73,6 +73,14 @@ is "$(echo "$calls" | named)" 'qsort(A, 2, 8, A <unfinished ...>
 <... qsort resumed>)
 strlen("a") = 1
 +++ exited with 0 +++' '-n: it has a line where the other one begins, and is indented'
+trace -n -e qsort,bsearch,strcmp,atoi --context='bsearch:if=ret != 0' ./calls missing
+is "$(echo "$calls" | named)" 'qsort(A, 2, 8, A <unfinished ...>
+  bsearch("a", A, 1, 8, A <unfinished ...>
+    strcmp("a", "b") = -1
+  atoi("1") = 1
+<... qsort resumed>)
+atoi("3") = 3
++++ exited with 3 +++' 'what comes behind a call that is left out in the end is not in it' || diag "$err"
 
 mkdir files
 for i in 0 1 2 3 4 5; do echo "file $i" >"files/file$i"; done

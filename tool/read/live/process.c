@@ -9,6 +9,8 @@
 #include "tool/read/damage/memory.h"
 #include "tool/read/process_load.h"
 
+#define OPEN 32 /* of the calls that are open, so many of the innermost ones are asked for whether they still are */
+
 /* ---- times ---- */
 
 /* The line through two moments goes on before and behind them. */
@@ -281,6 +283,33 @@ static void part_stack(struct live_process *process, struct live_record *record)
 	record->on = now;
 }
 
+/*
+ * Open calls that were left out since they were read leave no end: what comes behind them is not called in them. If one
+ * was, then before the words that were read last were written: so it is enough to look once for each block of them.
+ */
+static void forget_left_out(struct live_process *process, struct live_record *record)
+{
+	struct read_calls *calls = &record->on->calls;
+	struct read_call *to = calls->top - calls->frame > OPEN ? calls->top - OPEN : calls->frame;
+	bool gone = false;
+
+	for (const struct read_call *from = to + 1; from <= calls->top; from++) {
+		struct live_call *call = from->user;
+		if (call && is_left_out(process, call)) {
+			to->child += from->child;
+			free_call(process, call);
+			gone = true;
+			continue;
+		}
+		to++;
+		if (to != from)
+			*to = *from;
+	}
+	calls->top = to;
+	if (gone)
+		relink(record->on);
+}
+
 /* ---- events ---- */
 
 static void change_thread(struct live_process *process, struct live_record *record, uint32_t tid)
@@ -311,6 +340,10 @@ void live_process_take(struct live_process *process, struct live_record *record)
 
 	process->at = record;
 	process->ns = live_ns(process->live, live_ticks(process->live, process, event->ticks));
+	if (record->blocks != record->source.blocks) {
+		record->blocks = record->source.blocks;
+		forget_left_out(process, record);
+	}
 	process->values = (struct xaudit_read_values){ event->layout, event->bytes, event->size, event->flawed };
 	switch (event->what) {
 	case READ_SOURCE_CALL:

@@ -27,6 +27,7 @@ struct live_record {
 	struct read_source source;
 	struct read_stack_calls *on; /* the stack that its events are on */
 	uint32_t tid;
+	uint64_t blocks; /* those of the source for which open calls were looked at */
 	/* Of live.c, while the source has a head: its time in the reader's ticks. */
 	struct live_process *process;
 	uint64_t time;

@@ -327,6 +327,7 @@ static bool next_block(struct read_source *s)
 	d->rest = UINT64_MAX; /* they may come */
 	d->values.last = SIZE_MAX;
 	d->have = good;
+	s->blocks++;
 	if (good > left)
 		return true;
 	s->done = over;

@@ -73,6 +73,7 @@ struct read_source {
 	bool ended;		 /* of live.c: nobody writes any more */
 	unsigned idle, missed; /* looks at it that found nothing; looks for the next one, or for this, that did not */
 	uint64_t *words;	 /* the block: the decoder has it */
+	uint64_t blocks;	 /* that were read up to now */
 	struct read_decoder decoder;
 	unsigned due; /* bits 1 << what: to be told before the block */
 	uint64_t lost, gone;
