@@ -71,12 +71,11 @@ static bool block_has_sum(const struct index *index, size_t block)
 	return index_sum(bytes + at, left < INDEX_BLOCK ? left : INDEX_BLOCK) == sums[block];
 }
 
-const void *index_bytes(const struct index *index, size_t at, size_t size)
+/* index_bytes() where it is not known that the bytes are good. */
+static __attribute__((noinline)) const void *look_at_bytes(const struct index *index, size_t at, size_t size)
 {
 	size_t first = index->head->blocks;
 
-	if (!index->seen)
-		return (const uint8_t *)index->head + at;
 	for (size_t block = (at - first) / INDEX_BLOCK; first + block * INDEX_BLOCK < at + size; block++) {
 		uint64_t bit = (uint64_t)1 << block % 64;
 		/* relaxed: the bytes that a bit speaks of never change (index.h) */
@@ -90,6 +89,18 @@ const void *index_bytes(const struct index *index, size_t at, size_t size)
 		__atomic_fetch_or(word_of(index, block), bit, __ATOMIC_RELAXED);
 	}
 	return (const uint8_t *)index->head + at;
+}
+
+/* This is asked several times for each site: mostly of one block, which was looked at before. */
+const void *index_bytes(const struct index *index, size_t at, size_t size)
+{
+	size_t first = index->head->blocks, block = (at - first) / INDEX_BLOCK;
+
+	/* relaxed: as in look_at_bytes() */
+	if (!index->seen || (at + size <= first + (block + 1) * INDEX_BLOCK &&
+				    __atomic_load_n(word_of(index, block), __ATOMIC_RELAXED) >> block % 64 & 1))
+		return (const uint8_t *)index->head + at;
+	return look_at_bytes(index, at, size);
 }
 
 int index_attach(struct index *index, const void *bytes, size_t size, uint64_t *seen)
