@@ -179,7 +179,7 @@ static bool is_busy(int record)
 static int refuse_busy(const char *path)
 {
 	record_error("another xaudit record writes into %s; wait for its end, or name another folder with %s",
-		path, record_folder_option);
+		path, record_names.folder);
 	return -1;
 }
 
@@ -197,7 +197,7 @@ static int refuse(const char *path, bool old, const char *what)
 		record_error("%s is in the way of the trace that was there before: it %s; move it away", path,
 			what);
 	else
-		record_error("%s exists and %s; name another one with %s", path, what, record_folder_option);
+		record_error("%s exists and %s; name another one with %s", path, what, record_names.folder);
 	return -1;
 }
 
@@ -305,7 +305,7 @@ static int keep_older(struct record_folder *folder, bool has_old)
 	}
 	if (error) {
 		record_error("the trace %s can't be kept as %s.old: %s; name another folder with %s",
-			folder->path, folder->path, strerror(error), record_folder_option);
+			folder->path, folder->path, strerror(error), record_names.folder);
 		restore_names(folder);
 	}
 	free(old);
@@ -319,7 +319,7 @@ static int cannot_make(const struct record_folder *folder, long error)
 {
 	record_error("the folder %s can't be made: %s; name another one with %s", folder->path,
 		error == OUTPUT_FOREIGN ? "another user put one in its place" : strerror((int)-error),
-		record_folder_option);
+		record_names.folder);
 	return -1;
 }
 

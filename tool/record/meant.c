@@ -159,14 +159,15 @@ static bool put(FILE *to, char letter, const struct record_words *patterns, char
 	bool any = false;
 
 	for (size_t i = 0; i < patterns->count; i++)
-		fprintf(to, "%s-%c '%s'", i ? ", " : "", letter, patterns->word[i]);
+		fprintf(to, "%s-%c '%s'", i ? ", " : "", record_letter(patterns, i, letter), patterns->word[i]);
 	fprintf(to, " name%s none of its %s", patterns->count == 1 ? "s" : "",
 		letter == 'l' ? "libraries" : "functions");
 	for (size_t i = 0; i < patterns->count; i++) {
 		char *word = aside(meant_by, patterns->word[i]);
 
 		if (word)
-			fprintf(to, "%s -%c '%s'", any ? "," : "; did you mean", letter, word);
+			fprintf(to, "%s -%c '%s'", any ? "," : "; did you mean", record_letter(patterns, i, letter),
+				word);
 		any |= word != NULL;
 		free(word);
 	}
@@ -193,8 +194,7 @@ void record_meant_libraries(FILE *to, const struct record_words *patterns)
 		fprintf(to, " and %u more: `xaudit info` lists them", more);
 }
 
-void record_meant_functions(FILE *to, const struct record_words *patterns, const char *help)
+bool record_meant_functions(FILE *to, const struct record_words *patterns)
 {
-	if (!put(to, 'F', patterns, function_meant))
-		fputs(help, to);
+	return put(to, 'F', patterns, function_meant);
 }

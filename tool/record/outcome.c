@@ -230,8 +230,11 @@ static void put_count(FILE *to, uint64_t count, const char *what, const char *ph
 	fprintf(to, ", %" PRIu64 " %s%s: %s", count, what, count == 1 ? "" : "s", phrase);
 }
 
-#define DO_THEY_LEAVE_ANY "; do -l, -F and -N leave anything? `xaudit info` lists what was loaded"
+#define DO_THEY_LEAVE_ANY "; do -l, -F and %s leave anything? `xaudit info` lists what was loaded"
 #define IN_A_FILE ": `xaudit list FILE PATTERN` shows those that match in a file"
+#define TRY_PLT "; try %s plt (calls into libraries from outside)"
+#define CALLS_ARE " (calls that an object makes)"
+#define ENTRY_TRACES "%s entry traces them whoever calls them"
 #define IS_IT_A_NAME "; is it the name of a function? `xaudit list FILE PATTERN` shows those that match; "
 
 /* What to try, where the rules ask for entry: that traces nearly all functions, so names are what is wrong. */
@@ -245,7 +248,7 @@ static void put_advice_on_names(FILE *to, const struct found *found)
 			refused += functions[i];
 	/* What a resolver chooses has another name, which nobody types; the bindings of callers have the one given. */
 	if (functions[TRACE_REASON_INDEX_RESOLVER])
-		fputs("; -k plt traces, by the same name, what an IFUNC resolver chooses", to);
+		fprintf(to, "; %s plt traces, by the same name, what an IFUNC resolver chooses", record_names.kinds);
 	else if (refused)
 		fputs("; `xaudit list FILE FUNCTION` shows why, and its code", to);
 	else if (functions[TRACE_REASON_NOT_SELECTED])
@@ -298,19 +301,29 @@ static void put_reasons(FILE *to, const struct found *found, const struct rules 
 	else if (found->kinds & kinds_with(KIND_BY_INDEX))
 		put_advice_on_names(to, found);
 	else if (leaves_out(found, rules, true))
-		fputs(IS_IT_A_NAME "-k entry traces them whoever calls them", to);
+		fprintf(to, IS_IT_A_NAME ENTRY_TRACES, record_names.kinds);
 	else if (leaves_out(found, rules, false))
-		fputs(DO_THEY_LEAVE_ANY, to);
+		fprintf(to, DO_THEY_LEAVE_ANY, record_names.exclude);
 	else if (!(found->kinds & 1u << TRACE_KIND_PLT) && !(found->kinds & 1u << TRACE_KIND_CALLS))
-		fputs("; try -k plt (calls into libraries from outside) or -k calls (calls that an object "
-		      "makes)",
-			to);
+		fprintf(to, TRY_PLT " or %s calls" CALLS_ARE, record_names.kinds, record_names.kinds);
 	else if (!(found->kinds & 1u << TRACE_KIND_PLT))
-		fputs("; try -k plt (calls into libraries from outside)", to);
+		fprintf(to, TRY_PLT, record_names.kinds);
 	else if (!(found->kinds & 1u << TRACE_KIND_CALLS))
-		fputs("; try -k calls (calls that an object makes)", to);
+		fprintf(to, "; try %s calls" CALLS_ARE, record_names.kinds);
 	else
-		fputs(DO_THEY_LEAVE_ANY, to);
+		fprintf(to, DO_THEY_LEAVE_ANY, record_names.exclude);
+}
+
+/* Patterns that name no function. */
+static void put_functions(FILE *to, const struct found *found, const struct record_words *patterns)
+{
+	if (record_meant_functions(to, patterns))
+		return;
+	fputs(IN_A_FILE, to);
+	if (found->kinds & kinds_with(KIND_BY_INDEX))
+		fputs("; one of C++ in no namespace is ::NAME", to);
+	else
+		fprintf(to, "; " ENTRY_TRACES, record_names.kinds);
 }
 
 /* One line: what happened, why, and what to try. */
@@ -331,10 +344,7 @@ static void say_empty(
 	if (!found->chosen && options->libraries.count)
 		record_meant_libraries(to, &options->libraries);
 	else if (options->functions.count && name_no_function(found))
-		record_meant_functions(to, &options->functions,
-			found->kinds & kinds_with(KIND_BY_INDEX)
-				? IN_A_FILE "; one of C++ in no namespace is ::NAME"
-				: IN_A_FILE "; -k entry traces them whoever calls them");
+		put_functions(to, found, &options->functions);
 	else
 		put_reasons(to, found, rules);
 	if (fclose(to) == 0 && text)
@@ -381,8 +391,9 @@ void record_outcome(const struct record_folder *folder, const struct record_opti
 	else if (found.empty && found.empty == found.processes && !off)
 		say_empty(&found, options, rules);
 	else if (rules->below && found.processes && !found.alive && !found.recorded)
-		record_error("nothing was recorded: no function that -C names was called where it is traced; "
-				     "it must be among those that -l, -F and -k choose");
+		record_error("nothing was recorded: no function that %s names was called where it is traced; "
+				     "it must be among those that -l, -F and %s choose",
+			record_names.below, record_names.kinds);
 	else if (!found.processes && !entries && !folder->robbed && is_changed(folder))
 		record_error("what was recorded in %s was removed while the command ran, so there is no trace",
 			folder->path);

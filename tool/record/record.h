@@ -18,7 +18,14 @@
 struct record_words {
 	const char **word;
 	size_t count;
+	size_t selected; /* so many of the last ones were given by -e of `xaudit trace` */
 };
+
+/* The option by which the i-th word was given, if it is `letter` for others. */
+static inline char record_letter(const struct record_words *words, size_t i, char letter)
+{
+	return i + words->selected >= words->count ? 'e' : letter;
+}
 
 /* Who follows what is recorded while the command runs: `xaudit trace`. All is called by the main thread. */
 struct record_follower {

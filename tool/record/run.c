@@ -20,7 +20,7 @@
 #include "tool/record/signals.h"
 
 const char *record_speaker = "record";
-const char *record_folder_option = "-o";
+struct record_names record_names = { .folder = "-o", .kinds = "-k", .below = "-C", .exclude = "-N" };
 
 /* Is there a file at path that execve() would execute? 0 or an errno. */
 static int executable(const char *path)

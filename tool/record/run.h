@@ -14,8 +14,10 @@ enum record_status {
 
 /* The subcommand that messages name: `xaudit check` runs commands with these functions too. */
 extern const char *record_speaker;
-/* Its option that names the trace's folder. */
-extern const char *record_folder_option;
+/* How its options are written that messages name, in front of what they are given. */
+extern struct record_names {
+	const char *folder, *kinds, *below, *exclude;
+} record_names;
 #define record_error(...) tool_error(record_speaker, __VA_ARGS__)
 
 /* What follows the command. Each pointer may be NULL. */

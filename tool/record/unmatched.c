@@ -40,7 +40,9 @@ static void add(char letter, const struct record_words *words)
 		struct pattern *pattern = &named.pattern[named.count++];
 		char *text = memory_text(words->word[i], strlen(words->word[i])), *at = strchr(text, '@');
 
-		*pattern = (struct pattern){ .letter = letter, .text = text, .word = words->word[i] };
+		*pattern = (struct pattern){
+			.letter = record_letter(words, i, letter), .text = text, .word = words->word[i]
+		};
 		pattern->is.function = text;
 		pattern->is.library = letter == 'l' ? text : at ? at + 1 : NULL;
 		if (letter != 'l' && at)
@@ -123,8 +125,10 @@ static void say(const char *letters, const char *what, const char *help)
 		return;
 	for (size_t i = 0, told = 0; i < named.count; i++) {
 		const struct pattern *pattern = &named.pattern[i];
+		const char option[] = { '-', pattern->letter, '\0' };
 		if (!pattern->named && strchr(letters, pattern->letter))
-			fprintf(to, "%s-%c '%s'", told++ ? ", " : "", pattern->letter, pattern->word);
+			fprintf(to, "%s%s '%s'", told++ ? ", " : "",
+				pattern->letter == 'C' ? record_names.below : option, pattern->word);
 	}
 	if (fclose(to) == 0 && text && *text)
 		record_error("%s is named by %s; %s", what, text, help);
@@ -135,7 +139,8 @@ void record_unmatched_say(bool quiet)
 {
 	if (!quiet && named.open && named.all && named.looked) {
 		say("l", "no library that was loaded", "`xaudit info` lists them");
-		say("FC", "no function that was traced", "`xaudit list FILE PATTERN` shows those that match in a file");
+		say("FeC", "no function that was traced",
+			"`xaudit list FILE PATTERN` shows those that match in a file");
 	}
 	for (size_t i = 0; i < named.count; i++)
 		free(named.pattern[i].text);

@@ -109,6 +109,7 @@ void select_put(struct select_words *select, struct record_options *options)
 {
 	for (size_t i = 0; i < select->functions.count; i++) {
 		add(&options->functions, select->functions.word[i]);
+		options->functions.selected++;
 		add_others(select, &options->also, select->functions.word[i]);
 	}
 	for (size_t i = 0; i < select->exclude.count; i++) {

@@ -334,7 +334,9 @@ int trace_main(int argc, char **argv)
 	struct options_row *rows = make_rows();
 
 	record_speaker = "trace";
-	record_folder_option = "--keep";
+	record_names = (struct record_names){
+		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace"
+	};
 	syntax.rows = rows;
 	int first = options_take(&syntax, &options, argc, argv), status = first ? RECORD_FAILED : 0;
 	if (first > 0)
