@@ -2,7 +2,7 @@
 #
 # Values of calls.
 check_PROGRAMS += t/values/amid.u t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u \
-	t/values/plan_calls.u t/values/plan_names.u t/values/prototype.u t/values/rules.u
+	t/values/plan_calls.u t/values/plan_fuzz.u t/values/plan_names.u t/values/prototype.u t/values/rules.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
 	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/strace.t
@@ -33,6 +33,9 @@ t_values_ltrace_u_LDADD = tool/read/libread.la audit/match/libmatch.la
 
 t_values_plan_calls_u_SOURCES = t/values/plan_calls.c
 t_values_plan_calls_u_LDADD = runtime/libruntime.la runtime/libbase.la
+
+t_values_plan_fuzz_u_SOURCES = t/values/plan_fuzz.c t/fuzz/rounds.c t/fuzz/rounds.h
+t_values_plan_fuzz_u_LDADD = t/lib/libcore.la
 
 t_values_plan_names_u_SOURCES = t/values/plan_names.c
 t_values_plan_names_u_LDADD = t/lib/libcore.la
