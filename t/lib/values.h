@@ -15,11 +15,11 @@
 #include "t/lib/core.h"
 
 struct made_plan {
+	uint32_t used;
 	union {
 		struct plan_head head;
 		uint8_t bytes[8192];
 	};
-	uint32_t used;
 };
 
 static struct made_plan made;
