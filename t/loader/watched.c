@@ -26,14 +26,13 @@ static const struct {
 
 int main(void)
 {
-	char names[256], other[64], what[64];
+	char names[256], other[64];
 	int found = 0;
 
 	for (size_t i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
 		snprintf(names, sizeof(names), "%s", watched[i].names);
 		for (char *save, *name = strtok_r(names, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
-			snprintf(what, sizeof(what), "%s is watched", name);
-			is_int(nointercept_watch(name), watched[i].what, what);
+			is_int(nointercept_watch(name), watched[i].what, "%s is watched", name);
 			found += nointercept_watch(name) == watched[i].what;
 			/* One letter less, more, and another one. */
 			snprintf(other, sizeof(other), "%.*s", (int)strlen(name) - 1, name);
