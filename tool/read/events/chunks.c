@@ -12,8 +12,6 @@
 #include "tool/read/events/dense.h"
 #include "tool/read/family.h"
 
-#define NEAR 8 /* chunks before and behind the likely place of one in t<n> */
-
 static const struct trace_chunk nothing;
 
 /* ---- files ---- */
@@ -386,56 +384,24 @@ static void find_in_places(const struct read_chunks *chunks, uint64_t seq, struc
 			*best = chunk_at(chunks, 'm', &head, chunk_in(chunks, &place[n]));
 }
 
-static bool is_copy(const struct read_chunks *chunks, uint64_t number, uint64_t seq, struct read_chunk *best)
-{
-	uint64_t at = number * room_of_chunk(chunks);
-	struct trace_chunk head;
-
-	if (!read_head(chunks, 't', at, &head) || head.seq != seq)
-		return false;
-	*best = chunk_at(chunks, 't', &head, at);
-	return true;
-}
-
 /*
- * Looks where the chunk is likely to lie in t<n>, of so many: as far from the place of its number as the last one that
- * was found. Chunks of mode ring have no places there, and neighbours may have changed theirs.
+ * Looks in t<n>, from its end on. Of a killed thread that may have newer ones than meta, too. Behind a
+ * chunk there may be older ones, as many as the thread had places; in a snapshot, whose meta has none, any number.
  */
-static bool find_near(const struct read_chunks *chunks, uint64_t seq, uint64_t copies, struct read_chunk *best)
-{
-	uint64_t likely = seq - chunks->without;
-
-	for (uint64_t away = 0; away <= NEAR; away++)
-		if ((likely + away < copies && is_copy(chunks, likely + away, seq, best)) ||
-			(likely - away < copies && is_copy(chunks, likely - away, seq, best)))
-			return true;
-	return false;
-}
-
-/* How many chunks of lower numbers may lie behind one in t<n>: as many as the thread had places. */
-static uint64_t most_behind(const struct read_chunks *chunks)
-{
-	uint32_t places;
-
-	places_of(chunks, &places);
-	return places + 64;
-}
-
-/*
- * Looks in t<n>, from its end on. Of a killed thread that may have newer ones than meta, too. In a snapshot, whose meta
- * has none, any number of older ones may lie behind a chunk.
- */
-static void find_in_copies(struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
+static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
 	uint64_t size = room_of_chunk(chunks), at = chunks->file ? read_file_size(chunks->file) : 0, older = 0;
 	struct trace_chunk head;
+	uint32_t places;
 
-	/* To one that lies far before the end that is the shortest way. */
-	if (seq != READ_CHUNKS_NEWEST && !best->file && at && find_near(chunks, seq, at / size, best)) {
-		chunks->without = seq - best->begin / size;
+	/* Most are where their number says: to one that lies far before the end that is the shortest way. */
+	if (seq != READ_CHUNKS_NEWEST && !best->file && seq < at / size &&
+		read_head(chunks, 't', seq * size, &head) && head.seq == seq) {
+		*best = chunk_at(chunks, 't', &head, seq * size);
 		return;
 	}
-	const uint64_t most = chunks->grows || seq != READ_CHUNKS_NEWEST ? most_behind(chunks) : UINT64_MAX;
+	places_of(chunks, &places);
+	const uint64_t most = chunks->grows || seq != READ_CHUNKS_NEWEST ? places + 64 : UINT64_MAX;
 	while (at && older <= most && (!best->file || seq == READ_CHUNKS_NEWEST)) {
 		at = read_file_step_back(chunks->file, at, size);
 		if (at == UINT64_MAX)
@@ -447,8 +413,6 @@ static void find_in_copies(struct read_chunks *chunks, uint64_t seq, struct read
 		else
 			older += head.seq < (best->file ? best->head.seq : seq);
 	}
-	if (best->file && best->kind == 't' && seq != READ_CHUNKS_NEWEST)
-		chunks->without = seq - best->begin / size;
 }
 
 bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
@@ -478,38 +442,6 @@ bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk)
 	return true;
 }
 
-bool read_chunks_in_copies(struct read_chunks *chunks, uint64_t from, struct read_chunk *chunk)
-{
-	uint64_t step = room_of_chunk(chunks), size = chunks->file && step ? read_file_size(chunks->file) : 0;
-	struct trace_chunk head;
-
-	for (uint64_t at = from; at < size; at = read_file_step(chunks->file, at, step))
-		if (read_head(chunks, 't', at, &head)) {
-			*chunk = chunk_at(chunks, 't', &head, at);
-			return true;
-		}
-	return false;
-}
-
-bool read_chunks_find_copy_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
-{
-	uint64_t size = room_of_chunk(chunks), at = chunks->file && size ? read_file_size(chunks->file) : 0, older = 0;
-	const uint64_t most = most_behind(chunks);
-	struct read_chunk best = {0};
-	struct trace_chunk head;
-
-	while (at && older <= most && (at = read_file_step_back(chunks->file, at, size)) != UINT64_MAX) {
-		if (!read_head(chunks, 't', at, &head))
-			continue;
-		older += head.seq <= seq;
-		if (head.seq > seq && (!best.file || head.seq < best.head.seq))
-			best = chunk_at(chunks, 't', &head, at);
-	}
-	if (best.file)
-		*chunk = best;
-	return best.file != NULL;
-}
-
 bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
 {
 	struct trace_chunk head;
@@ -517,13 +449,11 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
 
 	if (!read_chunks_find(chunks, READ_CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
-	/* In mode stream none is overwritten that t<n> has not. */
-	bool all = newest.head.mode == TRACE_MODE_STREAM;
 	uint32_t count;
 	const struct read_family_place *place = places_of(chunks, &count);
 	for (uint32_t n = 0; n < count; n++)
 		if (read_head(chunks, 'm', chunk_in(chunks, &place[n]), &head) && head.seq > seq &&
-			(all || head.seq + count / 2 >= newest.head.seq) && (!best.file || head.seq < best.head.seq))
+			head.seq + count / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
 			best = chunk_at(chunks, 'm', &head, chunk_in(chunks, &place[n]));
 	if (best.file)
 		*chunk = best;

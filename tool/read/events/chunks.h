@@ -58,7 +58,6 @@ struct read_chunks {
 	unsigned places, next_place;
 	uint64_t seq;	      /* of the chunk that should come next */
 	uint64_t overwritten; /* chunks before the present one that are not there any more */
-	uint64_t without;     /* chunks before the one found last in t<n> that have no place there */
 	bool gap;	      /* chunks are missing right before it: calls may have begun or ended in them */
 	struct read_dense *dense; /* how far dense words were read; NULL: there were none yet */
 };
@@ -89,23 +88,16 @@ void read_chunks_look(struct read_chunks *chunks);
 bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);
 
 /*
- * Looks for the oldest chunk above that number in the places that are reused; in mode ring in the newer half of them:
- * it will not be overwritten at once. Otherwise as read_chunks_find(). And for the oldest one above it in t<n>.
+ * Looks for the oldest chunk above that number in the newer half of the places that are reused: it will not be
+ * overwritten at once. Otherwise as read_chunks_find().
  */
 bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);
-bool read_chunks_find_copy_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);
 
 /*
  * The chunk, of kind 'm', is not there any more. Returns whether t<n> has it; then *chunk is changed to lie there. Of
  * its head only `used` changes, if it was not finished, and what tells of dense words.
  */
 bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk);
-
-/*
- * The first chunk that t<n> has from that offset on, a multiple of their room there: chunk->limit. Returns false if
- * there is none. Chunks are written there in no certain order, so one may come later between others.
- */
-bool read_chunks_in_copies(struct read_chunks *chunks, uint64_t from, struct read_chunk *chunk);
 
 static inline bool read_chunk_is_dense(const struct trace_chunk *head)
 {

@@ -419,13 +419,12 @@ uint64_t read_live_behind(struct read_live *live)
 /* Events of a record that were told, as far as they are in t<n>. */
 static void give_back(const struct read_live *live, const struct live_process *process, struct read_source *source)
 {
-	const struct trace_chunk *now = &source->chunk.head;
+	uint64_t taken = read_source_taken(source);
 	char name[READ_FAMILY_NAME_SIZE], *path;
-	uint64_t begin, end;
 
-	if (!source->begun || now->seq < source->given + GIVEN / now->size)
+	if (taken < source->given + GIVEN)
 		return;
-	source->given = now->seq;
+	source->given = taken;
 	read_family_file_name(name, 't', source->number, process->read->place);
 	if (asprintf(&path, "%s/%s/%s", live->path, process->read->family->name, name) < 0)
 		return;
@@ -433,12 +432,9 @@ static void give_back(const struct read_live *live, const struct live_process *p
 	free(path);
 	if (fd < 0)
 		return;
-	while (read_source_taken(source, &begin, &end))
-		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin))) {
-			/* Where that can't be done, the file keeps them. */
-			source->given = UINT64_MAX - GIVEN;
-			break;
-		}
+	/* Where that can't be done, the file keeps them. */
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)taken))
+		source->given = UINT64_MAX - GIVEN;
 	close(fd);
 }
 

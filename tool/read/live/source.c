@@ -8,7 +8,7 @@
 #include "tool/read/values/layout.h"
 
 #define ROOM   (READ_SOURCE_BLOCK / sizeof(uint64_t))
-#define KEPT	128 /* chunks before the present one: entries of calls that are open may be looked for there */
+#define KEPT	128 /* chunks: one lies at most so far before the place of its number */
 #define MISSED	3   /* looks for a chunk that is not there, before later ones are looked for ... */
 #define LATER	64  /* ... of which so many */
 #define TRIES	8   /* to read a block of a chunk that is overwritten meanwhile, before the next look */
@@ -106,28 +106,12 @@ static bool go_to(struct read_source *s, uint64_t seq)
 	return true;
 }
 
-/*
- * The first chunk above that number, where mode ring is, or was: it gives up chunks. Those of mode stream, which may
- * have come since, are not: once they are overwritten in meta, t<n> has them.
- */
-static bool find_in_ring(struct read_source *s, uint64_t seq, struct read_chunk *chunk)
-{
-	struct read_chunk copy;
-	bool found = read_chunks_find_above(&s->chunks, seq, chunk);
-
-	open_copies(s);
-	if (!read_chunks_find_copy_above(&s->chunks, seq, &copy) || (found && chunk->head.seq <= copy.head.seq))
-		return found;
-	*chunk = copy;
-	return true;
-}
-
-/* The first chunk above that number, whose next one is not there. */
+/* The first chunk behind one that is not there. */
 static bool find_later(struct read_source *s, uint64_t seq, struct read_chunk *chunk)
 {
-	if (s->chunks.process->head.ring_size && find_in_ring(s, seq, chunk))
+	if (s->chunks.process->head.ring_size && read_chunks_find_above(&s->chunks, seq, chunk))
 		return true;
-	for (uint64_t later = seq + 2; later <= seq + 1 + LATER; later++)
+	for (uint64_t later = seq + 1; later <= seq + LATER; later++)
 		if (find(s, later, chunk))
 			return true;
 	return false;
@@ -144,7 +128,7 @@ static bool go_on(struct read_source *s)
 
 	if (go_to(s, seq + 1))
 		return true;
-	if (++s->missed < MISSED || !find_later(s, seq, &chunk))
+	if (++s->missed < MISSED || !find_later(s, seq + 1, &chunk))
 		return false;
 	begin(s, &chunk);
 	return true;
@@ -167,7 +151,7 @@ static bool go_to_first(struct read_source *s)
 	if (go_to(s, s->first))
 		return true;
 	/* A ring may have lost its first chunks. */
-	if (s->first || !find_in_ring(s, 0, &chunk))
+	if (s->first || !read_chunks_find_above(&s->chunks, 0, &chunk))
 		return false;
 	begin(s, &chunk);
 	return true;
@@ -426,23 +410,10 @@ uint64_t read_source_behind(struct read_source *s)
 		       ? (newest.head.seq - s->chunk.head.seq) * s->chunk.head.size : 0;
 }
 
-/* Was it taken a while ago? */
-static bool is_taken(const struct read_source *s, const struct read_chunk *chunk)
+uint64_t read_source_taken(const struct read_source *s)
 {
-	return s->begun && s->chunk.head.seq >= KEPT && chunk->head.seq <= s->chunk.head.seq - KEPT;
-}
+	const struct read_process *process = s->chunks.process;
+	uint64_t seq = s->begun ? s->chunk.head.seq : 0;
 
-bool read_source_taken(struct read_source *s, uint64_t *begin, uint64_t *end)
-{
-	struct read_chunk chunk;
-	uint64_t from = s->told;
-
-	/* What lies between them is not there yet, or was lost: it may be a chunk that will be read. */
-	while (read_chunks_in_copies(&s->chunks, s->told, &chunk) && is_taken(s, &chunk) &&
-		(s->told == from || chunk.begin == s->told)) {
-		if (s->told == from)
-			*begin = chunk.begin;
-		*end = s->told = chunk.begin + chunk.limit;
-	}
-	return s->told != from;
+	return seq > KEPT ? (seq - KEPT) * process->head.ring_chunk : 0;
 }

@@ -80,8 +80,7 @@ struct read_source {
 	uint32_t tid;
 	struct read_source_event head;
 	bool has; /* head is there, and was not taken */
-	uint64_t told;	/* of t<n>, how far read_source_taken() has come */
-	uint64_t given; /* of live.c: the chunk that was the present one when it gave room back last */
+	uint64_t given; /* of t<n>, what live.c has given back */
 };
 
 /* Reads from its first chunk on, or from the newest that it has now. Returns false without memory, which is noted. */
@@ -97,10 +96,7 @@ bool read_source_has(struct read_source *source, const struct read_source_entry 
 /* How many bytes of it, about, were recorded but not taken yet. */
 uint64_t read_source_behind(struct read_source *source);
 
-/*
- * Tells of chunks in t<n> that were taken: of the next ones, from *begin to *end. Returns false if there are no more
- * now. Where a chunk lies, its number does not tell: those that mode ring gave up have no place there.
- */
-bool read_source_taken(struct read_source *source, uint64_t *begin, uint64_t *end);
+/* All that t<n> has before this offset was taken. */
+uint64_t read_source_taken(const struct read_source *source);
 
 #endif
