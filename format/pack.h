@@ -19,6 +19,11 @@
  * of a member do not overlap; they may reach over holes, and have all of each extent. What no block has of an extent is
  * lost.
  *
+ * Slots. A t<n> that holds nothing but chunks is stored as if these lay at multiples of their size, in the order of the
+ * file; chunks of dense words (dense.h) with plain ones, version TRACE_VERSION, if the same dense words can be made of
+ * these again: trace_chunk.dense stays. trace_chunk.copied is 1 + what the offset in t<n> is in units of 4096 bytes.
+ * Any other file is stored as it is.
+ *
  * Pieces. So that heads of chunks can be read without the block, some pieces of it are stored a second time: before the
  * content lie frame.piece_size bytes, compressed by zstd: `pieces` words of 32 bits, where each begins in the block,
  * then PACK_PIECE bytes of each.
@@ -95,12 +100,13 @@ struct pack_frame {
 };
 _Static_assert(sizeof(struct pack_frame) == 64, "part of the format");
 
+#define PACK_SLOTS   0x20000u /* the file is t<n>, and its chunks have slots here */
 #define PACK_COMPACT 0x10000u /* the file was compact (format/compact.h) and will be, when it is unpacked */
 
 /* Content of PACK_MEMBER. */
 struct pack_member_head {
 	uint64_t size;	  /* of the file; of a folder 0 */
-	uint32_t mode;	  /* st_mode: S_IFREG or S_IFDIR, and permissions; PACK_COMPACT */
+	uint32_t mode;	  /* st_mode: S_IFREG or S_IFDIR, and permissions; PACK_COMPACT, PACK_SLOTS */
 	uint32_t name;	  /* bytes of the name, without padding */
 	uint64_t extents; /* struct pack_extent follow, then the name, padded with zeros to a multiple of 8 */
 };

@@ -8,8 +8,8 @@
  *				.<n> when the name was taken, after an exec or by a new process
  *	    meta		all data of the family except t<n>, in places (see PLACES below)
  *	    t<n>[.<p>]		in mode stream, full chunks of thread record n of the process whose head is place p
- *				(of the first process, at place 0, without .<p>): at multiples of the size, in no
- *				certain order
+ *				(of the first process, at place 0, without .<p>): at multiples of 4096, in no certain
+ *				order (stream.h)
  *	    labels		return labels, for profilers alone (labels.h); readers of traces pass over it
  *
  * A chunk may be in meta and in t<n>; it is then one chunk, not two. In t<n> its words may be dense ones (dense.h): its
@@ -44,13 +44,14 @@
  *
  * PUBLISHING. `xaudit record` may write full chunks to t<n> instead of the threads. Each place has a struct
  * trace_handover, which lie beside the words (format/places.h). A thread that has ended a chunk gives it the
- * number that it will have in t<n> (trace_chunk.copied), then says so (`full`, release; then it adds 1 to head.handed,
- * for readers that look now and then). `record` writes the chunk there, its head last; then it tells how many bytes it
- * made of the words (trace_chunk.dense, in meta; 0: they are not dense), and writes `drained`. `full` and `drained` are
- * the chunk's seq + 1. A thread that has not the time to wait takes `full` back, gives the chunk another number, and
- * writes it there: so each place in t<n> has one writer, and a chunk may be in t<n> twice. `record` reads the number,
- * then `full` again. A chunk that has a number may be missing in t<n>, for now or for ever: the head at its place in
- * t<n> tells.
+ * number that it will have in t<n> (trace_chunk.copied; stream.h), with room for all of it behind the last one's, then
+ * says so (`full`, release; then it adds 1 to head.handed, for readers that look now and then). `record` writes the
+ * chunk there, its head last; then it tells how many bytes it made of the words (trace_chunk.dense, in meta; 0: they
+ * are not dense), and writes `drained`. `full` and `drained` are the chunk's seq + 1. A thread that has not the time to
+ * wait takes `full` back, gives the chunk another number, and writes it there: so each room in t<n> has one writer, and
+ * a chunk may be in t<n> twice. `record` reads the number, then `full` again. What a thread does not need of the last
+ * room, where it wrote the chunk itself, goes to the next chunk: such a file has no holes. A chunk that has a number
+ * may be missing in t<n>, for now or for ever: the head at its place in t<n> tells.
  *
  * GIVING BACK. `xaudit record` may give back places of chunks whose process is gone (tool/record/drain/reclaim.h): it
  * makes the words for publishing 0, then the word of the directory TRACE_PLACE(TRACE_PLACE_FREE, 0, 0), names the
@@ -183,7 +184,7 @@ struct trace_chunk {
 	uint64_t lost;	    /* events of this thread that were lost right before this chunk */
 	char comm[16];	    /* name of the thread, or empty; read again when it ends */
 	uint64_t token;	    /* a hole: no event was written there */
-	uint64_t copied;    /* in meta: its number in t<n> (from 1), once it is there; 0: none. In t<n>: 0 */
+	uint64_t copied;    /* in meta: 0, or its number in t<n> (stream.h). In t<n>: 0 */
 	uint32_t mode;	    /* enum trace_mode, when it was begun */
 	uint32_t process;   /* place of its process's head */
 	uint32_t thread;    /* its thread record */

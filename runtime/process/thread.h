@@ -54,7 +54,7 @@ struct thread {
 	uint32_t place;		/* the place that holds the chunk */
 	uint32_t spare;		/* a place that is taken, but could not be reserved, with the bits above; 0: none */
 	uint32_t lost;		/* events since the last chunk was begun */
-	uint64_t saved;		/* chunks in t<n> */
+	uint64_t saved;		/* bytes of t<n> that have numbers: the next chunk lies behind them */
 	uint64_t save_failed;	/* as failed, for t<n> */
 	uint64_t taking;	/* address of an entry that is about to be taken back (filter.c); 0: none */
 	uint8_t passed;		/* words of this chunk that hold its token were passed over */

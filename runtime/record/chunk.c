@@ -197,19 +197,14 @@ static bool is_kept(const struct thread *thread, uint32_t place, enum trace_mode
 
 static void give_number(struct thread *thread, uint32_t place)
 {
-	chunk_in(thread, place)->copied = known(thread, place)->copied = ++thread->saved;
-}
-
-static void number_chunk(struct thread *thread, uint32_t place)
-{
-	if (!known(thread, place)->copied)
-		give_number(thread, place);
+	chunk_file_number(thread, chunk_in(thread, place), known(thread, place), size);
 }
 
 /* From now on `xaudit record` may write it to t<n>, too. */
 static void hand_over(struct thread *thread, uint32_t place)
 {
-	number_chunk(thread, place);
+	if (!known(thread, place)->copied)
+		give_number(thread, place);
 	known(thread, place)->handed = 1;
 	/* Release: a reader that sees it sees the chunk, with its number. Pairs with system calls of the other side. */
 	__atomic_store_n(&handover_of(thread, place)->full, known(thread, place)->seq + 1, __ATOMIC_RELEASE);
@@ -272,7 +267,8 @@ static long try_save(struct thread *thread, uint32_t place, uint64_t now)
 	if (!confined() && !(thread->save_failed && now - thread->save_failed < PROCESS_RETRY)) {
 		if (at->handed)
 			take_back(thread, place);
-		number_chunk(thread, place);
+		if (!at->copied)
+			give_number(thread, place);
 		r = chunk_file_write(thread, chunk_in(thread, place), at, size);
 		thread->save_failed = r ? now : 0;
 		thread->save_error = (int32_t)r;

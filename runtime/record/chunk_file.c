@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 #include <sys/uio.h>  /* struct iovec */
 
+#include "format/stream.h"
 #include "runtime/files/dense.h"
 #include "runtime/files/output.h"
 #include "runtime/process/process.h"
@@ -125,7 +126,7 @@ void chunk_file_count(const struct thread_place *known, uint64_t size, uint64_t 
 static long write_once(
 	struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known, uint64_t size)
 {
-	uint64_t at = (known->copied - 1) * size;
+	uint64_t at = stream_at(known->copied);
 	struct trace_chunk head;
 	struct iovec part = { &head, sizeof(head) };
 	struct chunk_out out;
@@ -146,9 +147,19 @@ static long write_once(
 	if (!r)
 		r = write_parts(&out, &part, 1, at);
 	output_close(out.fd, &out.place);
-	if (!r)
-		chunk_file_count(known, size, (uint64_t)dense);
-	return r;
+	if (r)
+		return r;
+	chunk_file_count(known, size, (uint64_t)dense);
+	if (at + size == thread->saved)
+		thread->saved = at + stream_whole(stream_bytes(&head));
+	return 0;
+}
+
+void chunk_file_number(
+	struct thread *thread, struct trace_chunk *chunk, struct thread_place *known, uint64_t size)
+{
+	chunk->copied = known->copied = 1 + thread->saved / STREAM_UNIT;
+	thread->saved += size;
 }
 
 long chunk_file_write(

@@ -12,9 +12,17 @@
 #include "runtime/process/thread.h"
 
 /*
+ * Gives the chunk its number: its place is behind all that have one, with room for all of it, since others may write it
+ * as it is.
+ */
+void chunk_file_number(
+	struct thread *thread, struct trace_chunk *chunk, struct thread_place *known, uint64_t size);
+
+/*
  * Writes it to its place, which known->copied tells and nobody else writes to: the head last, so that a reader
  * meanwhile sees a whole chunk or none. Returns 0 or -errno; then what is in the place is no chunk. Where the chunk's
- * own head contradicts what is known of it, it is as known. size: of chunks.
+ * own head contradicts what is known of it, it is as known. What it does not need of the last room goes to the next
+ * chunk. size: of chunks.
  */
 long chunk_file_write(
 	struct thread *thread, const struct trace_chunk *chunk, const struct thread_place *known, uint64_t size);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/mman.h> /* PROT_READ */
 
+#include "format/stream.h"
 #include "runtime/base/text.h"
 #include "runtime/files/output.h"
 #include "runtime/snapshot/meta.h"
@@ -18,7 +19,7 @@
 /* What a chunk is copied from and to. */
 struct way {
 	int from, to;
-	uint64_t slot; /* of `to`, in chunks: the one that is about to be copied goes there */
+	uint64_t behind; /* of `to`, a multiple of STREAM_UNIT: the one that is about to be copied goes there */
 };
 
 static bool is_all(const uint8_t *p, uint64_t size, uint64_t wanted)
@@ -61,7 +62,7 @@ static uint64_t end_of(const struct trace_chunk *chunk)
  */
 static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end, uint64_t *copied_to)
 {
-	uint64_t pos = c->chunk.head_size, to = way->slot * c->chunk_size;
+	uint64_t pos = c->chunk.head_size, to = way->behind;
 
 	while (pos < end) {
 		/* What is a hole there stays one here, whatever the head says. */
@@ -88,7 +89,7 @@ static long copy_words(struct copy *c, const struct way *way, uint64_t at, uint6
 /* Compares what was copied with what is there now, and takes back what lies after the first difference. */
 static long settle_words(struct copy *c, const struct way *way, uint64_t at, uint64_t end)
 {
-	uint64_t to = way->slot * c->chunk_size;
+	uint64_t to = way->behind;
 
 	for (uint64_t pos = c->chunk.head_size; pos < end;) {
 		uint64_t size = end - pos < PIECE ? end - pos : PIECE;
@@ -156,7 +157,7 @@ static long copy_chunk(struct copy *c, struct way *way, uint64_t at, uint64_t se
 	}
 	c->chunk.copied = 0;
 	c->chunk.process = 0;
-	r = snapshot_write(c, way->to, &c->chunk, sizeof(c->chunk), way->slot * c->chunk_size);
+	r = snapshot_write(c, way->to, &c->chunk, sizeof(c->chunk), way->behind);
 	if (r)
 		return r;
 	c->copied->chunks++;
@@ -271,6 +272,21 @@ static long open_stream(const struct copy *c, uint32_t number, uint64_t *size)
 	return end < 0 ? end : fd;
 }
 
+/* The first chunk of t<n> from there on, which is read to c->chunk; UINT64_MAX: there is none. */
+static uint64_t next_in_stream(struct copy *c, int fd, uint64_t at, uint32_t number)
+{
+	while ((at = snapshot_step(fd, at, STREAM_UNIT)) != UINT64_MAX) {
+		long n = snapshot_read(fd, &c->chunk, sizeof(c->chunk), at);
+		if (n < (long)sizeof(c->chunk))
+			return UINT64_MAX;
+		if (stream_is_chunk(&c->chunk, c->chunk_size) && c->chunk.process == c->process &&
+			c->chunk.thread == number)
+			break;
+		at += STREAM_UNIT;
+	}
+	return at;
+}
+
 /*
  * The newest number in t<n>, NO_SEQ if there is none. It may be newer than all in the thread's places, which keep
  * chunks that nobody has taken yet: the thread writes the newer ones itself, and may be about to begin the next where
@@ -283,9 +299,9 @@ static uint64_t newest_in_stream(struct copy *c, uint32_t number)
 
 	if (fd < 0)
 		return NO_SEQ;
-	for (uint64_t at = snapshot_step(fd, 0, c->chunk_size); at < size;
-		at = snapshot_step(fd, at + c->chunk_size, c->chunk_size))
-		if (read_chunk(fd, at, c->chunk_size, &c->chunk) > 0 && (newest == NO_SEQ || c->chunk.seq > newest))
+	for (uint64_t at = next_in_stream(c, fd, 0, number); at < size;
+		at = next_in_stream(c, fd, at + stream_whole(stream_bytes(&c->chunk)), number))
+		if (newest == NO_SEQ || c->chunk.seq > newest)
 			newest = c->chunk.seq;
 	sys_close(fd);
 	return newest;
@@ -317,12 +333,12 @@ static long list_chunks(struct copy *c, uint32_t number, uint64_t *newest)
 /*
  * Copies from the newest chunk backwards, in mode ring until one is gone; counts those that are gone. In mode stream
  * such a chunk is in t<n> by then, and older ones may not be. *oldest: the oldest that was copied, NO_SEQ if none was.
- * They lie after that many chunks of the copy, in the order of their numbers.
+ * They lie behind so many bytes of the copy, in the order of their numbers.
  */
 static long copy_places(
 	struct copy *c, struct way *way, uint64_t behind, uint64_t newest, uint64_t *oldest, unsigned *gone)
 {
-	way->slot = behind + c->places;
+	way->behind = behind + c->places * c->chunk_size;
 	*oldest = NO_SEQ;
 	*gone = 0;
 	for (uint64_t seq = newest, below; seq != NO_SEQ; seq = below) {
@@ -334,7 +350,7 @@ static long copy_places(
 			else if (c->seq[i] != NO_SEQ && c->seq[i] < seq && (below == NO_SEQ || c->seq[i] > below))
 				below = c->seq[i];
 		}
-		way->slot--;
+		way->behind -= c->chunk_size;
 		long r = at < c->places ? copy_chunk(c, way, chunk_at(c, at), seq, seq == newest) : 0;
 		if (r < 0)
 			return r;
@@ -342,7 +358,7 @@ static long copy_places(
 			c->taken[at] = 1;
 			*oldest = seq;
 		} else if (c->head.mode == TRACE_MODE_STREAM) {
-			way->slot++;
+			way->behind += c->chunk_size;
 		} else {
 			for (unsigned i = 0; i < c->places; i++)
 				*gone += c->seq[i] != NO_SEQ && c->seq[i] <= seq;
@@ -369,27 +385,28 @@ static bool is_taken(const struct copy *c, uint64_t seq)
 
 /*
  * Copies from t<n> the chunks up to the newest that were not copied from the thread's places. It comes after those: a
- * chunk that is gone there is in t<n> by then, in mode stream. before: how many t<n> had at first; these keep their
- * places in the copy, and others come after them.
+ * chunk that is gone there is in t<n> by then, in mode stream. before: bytes that t<n> had at first; chunks that begin
+ * there keep their places in the copy, and others come after them.
  */
 static long copy_stream(struct copy *c, const struct way *way, uint32_t number, uint64_t before, uint64_t newest)
 {
-	uint64_t more = before, size = 0;
+	const uint64_t most = before + c->places * c->chunk_size;
+	uint64_t more = before, size = 0, next;
 	struct way file = { (int)open_stream(c, number, &size), way->to, 0 };
 	long r = 0;
 
 	if (file.from < 0)
 		return file.from == -ENOENT ? 0 : file.from;
-	for (uint64_t at = snapshot_step(file.from, 0, c->chunk_size); at < size && r >= 0;
-		at = snapshot_step(file.from, at + c->chunk_size, c->chunk_size)) {
-		if (read_chunk(file.from, at, c->chunk_size, &c->chunk) <= 0 || c->chunk.seq > newest ||
-			is_taken(c, c->chunk.seq))
+	for (uint64_t at = 0; r >= 0 && (at = next_in_stream(c, file.from, at, number)) < size; at = next) {
+		const uint64_t seq = c->chunk.seq, bytes = stream_whole(stream_bytes(&c->chunk));
+		next = at + bytes;
+		if (seq > newest || is_taken(c, seq))
 			continue;
 		/* Of the chunks that came meanwhile, no more are needed than the thread has places. */
-		file.slot = at / c->chunk_size < before ? at / c->chunk_size : more++;
-		if (file.slot >= before + c->places)
+		file.behind = next <= before ? at : more;
+		if (file.behind == more && more + bytes > most)
 			break;
-		const uint64_t seq = c->chunk.seq;
+		more += next <= before ? 0 : bytes;
 		r = copy_chunk(c, &file, at, seq, 0);
 		/* It may be there once more: its thread took it back. */
 		if (r > 0)
@@ -399,8 +416,8 @@ static long copy_stream(struct copy *c, const struct way *way, uint32_t number, 
 	return r < 0 ? r : 0;
 }
 
-/* How many chunks t<n> has room for; there may be none yet. */
-static uint64_t stream_chunks(struct copy *c, uint32_t number)
+/* Bytes of t<n>, of whole units; there may be none yet. */
+static uint64_t stream_size(struct copy *c, uint32_t number)
 {
 	uint64_t size = 0;
 	int fd = (int)open_stream(c, number, &size);
@@ -408,7 +425,7 @@ static uint64_t stream_chunks(struct copy *c, uint32_t number)
 	if (fd < 0)
 		return 0;
 	sys_close(fd);
-	return (size + c->chunk_size - 1) / c->chunk_size;
+	return stream_whole(size);
 }
 
 /*
@@ -434,10 +451,11 @@ static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64
 				(r = list_chunks(c, number, &newest)))
 				return r;
 		}
-		before = stream_chunks(c, number);
+		before = stream_size(c, number);
 		has_file = before || c->head.mode == TRACE_MODE_STREAM;
 		/* Chunks that are begun after these looks are not copied: so nothing is missing in between. */
-		r = copy_places(c, way, has_file ? before + c->places : 0, newest, &oldest, &gone);
+		r = copy_places(
+			c, way, has_file ? before + c->places * c->chunk_size : 0, newest, &oldest, &gone);
 		if (r)
 			return r;
 		int nothing = oldest == NO_SEQ;

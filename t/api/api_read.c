@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "format/compact.h"
+#include "format/stream.h"
 #include "format/trace.h"
 #include "t/api/api.h"
 
@@ -145,13 +146,16 @@ static const struct trace_chunk *chunk[CHUNKS];
 static size_t left[CHUNKS];
 static size_t chunks;
 
+/* step 0: of t<n>, in which a chunk is followed by the next. */
 static void list_chunks(unsigned char *file, size_t size, uint64_t first, uint64_t step)
 {
-	for (uint64_t at = first; at + sizeof(struct trace_chunk) <= size && chunks < CHUNKS; at += step) {
+	for (uint64_t at = first, next; at + sizeof(struct trace_chunk) <= size && chunks < CHUNKS; at = next) {
 		const struct trace_chunk *c = (const struct trace_chunk *)(file + at);
 		size_t i = chunks;
+		next = at + (step ? step : STREAM_UNIT);
 		if (c->magic != TRACE_CHUNK_MAGIC)
 			continue;
+		next = at + (step ? step : stream_whole(stream_bytes(c)));
 		for (; i > 0 && chunk[i - 1]->seq > c->seq; i--)
 			;
 		if (i > 0 && chunk[i - 1]->seq == c->seq)
@@ -229,7 +233,7 @@ static void read_thread(const char *folder, const struct trace_head *head, unsig
 	snprintf(name, sizeof(name), head->process ? "t%u.%u" : "t%u", n, head->process);
 	unsigned char *file = load(folder, name, &size, &mapped);
 	chunks = 0;
-	list_chunks(file, size, 0, head->ring_chunk);
+	list_chunks(file, size, 0, 0);
 	for (uint32_t place = 0; place < first->places; place++)
 		if (word_of(place) == TRACE_PLACE(TRACE_PLACE_CHUNK, head->process, n) ||
 			(place == head->process && is_beside(head, n)))

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "format/places.h"
+#include "format/stream.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/record/chunk.h"
@@ -314,21 +315,43 @@ static void unmap_file(struct mapped *file)
 	*file = (struct mapped){ NULL, 0 };
 }
 
-/* t<n> mapped as if all of its words were plain. */
+/* Whether there is anything of t<n> that readers should take for a chunk, right or wrong. */
+static int has_magic(const struct mapped *file, uint64_t at)
+{
+	return at + sizeof(struct trace_chunk) <= file->size && ((const struct trace_chunk *)(file->start + at))->magic;
+}
+
+/* Where the next chunk of t<n> may begin. */
+static uint64_t behind(const struct mapped *file, uint64_t at, uint64_t chunk_size)
+{
+	const struct trace_chunk *chunk = (const struct trace_chunk *)(file->start + at);
+
+	return at + (stream_is_chunk(chunk, chunk_size) ? stream_whole(stream_bytes(chunk)) : STREAM_UNIT);
+}
+
+/* t<n> mapped as if all of its words were plain, and chunks lay at multiples of their size. */
 static struct mapped map_stream(const char *path, uint64_t chunk_size)
 {
-	struct mapped file = map_file(path), plain;
+	struct mapped file = map_file(path), plain = { 0 };
+	uint64_t chunks = 0;
 
-	if (!file.size)
-		return file;
-	plain.size = (file.size + chunk_size - 1) / chunk_size * chunk_size;
+	for (uint64_t at = 0; at < file.size; at = behind(&file, at, chunk_size))
+		chunks += has_magic(&file, at) != 0;
+	if (!chunks) {
+		unmap_file(&file);
+		return plain;
+	}
+	plain.size = chunks * chunk_size;
 	plain.start = mmap(NULL, plain.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (plain.start == MAP_FAILED)
 		fail("mmap");
-	memcpy(plain.start, file.start, file.size);
-	for (uint64_t at = 0; at < plain.size; at += chunk_size) {
-		struct trace_chunk *chunk = (struct trace_chunk *)(plain.start + at);
+	chunks = 0;
+	for (uint64_t at = 0; at < file.size; at = behind(&file, at, chunk_size)) {
+		if (!has_magic(&file, at))
+			continue;
+		struct trace_chunk *chunk = (struct trace_chunk *)(plain.start + chunks++ * chunk_size);
 		const char *codes = file.start + at + sizeof(*chunk);
+		memcpy(chunk, file.start + at, file.size - at < chunk_size ? file.size - at : chunk_size);
 		if (chunk->magic == TRACE_CHUNK_MAGIC && chunk->version == TRACE_CHUNK_DENSE &&
 			chunk->used <= chunk_size && at + sizeof(*chunk) + chunk->dense <= file.size)
 			plain_words(chunk, (const uint16_t *)codes, (const uint16_t *)(codes + chunk->dense));

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "format/places.h"
+#include "format/stream.h"
 #include "format/trace.h"
 #include "t/lib/plain.h"
 #include "t/lib/tap.h"
@@ -93,7 +94,7 @@ static inline uint64_t word_of(uint64_t seq, uint64_t i)
 	return (seq + 1) << 32 | i * (1 + seq % 50);
 }
 
-/* Fills a place, as runtime/record/chunk.c does. */
+/* Fills a place, as runtime/record/chunk.c does. copied: the number of a chunk's whole room, from 1; 0: none. */
 static inline void fill(struct family *family, uint32_t place, uint64_t seq, uint64_t copied, uint64_t used)
 {
 	struct trace_chunk *chunk = chunk_at(family, place);
@@ -107,7 +108,7 @@ static inline void fill(struct family *family, uint32_t place, uint64_t seq, uin
 	for (uint64_t i = 0; i < (used - sizeof(*chunk)) / 8; i++)
 		word[i] = word_of(seq, i);
 	chunk->used = used;
-	chunk->copied = copied;
+	chunk->copied = copied ? 1 + (copied - 1) * SIZE / STREAM_UNIT : 0;
 	/* Release; pairs with the drain's first look. */
 	__atomic_store_n(&chunk->magic, TRACE_CHUNK_MAGIC, __ATOMIC_RELEASE);
 }
@@ -127,7 +128,7 @@ static inline bool is_drained(struct family *family, uint32_t place)
 
 /* ---- contents of t<n> ---- */
 
-/* Is the chunk of this number the one with `seq`? */
+/* Is the chunk that has the room of this number the one with `seq`? */
 static inline bool is_there(const char *name, uint64_t number, uint64_t seq, uint64_t used)
 {
 	static uint64_t words[SIZE / 8], codes[SIZE / 8];

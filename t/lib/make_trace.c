@@ -203,7 +203,7 @@ static void finish_chunk(bool last)
 	c->used = leave_open ? 0 : chunk_pos;
 	if (where == IN_BOTH || !in_place) {
 		write_copy();
-		c->copied = copies;
+		c->copied = 1 + (copies - 1) * head.chunk_size / STREAM_UNIT;
 	}
 	if (in_place)
 		write_place();

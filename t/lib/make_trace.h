@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/stream.h"
 #include "format/trace.h"
 
 /* The trace's folder. The process that is being written, and its folder. */

@@ -6,7 +6,7 @@ dist_check_SCRIPTS += t/read/damaged.t t/read/family_read.t t/read/foreign.t t/r
 	t/read/read-running.t t/read/read_imports.t \
 	t/read/reader-calls.t t/read/reader-dense.t t/read/reader-events.t t/read/reader-facts.t \
 	t/read/reader-library.t t/read/reader-memory.t t/read/reader-open-live.t t/read/reader-timeline.t \
-	t/read/report_jobs.t t/read/report_long.t t/read/valued.t
+	t/read/report_jobs.t t/read/report_long.t t/read/stream_places.t t/read/valued.t
 EXTRA_DIST += t/read/cut.c t/read/grow_record.c t/read/reader_live_program.c t/read/swap_at.c
 check_PROGRAMS += t/read/dense.u t/read/hash.u t/read/histogram.u t/read/pack_block.u t/read/pack_fuzz.u \
 	t/read/read_follow.u t/read/read_live.u t/read/read_memory.u t/read/read_public.u t/read/read_values.u \

@@ -76,20 +76,6 @@ int main(void)
 		"a file that is not there is no error");
 	ok(!read_file_open(&files, ".", "p1", NULL, &why) && !strcmp(why, "this is not a file"), "a folder is no file");
 
-	/* Data of one byte at 0 and at 3 MiB, in 10 MiB. */
-	int holes = openat(at, "p1/holes", O_WRONLY | O_CREAT, 0600);
-	if (pwrite(holes, "a", 1, 0) != 1 || pwrite(holes, "a", 1, 3 << 20) != 1 || ftruncate(holes, 10 << 20))
-		return 1;
-	close(holes);
-	struct read_file *sparse = read_file_open(&files, "p1", "holes", NULL, &why);
-	bool seen = read_file_data(sparse, 1 << 20) == 3 << 20;
-	is_int((long)read_file_step_back(sparse, 10 << 20, 1 << 20), seen ? 3 << 20 : 9 << 20,
-		"from the end of a file, holes are stepped over");
-	is_int((long)read_file_step_back(sparse, 3 << 20, 1 << 20), seen ? 0 : 2 << 20, "and from the middle");
-	ok(read_file_step_back(sparse, 0, 1 << 20) == UINT64_MAX, "up to its beginning");
-	read_file_close(sparse);
-	unlinkat(at, "p1/holes", 0);
-
 	/* The first half is not in use any more. */
 	for (int i = MANY / 2; i < MANY; i++)
 		read_file_size(file[i]);

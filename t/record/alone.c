@@ -2,6 +2,7 @@
 /*
  * alone STEPS: does what each letter says, with 100 calls of counted() for each c, t and m; then it ends by exit().
  *	c	calls
+ *	b	3 000 000 calls, of which nearly all are in full chunks
  *	s	lives on for a while
  *	f	forks; the child goes on, and the parent ends after it
  *	d	forks; the child goes on, and the parent ends at once
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #define CALLS	100
+#define MANY	3000000
 #define THREADS 30
 #define CHILDREN 5
 
@@ -137,6 +139,10 @@ static int step(char **argv, char *left)
 	case 'c':
 		call();
 		return 0;
+	case 'b':
+		for (int i = 0; i < MANY; i++)
+			counted();
+		break;
 	case 's':
 		return usleep(200000);
 	case 'f':

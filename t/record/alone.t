@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Under LD_AUDIT alone a tar of a trace takes at most twice its disk use, however its processes end: places are half
-# full at least. The file is compact when the last process has ended by exit(), after a life that was not too short for
-# it. Those that lose the way to their file have room in it for what comes.
+# full at least, and what is in t<n> has no holes. The file is compact when the last process has ended by exit(), after
+# a life that was not too short for it. Those that lose the way to their file have room in it for what comes.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need tar
@@ -104,6 +104,17 @@ if unshare -pf --mount-proc true 2>err; then
 else
 	skip 1 'no namespaces of processes here'
 fi
+
+# Full chunks: the next one begins where the words of the one before end, which are dense.
+for end in k x ''; do
+	alone "b$end"
+	is "$(cat .out; grep -v "^Killed" .err)/$(calls counted)/$(sums)" '/3000000/0 lost 0 unfinished' \
+		"3 million calls, b$end: all are there"
+	twice "b$end"
+	t0=$(find d -name t0)
+	ok "b$end: its file of $(stat -c %s "$t0") bytes has no holes" \
+		test "$(stat -c %s "$t0")" -le "$(($(stat -c %b "$t0") * 512))"
+done
 
 # Those that can't open their file, or make it larger, from some moment on.
 far=$(places 512)

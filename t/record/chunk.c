@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "format/stream.h"
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
@@ -217,15 +218,15 @@ static struct trace_handover *handover_of(uint32_t place)
 	return pool_handover(number_of(place));
 }
 
-/* The head at that place of t0, counted from 1; its magic is 0 if there is none. */
-static struct trace_chunk head_at(uint64_t number)
+/* The head at that offset of t0; its magic is 0 if there is none. */
+static struct trace_chunk head_at(uint64_t at)
 {
 	struct trace_chunk head = { 0 };
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/p%d/t0", core_folder(), (int)getpid());
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || pread(fd, &head, sizeof(head), (off_t)((number - 1) * TRACE_CHUNK_MIN)) < 0)
+	if (fd < 0 || pread(fd, &head, sizeof(head), (off_t)at) < 0)
 		head.magic = 0;
 	close(fd);
 	return head;
@@ -258,7 +259,15 @@ static int others_write(void *argument)
 	next_chunk(TRACE_MODE_STREAM);
 	told->value[2] = thread->place;
 	told->value[3] = thread->made - 1 - left_to_others();
-	told->value[6] = !head_at(1).magic && head_at(thread->saved).magic && !head_at(thread->saved).seq;
+	/* Whole rooms were given; behind the one that it wrote itself it goes on where that ends. */
+	uint64_t heads = 0, last = 0;
+	for (uint64_t at = 0; at < thread->saved; at += TRACE_CHUNK_MIN)
+		if (head_at(at).magic) {
+			heads++;
+			last = at;
+		}
+	const struct trace_chunk head = head_at(last);
+	told->value[6] = heads == 1 && last && !head.seq && thread->saved == last + stream_whole(stream_bytes(&head));
 	for (int i = 0; i < 6; i++) {
 		for (uint32_t place = 0; place < thread->made; place++)
 			handover_of(place)->drained = handover_of(place)->full;
@@ -289,14 +298,18 @@ static int from_ring(void *argument)
 	process_head()->drain_beat = ++beat;
 	told->value[0] = chunk_next(thread, TRACE_MODE_STREAM, clock_now(), 7) == -EOVERFLOW;
 	told->value[1] = left_to_others();
+	/* That has no room but its own; each of the others has all that it may need. */
+	const struct trace_chunk first = head_at(0);
+	const uint64_t rooms = stream_whole(stream_bytes(&first));
 	for (uint32_t place = 0; place < thread->made; place++) {
 		const struct trace_chunk *chunk =
 			(void *)((char *)pool_address(number_of(place)) + chunk_size());
 		last = chunk->copied > last ? chunk->copied : last;
-		told->value[2] += chunk->copied + 2 == chunk->seq;
+		told->value[2] += chunk->copied &&
+				  stream_at(chunk->copied) == rooms + (chunk->seq - 4) * TRACE_CHUNK_MIN;
 		handover_of(place)->drained = handover_of(place)->full;
 	}
-	told->value[3] = last;
+	told->value[3] = 2 + (stream_at(last) - rooms) / TRACE_CHUNK_MIN;
 	for (int i = 0; i < CORE_RING_CHUNKS - 1; i++) {
 		process_head()->drain_beat = ++beat;
 		told->value[4] += !chunk_next(thread, TRACE_MODE_STREAM, clock_now(), 7);
@@ -325,19 +338,27 @@ static int dense_or_not(void *argument)
 	begin();
 	const uint64_t *bytes = &process_head()->stream_bytes;
 	fill_chunk(8);
-	told->value[0] = head_at(1).version == TRACE_CHUNK_DENSE && head_at(1).dense <= head_at(1).used / 4 * 3;
-	told->value[1] = *bytes == sizeof(struct trace_chunk) + head_at(1).dense + TRACE_CHUNK_MIN;
+	const struct trace_chunk first = head_at(0);
+	told->value[0] = first.version == TRACE_CHUNK_DENSE && first.dense <= first.used / 4 * 3;
+	told->value[1] = *bytes == sizeof(first) + first.dense + TRACE_CHUNK_MIN;
+	/* Each begins where the one before ends, at the next page. */
+	uint64_t at = stream_whole(stream_bytes(&first));
+	told->value[6] = thread->saved == at;
 	fill_chunk(1 << 20);
-	told->value[2] = head_at(2).version == TRACE_VERSION && !head_at(2).dense;
-	told->value[3] = *bytes == sizeof(struct trace_chunk) + head_at(1).dense + 2 * TRACE_CHUNK_MIN;
+	const struct trace_chunk second = head_at(at);
+	told->value[2] = second.version == TRACE_VERSION && !second.dense;
+	told->value[3] = *bytes == sizeof(first) + first.dense + 2 * TRACE_CHUNK_MIN;
+	at += stream_whole(second.used);
 	/* There is no memory where codes could be made. */
 	thread_kept(thread)->room = NULL;
 	setrlimit(RLIMIT_AS, &none);
 	fill_chunk(8);
-	told->value[4] = head_at(3).version == TRACE_VERSION && !thread_kept(thread)->room;
+	const struct trace_chunk third = head_at(at);
+	told->value[4] = third.version == TRACE_VERSION && !thread_kept(thread)->room;
+	at += stream_whole(third.used);
 	setrlimit(RLIMIT_AS, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
 	fill_chunk(8);
-	told->value[5] = head_at(4).version == TRACE_CHUNK_DENSE && thread_kept(thread)->room;
+	told->value[5] = head_at(at).version == TRACE_CHUNK_DENSE && thread_kept(thread)->room;
 	return 0;
 }
 
@@ -508,6 +529,7 @@ int main(void)
 	is_int((long long)told->value[3], 1, "and all of that counts");
 	is_int((long long)told->value[4], 1, "without memory: as they are");
 	is_int((long long)told->value[5], 1, "later: dense again");
+	is_int((long long)told->value[6], 1, "the next one begins at the page behind a dense one");
 	struct reading reading;
 	is_int(core_read(core_folder(), told->pid, 0, TRACE_CHUNK_MIN, &reading), 0, "all of them are there");
 	is_int((long long)reading.count, (long long)told->value[7] + 1, "with all events");

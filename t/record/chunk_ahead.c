@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "format/stream.h"
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
@@ -210,8 +211,8 @@ static int is_in_file(uint64_t seq)
 
 	snprintf(path, sizeof(path), "%s/p%d/t0", core_folder(), (int)getpid());
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	for (uint64_t i = 0; fd >= 0 && i < thread->saved && !found; i++)
-		found = pread(fd, &head, sizeof(head), (off_t)(i * TRACE_CHUNK_MIN)) == sizeof(head) &&
+	for (uint64_t i = 0; fd >= 0 && i < thread->saved && !found; i += STREAM_UNIT)
+		found = pread(fd, &head, sizeof(head), (off_t)i) == sizeof(head) &&
 			head.magic == TRACE_CHUNK_MAGIC && head.used && head.seq == seq;
 	close(fd);
 	return found;

@@ -35,7 +35,7 @@ static bool takes_back(int fd, uint32_t place)
 	/* Relaxed, and the fence; pair with the drain's look at `full` after the number. */
 	__atomic_store_n(&handover(&racing, place)->full, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	chunk->copied = ++numbers;
+	chunk->copied = 1 + numbers++ * SIZE / STREAM_UNIT;
 	if (times++ % 2) {
 		hand_over(&racing, place);
 		for (int i = 0; i < 100000 && !is_drained(&racing, place); i++)

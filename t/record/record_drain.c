@@ -82,7 +82,7 @@ static void hands_over(void)
 	X(version = 1)                                                                                                 \
 	X(head_size = 64)                                                                                              \
 	X(copied = 0)                                                                                                  \
-	X(copied = 1 << 20)                                                                                            \
+	X(copied = 1 << 24)                                                                                            \
 	X(copied = UINT64_MAX)                                                                                         \
 	X(thread = UINT32_MAX)                                                                                         \
 	X(process = UINT32_MAX)

@@ -93,7 +93,8 @@ static void end_in_stream(void)
 {
 	static uint8_t whole[CHUNK];
 	struct trace_chunk *chunk = (struct trace_chunk *)(void *)whole;
-	uint64_t used = CHUNK, copied = twice ? 2 * next_seq - 1 : next_seq, nothing = 0;
+	uint64_t used = CHUNK, to = CHUNK * (twice ? 2 * next_seq - 2 : next_seq - 1), copied = 1 + to / STREAM_UNIT;
+	uint64_t nothing = 0;
 	off_t at = place_of(next_seq - 1);
 
 	pwrite(ring, &copied, 8, at + (off_t)offsetof(struct trace_chunk, copied));
@@ -102,9 +103,9 @@ static void end_in_stream(void)
 		return;
 	pread(ring, whole, CHUNK, at);
 	chunk->copied = 0;
-	pwrite(written, whole, CHUNK, (off_t)((copied - 1) * CHUNK));
+	pwrite(written, whole, CHUNK, (off_t)to);
 	if (twice)
-		pwrite(written, whole, CHUNK, (off_t)(copied * CHUNK));
+		pwrite(written, whole, CHUNK, (off_t)(to + CHUNK));
 	pwrite(ring, &nothing, 8, at + (off_t)offsetof(struct trace_chunk, magic));
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "audit/rules/defaults.h"
+#include "format/stream.h"
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
@@ -60,13 +61,15 @@ static int end(void)
 {
 	struct trace_chunk chunk;
 	char path[128];
-	uint64_t at;
+	uint64_t at, bytes;
 
 	snprintf(path, sizeof(path), "%s/p%d/t0", core_folder(), getpid());
 	int fd = open(path, O_RDONLY);
-	for (at = 0; pread(fd, &chunk, sizeof(chunk), (off_t)at) == sizeof(chunk); at += SIZE) {
-		if (!chunk.magic)
+	for (at = 0; pread(fd, &chunk, sizeof(chunk), (off_t)at) == sizeof(chunk); at += bytes) {
+		bytes = STREAM_UNIT;
+		if (!stream_is_chunk(&chunk, SIZE))
 			continue;
+		bytes = stream_whole(stream_bytes(&chunk));
 		told->there += chunk.version == TRACE_CHUNK_DENSE ? sizeof(chunk) + chunk.dense : SIZE;
 		told->chunks++;
 	}
@@ -120,7 +123,7 @@ static int others_write(void *argument)
 			int fd = open(path, O_RDWR | O_CREAT, 0600);
 			from->dense = chunk.dense = chunk.seq % 2 ? 0 : 1000;
 			chunk.version = chunk.dense ? TRACE_CHUNK_DENSE : TRACE_VERSION;
-			if (pwrite(fd, &chunk, sizeof(chunk), (off_t)((chunk.copied - 1) * SIZE)) != sizeof(chunk))
+			if (pwrite(fd, &chunk, sizeof(chunk), (off_t)stream_at(chunk.copied)) != sizeof(chunk))
 				_exit(91);
 			close(fd);
 			handover->drained = handover->full;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/sched.h"
+#include "format/stream.h"
 #include "runtime/files/output.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
@@ -70,17 +71,23 @@ static uint32_t event_of(void *process, uint32_t number)
 	return layout ? layout->event : 0;
 }
 
+static bool read_head(struct bare_file *file, uint64_t at, struct trace_chunk *head)
+{
+	return !file->error &&
+	       read_file_read(file->from, head, sizeof(*head), at, &file->error) == sizeof(*head) &&
+	       head->magic == TRACE_CHUNK_MAGIC;
+}
+
 /* Copies the chunk that begins there, if there is one that readers take; else nothing. */
-static void copy_chunk(struct bare_file *file, uint64_t begin, uint64_t room)
+static void copy_chunk(struct bare_file *file, uint64_t begin, uint64_t room, uint64_t to)
 {
 	struct trace_chunk head;
 	struct read_process *process;
 
-	if (file->error || read_file_read(file->from, &head, sizeof(head), begin, &file->error) != sizeof(head) ||
-		head.magic != TRACE_CHUNK_MAGIC || !(process = read_process_at(file->family, head.process)))
+	if (!read_head(file, begin, &head) || !(process = read_process_at(file->family, head.process)))
 		return;
-	struct bare_chunk chunk = { .from = file->from, .to = file->to, .begin = begin, .room = room, .head = head,
-		.event_of = event_of, .source = process };
+	struct bare_chunk chunk = { .from = file->from, .to = file->to, .begin = begin, .to_begin = to, .room = room,
+		.head = head, .event_of = event_of, .source = process };
 	file->error = bare_chunk_copy(&chunk);
 }
 
@@ -155,7 +162,8 @@ static void copy_meta(struct bare_file *file)
 		if (place.what == TRACE_PLACE_HEAD && (process = read_process_at(file->family, place.place)))
 			copy_process(file, process);
 		else if (place.what == TRACE_PLACE_CHUNK)
-			copy_chunk(file, begin + family->place_size / 2, family->place_size / 2);
+			copy_chunk(file, begin + family->place_size / 2, family->place_size / 2,
+				begin + family->place_size / 2);
 		else if (place.what == TRACE_PLACE_COUNTS)
 			copy_counts(file, begin);
 	}
@@ -165,12 +173,20 @@ static void copy_meta(struct bare_file *file)
 
 static void copy_chunks(struct bare_file *file)
 {
-	uint64_t room = file->family->place_size / 2, size = read_file_size(file->from);
+	uint64_t room = file->family->place_size / 2, to = 0;
+	struct trace_chunk head;
 
-	if (ftruncate(file->to, (off_t)size))
-		file->error = errno;
-	for (uint64_t at = 0; at < size && !file->error; at = read_file_step(file->from, at, room))
-		copy_chunk(file, at, room);
+	/* Its words are plain then: each gets room for all of them. */
+	for (uint64_t at = 0; !file->error && (at = read_file_data(file->from, at)) != UINT64_MAX;) {
+		at = at / STREAM_UNIT * STREAM_UNIT;
+		if (!read_head(file, at, &head) || !stream_is_chunk(&head, room)) {
+			at += STREAM_UNIT;
+			continue;
+		}
+		copy_chunk(file, at, room, to);
+		to += room;
+		at += stream_whole(stream_bytes(&head));
+	}
 }
 
 static void copy_all(struct bare_file *file)

@@ -97,7 +97,7 @@ int bare_chunk_copy(struct bare_chunk *chunk)
 		return 0;
 	const uint64_t all = ((head->used ? head->used : head->size) - head->head_size) / 8;
 	const struct trace_chunk was = *head;
-	uint64_t to = chunk->begin + head->head_size;
+	uint64_t to = chunk->to_begin + head->head_size;
 	struct read_dense *dense = NULL;
 	struct words *words = calloc(1, sizeof(*words));
 	int error = words ? 0 : ENOMEM;
@@ -119,10 +119,10 @@ int bare_chunk_copy(struct bare_chunk *chunk)
 	}
 	head->version = TRACE_VERSION;
 	head->dense = 0;
-	head->used = head->used ? to - chunk->begin : 0;
+	head->used = head->used ? to - chunk->to_begin : 0;
 	/* The whole head: its reserved bytes are zeros, as those between it and the words. */
 	if (!error)
-		error = whole_write(chunk->to, head, sizeof(*head), chunk->begin);
+		error = whole_write(chunk->to, head, sizeof(*head), chunk->to_begin);
 	read_dense_free(dense);
 	free(words);
 	return error;

@@ -11,8 +11,8 @@ struct read_file;
 
 struct bare_chunk {
 	struct read_file *from;
-	int to;		/* copied to the same place in this file */
-	uint64_t begin; /* of the chunk, in both */
+	int to;
+	uint64_t begin, to_begin; /* of the chunk, in both */
 	uint64_t room;	/* bytes that its place has */
 	struct trace_chunk head; /* as it was read; becomes that of the copy */
 	/* Type and id of the events of a layout, as TRACE_WORD() makes them; 0: it is not known. */

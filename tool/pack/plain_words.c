@@ -29,22 +29,40 @@ static uint64_t words_of(const struct trace_chunk *head)
 	return (head->used - sizeof(*head)) / sizeof(uint64_t);
 }
 
-bool plain_find(const struct compact *file, uint64_t at, struct trace_chunk *head)
+bool plain_may_become(const struct trace_chunk *head)
 {
-	return compact_read(file, head, sizeof(*head), at) && head->version == TRACE_CHUNK_DENSE && is_sane(head) &&
-	       at % head->size == 0;
+	return head->version == TRACE_CHUNK_DENSE && is_sane(head);
+}
+
+/* Makes codes of the chunk's words; room: for its head->dense bytes, and DENSE_SLACK. Are these all? */
+static bool make_dense(const struct trace_chunk *chunk, uint16_t *code)
+{
+	const uint64_t *word = (const uint64_t *)(chunk + 1), *end = word + words_of(chunk);
+	struct dense dense;
+
+	dense_begin(&dense, chunk->clock);
+	const uint16_t *to = dense_add(&dense, &word, end, code, code + chunk->dense / sizeof(*code));
+	return word == end && (uint64_t)(to - code) * sizeof(*code) == chunk->dense;
+}
+
+static uint16_t *room_of(const struct trace_chunk *head)
+{
+	return malloc(head->dense + DENSE_SLACK * sizeof(uint16_t));
 }
 
 bool plain_read(const struct compact *file, uint64_t at, const struct trace_chunk *head, void *to)
 {
-	uint16_t *code = malloc(head->dense);
+	uint16_t *code = malloc(head->dense), *again = room_of(head);
 	struct trace_chunk *chunk = to;
-	bool good = code && compact_read(file, code, head->dense, at + sizeof(*head)) &&
-		    read_dense_all(head, code, (uint64_t *)(chunk + 1), words_of(head));
 
-	free(code);
 	*chunk = *head;
 	chunk->version = TRACE_VERSION;
+	bool good = code && again && compact_read(file, code, head->dense, at + sizeof(*head)) &&
+		    read_dense_all(head, code, (uint64_t *)(chunk + 1), words_of(head)) && make_dense(chunk, again) &&
+		    !memcmp(code, again, head->dense);
+
+	free(code);
+	free(again);
 	return good;
 }
 
@@ -55,15 +73,9 @@ bool plain_was_dense(const struct trace_chunk *chunk, uint64_t size)
 
 uint64_t plain_unmake(struct trace_chunk *chunk)
 {
-	struct dense dense;
-	const uint64_t *word = (const uint64_t *)(chunk + 1), *end = word + words_of(chunk);
-	uint16_t *code = malloc(chunk->dense + DENSE_SLACK * sizeof(*code)), *to = code;
+	uint16_t *code = room_of(chunk);
 
-	if (code) {
-		dense_begin(&dense, chunk->clock);
-		to = dense_add(&dense, &word, end, code, code + chunk->dense / sizeof(*code));
-	}
-	if (word == end && (uint64_t)(to - code) * sizeof(*code) == chunk->dense) {
+	if (code && make_dense(chunk, code)) {
 		chunk->version = TRACE_CHUNK_DENSE;
 		memcpy(chunk + 1, code, chunk->dense);
 	} else {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Dense words (format/dense.h) in files that are packed. A packed trace has plain ones: what is foreseen of them takes
- * 0.4 to 0.8 of what zstd makes of dense ones, and nobody has to read both. Such a chunk has version 2 there, and keeps
- * trace_chunk.dense; by that it is made dense again when it is unpacked, with the same bytes as before. Chunks of more
- * than PLAIN_MOST stay as they are.
+ * 0.4 to 0.8 of what zstd makes of dense ones, and nobody has to read both. Such a chunk has TRACE_VERSION there, and
+ * keeps trace_chunk.dense; by that it is made dense again when it is unpacked, with the same bytes as before. Chunks of
+ * more than PLAIN_MOST stay as they are.
  *
  * No state; any thread, with files and memory of its own.
  */
@@ -11,6 +11,7 @@
 #define XAUDIT_TOOL_PACK_PLAIN_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "format/trace.h"
@@ -22,12 +23,12 @@ struct compact;
 /* May chunks of a member with this name be dense? */
 bool plain_may_be(const char *name);
 
-/* Reads the head of a chunk. Is there one, of dense words, with possible sizes? */
-bool plain_find(const struct compact *file, uint64_t at, struct trace_chunk *head);
+/* Is it the head of a chunk of dense words, with possible sizes? */
+bool plain_may_become(const struct trace_chunk *head);
 
 /*
- * Reads the chunk whose head plain_find() has read, and makes plain words of it. to: room for head->used bytes. Returns
- * false if it is damaged, or there is no memory: then it is of no use.
+ * Reads that chunk, and makes plain words of it. to: room for head->used bytes. Returns false if it is damaged, or the
+ * same dense words could not be made of it again, or there is no memory: then it is of no use.
  */
 bool plain_read(const struct compact *file, uint64_t at, const struct trace_chunk *head, void *to);
 

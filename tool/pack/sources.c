@@ -61,38 +61,39 @@ static int add_extent(struct pack_write *write, struct pack_source *source, uint
 	return 0;
 }
 
-/*
- * Where the file's data lies; if holes can't be seen, everywhere. Where a chunk has dense words, the plain ones. Sets
- * the member's size, too.
- */
+/* The chunks of t<n>, each in its slot. */
+static int take_slots(struct pack_write *write, struct pack_source *source)
+{
+	const struct slots *slots = &source->slots;
+
+	source->mode |= PACK_SLOTS;
+	for (size_t i = 0; i < slots->count; i++) {
+		source->size = i * slots->size + slots->slot[i].bytes;
+		write->data += slots->slot[i].stored;
+		if (add_extent(write, source, i * slots->size, source->size))
+			return -1;
+	}
+	return 0;
+}
+
+/* Where the file's data lies; if holes can't be seen, everywhere. Sets the member's size, too. */
 static int find_extents(struct pack_write *write, struct pack_source *source, const struct compact *file)
 {
-	const bool may_be = plain_may_be(source->name);
-	struct trace_chunk head;
-
+	if (plain_may_be(source->name) && slots_find(&source->slots, file))
+		return pack_failed(write, ENOMEM, source->name);
+	if (source->slots.count)
+		return take_slots(write, source);
 	source->size = source->file;
 	for (uint64_t at = 0, end; at < source->file; at = end) {
-		uint64_t begin = compact_data(file, at), extent;
+		uint64_t begin = compact_data(file, at);
 		if (begin == UINT64_MAX)
 			break;
 		end = compact_hole(file, begin);
 		end = end < source->file ? end : source->file;
-		/* A chunk begins with data, at a multiple of the least size. */
-		if (may_be && end > (begin / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN)
-			end = (begin / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN;
 		if (end <= begin)
 			break;
-		extent = end;
-		if (may_be && plain_find(file, begin, &head)) {
-			source->dense = true;
-			extent = begin + head.used;
-			end = begin + head.size;
-			write->data += sizeof(head) + head.dense;
-		} else {
-			write->data += end - begin;
-		}
-		source->size = extent > source->size ? extent : source->size;
-		if (add_extent(write, source, begin, extent))
+		write->data += end - begin;
+		if (add_extent(write, source, begin, end))
 			return -1;
 	}
 	return 0;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tool/pack/slots.h"
+
 struct pack_extent;
 struct pack_write;
 
@@ -14,8 +16,8 @@ struct pack_write;
 struct pack_source {
 	char *name;
 	uint64_t size;
-	uint64_t file; /* bytes of the file: `size`, or fewer where its last words are dense */
-	bool dense;    /* some words of the file are, and are packed as plain ones (plain_words.h) */
+	uint64_t file; /* bytes of the file */
+	struct slots slots; /* of t<n>, unless it is packed as it is */
 	uint32_t mode;
 	struct pack_extent *extent;
 	size_t extents;

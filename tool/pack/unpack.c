@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/stream.h"
 #include "runtime/files/output.h"
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
@@ -26,6 +27,7 @@
 #include "tool/base/whole.h"
 #include "tool/pack/compact_file.h"
 #include "tool/pack/plain_words.h"
+#include "tool/pack/slots.h"
 #include "tool/read/damage/error.h"
 #include "tool/read/pack/pack.h"
 #include "tool/show/term/progress.h"
@@ -151,36 +153,12 @@ static bool make(struct unpacking *unpacking, const struct pack_member *member, 
 	return false;
 }
 
-/*
- * Writes data of the file from `at` to `end`; chunks that were dense as they were. *size: of the file; less if that
- * makes it shorter. Returns false and errno.
- */
-static bool put(int fd, uint8_t *data, uint64_t at, uint64_t end, bool may_be, uint64_t *size)
-{
-	for (uint64_t next, bytes; at < end; data += next - at, at = next) {
-		struct trace_chunk *chunk = (struct trace_chunk *)(void *)data;
-		next = may_be ? (at / TRACE_CHUNK_MIN + 1) * TRACE_CHUNK_MIN : end;
-		next = next < end ? next : end;
-		bytes = next - at;
-		if (may_be && at % TRACE_CHUNK_MIN == 0 && (uintptr_t)data % 8 == 0 &&
-			plain_was_dense(chunk, end - at)) {
-			next = at + chunk->used;
-			bytes = plain_unmake(chunk);
-			if (next == *size)
-				*size = at + bytes;
-		}
-		errno = whole_write(fd, data, bytes, at);
-		if (errno)
-			return false;
-	}
-	return true;
-}
-
 /* Copies the member's data; what is lost becomes a hole. fd -1: only reads. Returns false and errno. */
 static bool copy(struct unpacking *unpacking, const struct pack_member *member, int fd)
 {
-	const bool may_be = plain_may_be(member->name);
-	uint64_t size = member->size;
+	/* A place in t<n> may have been left for each chunk, and one more. */
+	struct slots_back back = { .fd = fd, .spare = 2 * (member->size / STREAM_UNIT + 1) * STREAM_UNIT };
+	const bool slots = member->mode & PACK_SLOTS;
 	int error;
 
 	for (uint64_t at = 0, next; (at = pack_data(member, at)) != UINT64_MAX; at = next) {
@@ -193,14 +171,16 @@ static bool copy(struct unpacking *unpacking, const struct pack_member *member, 
 		for (uint64_t from = at; fd >= 0 && (from = pack_data(member, from)) < at + have;) {
 			uint64_t to = pack_hole(member, from);
 			to = to < at + have ? to : at + have;
-			if (!put(fd, unpacking->piece + (from - at), from, to, may_be, &size))
+			uint8_t *data = unpacking->piece + (from - at);
+			errno = slots ? slots_put_back(&back, data, from, to) : whole_write(fd, data, to - from, from);
+			if (errno)
 				return false;
 			from = to;
 		}
 		if (next <= at)
 			break;
 	}
-	return fd < 0 || !ftruncate(fd, (off_t)size);
+	return fd < 0 || !ftruncate(fd, (off_t)(slots ? back.size : member->size));
 }
 
 /* Returns false after one line on stderr. */

@@ -13,7 +13,6 @@
 #include "tool/base/thread.h"
 #include "tool/base/whole.h"
 #include "tool/pack/block.h"
-#include "tool/pack/plain_words.h"
 #include "tool/pack/sources.h"
 #include "tool/read/compact.h"
 
@@ -31,6 +30,7 @@ void pack_write_free(struct pack_write *write)
 	for (size_t i = 0; i < write->sources; i++) {
 		free(write->source[i].name);
 		free(write->source[i].extent);
+		free(write->source[i].slots.slot);
 	}
 	free(write->source);
 	free(write->at);
@@ -193,26 +193,6 @@ static void fail(struct work *work, int error, const char *name, bool changed)
 	pthread_mutex_unlock(&work->lock);
 }
 
-/* Puts plain words in the place of dense ones. What is damaged stays as it is. */
-static void make_plain(const struct compact *file, const struct piece *piece, uint8_t *to)
-{
-	uint64_t begin = piece->begin / PLAIN_MOST * PLAIN_MOST;
-	uint8_t *chunk = malloc(PLAIN_MOST);
-	struct trace_chunk head;
-
-	for (uint64_t at = begin, size; chunk && at < piece->end; at += size) {
-		size = TRACE_CHUNK_MIN;
-		if (!plain_find(file, at, &head))
-			continue;
-		size = head.size;
-		uint64_t from = at > piece->begin ? at : piece->begin, end = at + head.used;
-		end = end < piece->end ? end : piece->end;
-		if (from < end && plain_read(file, at, &head, chunk))
-			memcpy(to + (from - piece->begin), chunk + (from - at), end - from);
-	}
-	free(chunk);
-}
-
 /* Reads the piece. Returns false if that fails, which is noted. */
 static bool get(struct work *work, const struct piece *piece, uint8_t *to)
 {
@@ -221,18 +201,14 @@ static bool get(struct work *work, const struct piece *piece, uint8_t *to)
 	struct compact file = { .fd = fd };
 	int error = fd < 0 ? errno : compact_open(&file, fd);
 	size_t size = piece->end - piece->begin;
-	size_t have = error ? 0 : compact_read_most(&file, to, size, piece->begin, &error);
+	bool good = !error && compact_size(&file) == source->file;
 
-	/* Plain words may end where the file does not reach. */
-	if (!error && source->dense) {
-		memset(to + have, 0, size - have);
-		have = size;
-	}
-	bool good = have == size && compact_size(&file) == source->file;
+	if (good && source->slots.count)
+		good = slots_read(&source->slots, &file, piece->begin, piece->end, to);
+	else if (good)
+		good = compact_read_most(&file, to, size, piece->begin, &error) == size;
 	if (!good)
 		fail(work, error ? error : ESTALE, source->name, !error);
-	else if (source->dense)
-		make_plain(&file, piece, to);
 	compact_close(&file);
 	if (fd >= 0)
 		close(fd);

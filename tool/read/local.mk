@@ -13,12 +13,13 @@ tool_read_libread_la_SOURCES += tool/read/values/layout.c tool/read/values/layou
 tool_read_libread_la_SOURCES += tool/read/damage/error.c tool/read/damage/error.h tool/read/damage/memory.c \
 	tool/read/damage/memory.h
 tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunk_words.c \
-	tool/read/events/chunk_words.h tool/read/events/chunks.c tool/read/events/chunks.h tool/read/events/counts.c \
-	tool/read/events/counts.h tool/read/events/decode.c tool/read/events/decode.h tool/read/events/dense.c \
-	tool/read/events/dense.h tool/read/events/events.c tool/read/events/events.h tool/read/events/merge.c \
-	tool/read/events/merge.h tool/read/events/stacks.c tool/read/events/stacks.h tool/read/events/stops.c \
-	tool/read/events/stops.h tool/read/events/stream.c tool/read/events/stream.h tool/read/events/thread_turns.c \
-	tool/read/events/thread_turns.h tool/read/shown_names.c tool/read/shown_names.h
+	tool/read/events/chunk_words.h tool/read/events/chunks.c tool/read/events/chunks.h tool/read/events/copies.c \
+	tool/read/events/copies.h tool/read/events/counts.c tool/read/events/counts.h tool/read/events/decode.c \
+	tool/read/events/decode.h tool/read/events/dense.c tool/read/events/dense.h tool/read/events/events.c \
+	tool/read/events/events.h tool/read/events/merge.c tool/read/events/merge.h tool/read/events/stacks.c \
+	tool/read/events/stacks.h tool/read/events/stops.c tool/read/events/stops.h tool/read/events/stream.c \
+	tool/read/events/stream.h tool/read/events/thread_turns.c tool/read/events/thread_turns.h \
+	tool/read/shown_names.c tool/read/shown_names.h
 tool_read_libread_la_SOURCES += tool/read/sched/records.h tool/read/sched/sched.c tool/read/sched/sched.h \
 	tool/read/sched/sched_cursor.c tool/read/sched/sched_cursor.h
 tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cpu.c tool/read/api/cpu.h \

@@ -263,35 +263,9 @@ uint64_t read_file_data(struct read_file *file, uint64_t offset)
 	return as ? compact_data(as, offset) : offset;
 }
 
-uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step)
+bool read_file_has_slots(const struct read_file *file)
 {
-	uint64_t data = read_file_data(file, at + step);
-
-	return data == UINT64_MAX ? data : data / step * step;
-}
-
-uint64_t read_file_step_back(struct read_file *file, uint64_t at, uint64_t step)
-{
-	uint64_t low = 0, high = at ? (at - 1) / step * step : 0;
-
-	if (at && read_file_data(file, high) < at)
-		return high;
-	if (!at || read_file_data(file, 0) >= at)
-		return UINT64_MAX;
-	/* There are data between low and `at`, and none between high and `at`. */
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		if (read_file_data(file, middle) < at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low / step * step;
-}
-
-bool read_file_is_packed(const struct read_file *file)
-{
-	return file->member != NULL;
+	return file->member && file->member->mode & PACK_SLOTS;
 }
 
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end)

@@ -83,19 +83,10 @@ uint64_t read_file_size(struct read_file *file);
  */
 uint64_t read_file_data(struct read_file *file, uint64_t offset);
 
-/*
- * The multiple of `step` after `at`, which is one, from which on there are data before the next one; UINT64_MAX: none.
- * A file that was damaged may have holes of any size, which must cost nothing.
- */
-uint64_t read_file_step(struct read_file *file, uint64_t at, uint64_t step);
-
-/* The other way: the greatest multiple of `step` below `at` with data from there to `at`; UINT64_MAX: none. */
-uint64_t read_file_step_back(struct read_file *file, uint64_t at, uint64_t step);
-
 #define READ_FILE_BLOCK 4096ul /* bytes on disk come in such blocks, in nearly all file systems */
 
-/* Is it a member of a packed trace? */
-bool read_file_is_packed(const struct read_file *file);
+/* Is it a member of a packed trace, whose chunks have slots (format/pack.h)? */
+bool read_file_has_slots(const struct read_file *file);
 
 /* How many bytes from begin to end are in no hole. */
 uint64_t read_file_disk(struct read_file *file, uint64_t begin, uint64_t end);

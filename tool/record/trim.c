@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "format/stream.h"
 #include "tool/read/api/api.h"
 #include "tool/read/family.h"
 #include "tool/read/folder.h"
@@ -170,8 +171,8 @@ static bool has_copy(struct trim *trim, const struct trace_chunk *chunk)
 		trim->file_process = chunk->process;
 		trim->file_number = chunk->thread;
 	}
-	uint64_t at = (chunk->copied - 1) * (trim->family->place_size / 2);
-	return trim->file >= 0 && pread(trim->file, &copy, sizeof(copy), (off_t)at) == sizeof(copy) &&
+	off_t at = (off_t)stream_at(chunk->copied);
+	return trim->file >= 0 && pread(trim->file, &copy, sizeof(copy), at) == sizeof(copy) &&
 	       copy.magic == TRACE_CHUNK_MAGIC && copy.seq == chunk->seq && copy.process == chunk->process &&
 	       copy.thread == chunk->thread && copy.used == chunk->used && copy.lost == chunk->lost;
 }

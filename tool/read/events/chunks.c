@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/stream.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/dense.h"
 #include "tool/read/family.h"
@@ -24,11 +25,21 @@ static void damage_at(const struct read_chunks *chunks, char kind, uint64_t offs
 	read_process_damage(chunks->process, kind == 'm' ? NULL : name, offset, what);
 }
 
+/* Where the chunk begins in the file, which may be packed. */
+static uint64_t begin_of(
+	const struct read_chunks *chunks, char kind, const struct trace_chunk *head, uint64_t begin)
+{
+	return kind == 't' && head->copied && read_file_has_slots(chunks->file) ? stream_at(head->copied) : begin;
+}
+
 void read_chunks_damage(
 	const struct read_chunks *chunks, const struct read_chunk *chunk, uint64_t offset, const char *what)
 {
 	/* Where a dense word is, nobody knows. */
-	damage_at(chunks, chunk->kind, read_chunk_is_dense(&chunk->head) ? chunk->begin : offset, what);
+	if (read_chunk_is_dense(&chunk->head))
+		offset = chunk->begin;
+	damage_at(chunks, chunk->kind, begin_of(chunks, chunk->kind, &chunk->head, chunk->begin) +
+		(offset - chunk->begin), what);
 }
 
 /* As many bytes of the file as there are, up to size. */
@@ -112,6 +123,45 @@ static bool read_head(const struct read_chunks *chunks, char kind, uint64_t at, 
 	return file && limit && read_file_read(file, head, sizeof(*head), at, NULL) == sizeof(*head) &&
 	       !check_chunk(chunks, kind, head) && head->head_size <= head->size && head->size <= limit &&
 	       head->used <= head->size;
+}
+
+/* ---- t<n> ---- */
+
+/* Is it a head where nobody knows whether there is one? */
+static bool is_head(const struct read_chunks *chunks, const struct trace_chunk *head)
+{
+	return stream_is_chunk(head, room_of_chunk(chunks)) && !check_chunk(chunks, 't', head) &&
+	       !head->copied == !read_file_has_slots(chunks->file);
+}
+
+/* For read_copies_look(). */
+static uint64_t find_head(void *user, uint64_t at, bool due, uint64_t *seq)
+{
+	struct read_chunks *chunks = user;
+	struct trace_chunk head;
+
+	(void)due;
+	if (read_file_read(chunks->file, &head, sizeof(head), at, NULL) < sizeof(head) || !is_head(chunks, &head))
+		return 0;
+	*seq = head.seq;
+	return stream_bytes(&head);
+}
+
+static void look_at_copies(struct read_chunks *chunks, size_t between)
+{
+	if (chunks->file)
+		read_copies_look(&chunks->copies, chunks->file, between, find_head, chunks,
+			chunks->process->family->damage);
+}
+
+uint64_t read_chunks_taken(const struct read_chunks *chunks, uint64_t seq)
+{
+	return read_copies_from(&chunks->copies, seq);
+}
+
+void read_chunks_forget(struct read_chunks *chunks, uint64_t offset)
+{
+	read_copies_forget(&chunks->copies, offset);
 }
 
 /* ---- all of a record, in order ---- */
@@ -208,23 +258,42 @@ static uint64_t blocks_of(uint64_t bytes)
 /* A packed trace has plain words; unpacked, they are dense again, where they were: of fewer bytes on disk. */
 static void take_off_dense(struct read_chunks *chunks, const struct trace_chunk *head)
 {
-	if (!read_file_is_packed(chunks->file) || !head->dense || head->used < sizeof(*head))
+	if (read_chunk_is_dense(head) || !head->dense || head->used < sizeof(*head))
 		return;
 	uint64_t plain = blocks_of(head->used), dense = blocks_of(sizeof(*head) + head->dense);
 	uint64_t less = plain > dense ? plain - dense : 0;
 	chunks->disk -= less < chunks->disk ? less : chunks->disk;
 }
 
-static void list_copies(struct read_chunks *chunks, uint64_t newest)
+/* As find_head(), but where a chunk may begin damage is noted, and a head is one whatever its sizes are. */
+static uint64_t list_copy(void *user, uint64_t at, bool due, uint64_t *seq)
 {
-	uint64_t size = read_file_size(chunks->file);
+	struct read_chunks *chunks = user;
+	const uint64_t room = room_of_chunk(chunks);
 	struct trace_chunk head;
 
-	for (uint64_t at = 0; at < size; at = read_file_step(chunks->file, at, room_of_chunk(chunks)))
-		if (list_head(chunks, 't', at, size, &head) && head.seq <= newest) {
-			add_place(chunks, head.seq, READ_CHUNKS_NOWHERE, at);
+	if (!due)
+		return find_head(user, at, due, seq);
+	if (!list_head(chunks, 't', at, read_file_size(chunks->file), &head))
+		return 0;
+	*seq = head.seq;
+	uint64_t bytes = stream_bytes(&head);
+	return bytes <= room ? bytes : READ_COPIES_UNKNOWN;
+}
+
+static void list_copies(struct read_chunks *chunks, uint64_t newest)
+{
+	struct trace_chunk head;
+
+	read_copies_look(&chunks->copies, chunks->file, SIZE_MAX, list_copy, chunks, chunks->process->family->damage);
+	for (size_t i = 0; i < chunks->copies.count; i++) {
+		const struct read_copy *copy = &chunks->copies.copy[i];
+		if (copy->seq > newest)
+			continue;
+		add_place(chunks, copy->seq, READ_CHUNKS_NOWHERE, copy->at);
+		if (read_file_has_slots(chunks->file) && read_head(chunks, 't', copy->at, &head))
 			take_off_dense(chunks, &head);
-		}
+	}
 }
 
 /* Bytes of the record's places in meta that are no holes. */
@@ -295,6 +364,8 @@ void read_chunks_close(struct read_chunks *chunks)
 {
 	read_file_close(chunks->file);
 	free(chunks->place);
+	free(chunks->copies.copy);
+	chunks->copies = (struct read_copies){ 0 };
 	read_dense_free(chunks->dense);
 	chunks->file = chunks->meta = NULL;
 	chunks->place = NULL;
@@ -326,7 +397,7 @@ static bool take(struct read_chunks *chunks, struct read_chunk *chunk)
 	if (chunks->gap && chunks->process->head.ring_size)
 		chunks->overwritten += place->seq - chunks->seq;
 	else if (chunks->gap)
-		damage_at(chunks, kind, begin, "chunks before this one are missing");
+		damage_at(chunks, kind, begin_of(chunks, kind, &head, begin), "chunks before this one are missing");
 	chunks->seq = place->seq + 1;
 	*chunk = chunk_at(chunks, kind, &head, begin);
 	/* A file whose process has ended is cut after its last event. */
@@ -385,34 +456,24 @@ static void find_in_places(const struct read_chunks *chunks, uint64_t seq, struc
 }
 
 /*
- * Looks in t<n>, from its end on. Of a killed thread that may have newer ones than meta, too. Behind a
- * chunk there may be older ones, as many as the thread had places; in a snapshot, whose meta has none, any number.
+ * Looks in t<n>. Of a killed thread that may have newer ones than meta, too. Where the record grows, a chunk may come
+ * before those that are there, as many as the thread has places.
  */
-static void find_in_copies(const struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
+static void find_in_copies(struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
-	uint64_t size = room_of_chunk(chunks), at = chunks->file ? read_file_size(chunks->file) : 0, older = 0;
+	const bool newest = seq == READ_CHUNKS_NEWEST;
+	const struct read_copy *copy = newest ? NULL : read_copies_find(&chunks->copies, seq);
 	struct trace_chunk head;
 	uint32_t places;
 
-	/* Most are where their number says: to one that lies far before the end that is the shortest way. */
-	if (seq != READ_CHUNKS_NEWEST && !best->file && seq < at / size &&
-		read_head(chunks, 't', seq * size, &head) && head.seq == seq) {
-		*best = chunk_at(chunks, 't', &head, seq * size);
-		return;
+	if (!copy) {
+		places_of(chunks, &places);
+		look_at_copies(chunks, chunks->grows ? places + 64 : SIZE_MAX);
+		copy = newest ? read_copies_newest(&chunks->copies) : read_copies_find(&chunks->copies, seq);
 	}
-	places_of(chunks, &places);
-	const uint64_t most = chunks->grows || seq != READ_CHUNKS_NEWEST ? places + 64 : UINT64_MAX;
-	while (at && older <= most && (!best->file || seq == READ_CHUNKS_NEWEST)) {
-		at = read_file_step_back(chunks->file, at, size);
-		if (at == UINT64_MAX)
-			break;
-		if (!read_head(chunks, 't', at, &head))
-			continue;
-		if (seq == READ_CHUNKS_NEWEST ? !best->file || head.seq > best->head.seq : head.seq == seq)
-			*best = chunk_at(chunks, 't', &head, at);
-		else
-			older += head.seq < (best->file ? best->head.seq : seq);
-	}
+	if (copy && (!best->file || copy->seq > best->head.seq) && read_head(chunks, 't', copy->at, &head) &&
+		head.seq == copy->seq)
+		*best = chunk_at(chunks, 't', &head, copy->at);
 }
 
 bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
@@ -420,7 +481,8 @@ bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chun
 	struct read_chunk best = {0};
 
 	find_in_places(chunks, seq, &best);
-	find_in_copies(chunks, seq, &best);
+	if (!best.file || seq == READ_CHUNKS_NEWEST)
+		find_in_copies(chunks, seq, &best);
 	if (best.file)
 		*chunk = best;
 	return best.file != NULL;

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
+#include "tool/read/events/copies.h"
 #include "tool/read/process.h"
 #include "tool/read/trace_file.h"
 
@@ -53,6 +54,7 @@ struct read_chunks {
 	struct read_file *file; /* t<n>; NULL: there is no such file */
 	struct read_file *meta; /* as long as the process is open */
 	uint64_t disk;		 /* bytes that the record takes on disk; of its places in meta, without holes */
+	struct read_copies copies; /* of t<n>, as far as it was looked at */
 	/* The chunks of meta and of t<n>, by number; as they were when it was opened. */
 	struct read_chunk_place *place;
 	unsigned places, next_place;
@@ -98,6 +100,12 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
  * its head only `used` changes, if it was not finished, and what tells of dense words.
  */
 bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk);
+
+/* All that t<n> has before this offset has numbers below seq; about, and rather too little. */
+uint64_t read_chunks_taken(const struct read_chunks *chunks, uint64_t seq);
+
+/* What t<n> had before the offset is gone. */
+void read_chunks_forget(struct read_chunks *chunks, uint64_t offset);
 
 static inline bool read_chunk_is_dense(const struct trace_chunk *head)
 {

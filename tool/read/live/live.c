@@ -424,7 +424,7 @@ static void give_back(const struct read_live *live, const struct live_process *p
 
 	if (taken < source->given + GIVEN)
 		return;
-	source->given = taken;
+	read_source_given(source, taken);
 	read_family_file_name(name, 't', source->number, process->read->place);
 	if (asprintf(&path, "%s/%s/%s", live->path, process->read->family->name, name) < 0)
 		return;

@@ -8,7 +8,7 @@
 #include "tool/read/values/layout.h"
 
 #define ROOM   (READ_SOURCE_BLOCK / sizeof(uint64_t))
-#define KEPT	128 /* chunks: one lies at most so far before the place of its number */
+#define KEPT	128 /* chunks: one lies at most so far before others with lower numbers */
 #define MISSED	3   /* looks for a chunk that is not there, before later ones are looked for ... */
 #define LATER	64  /* ... of which so many */
 #define TRIES	8   /* to read a block of a chunk that is overwritten meanwhile, before the next look */
@@ -412,8 +412,13 @@ uint64_t read_source_behind(struct read_source *s)
 
 uint64_t read_source_taken(const struct read_source *s)
 {
-	const struct read_process *process = s->chunks.process;
 	uint64_t seq = s->begun ? s->chunk.head.seq : 0;
 
-	return seq > KEPT ? (seq - KEPT) * process->head.ring_chunk : 0;
+	return seq > KEPT ? read_chunks_taken(&s->chunks, seq - KEPT) : 0;
+}
+
+void read_source_given(struct read_source *s, uint64_t taken)
+{
+	s->given = taken;
+	read_chunks_forget(&s->chunks, taken);
 }

@@ -99,4 +99,7 @@ uint64_t read_source_behind(struct read_source *source);
 /* All that t<n> has before this offset was taken. */
 uint64_t read_source_taken(const struct read_source *source);
 
+/* What t<n> had before this offset was given back, or is about to be. */
+void read_source_given(struct read_source *source, uint64_t taken);
+
 #endif

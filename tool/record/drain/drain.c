@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "format/places.h"
+#include "format/stream.h"
 #include "format/trace.h"
 #include "runtime/files/output.h"
 #include "tool/base/own_file.h"
@@ -248,19 +249,19 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 		return DRAIN_OVER;
 	if ((r = open_file(&to, fam, way.head.process, way.head.thread)))
 		return r;
-	uint64_t number = way.head.copied - 1;
+	const uint64_t number = way.head.copied - 1, ahead = AHEAD * (size / STREAM_UNIT);
 	/* Its thread may have written many itself meanwhile. */
-	if (number > to->end / size + AHEAD && !fstat(to->fd, &st))
+	if (number > to->end / STREAM_UNIT + ahead && !fstat(to->fd, &st))
 		to->end = (uint64_t)st.st_size > to->end ? (uint64_t)st.st_size : to->end;
-	if (number > to->end / size + AHEAD)
+	if (number > to->end / STREAM_UNIT + ahead)
 		return -EINVAL;
 	way.meta = meta->fd;
 	way.to = to->fd;
-	way.behind = number * size;
+	way.behind = stream_at(way.head.copied);
 	if ((r = drain_write(&way)))
 		return r;
-	if (to->end < (number + 1) * size)
-		to->end = (number + 1) * size;
+	if (to->end < way.behind + size)
+		to->end = way.behind + size;
 	drain.chunks++;
 	return 0;
 }
@@ -386,24 +387,22 @@ static bool write_given(void *family, uint32_t place, uint64_t full)
 
 static uint64_t reach_of(void *family, uint32_t process, uint32_t thread)
 {
-	const uint64_t size = ((struct family *)family)->place_size / 2;
 	struct file *to;
 	struct stat st;
 
 	if (thread >= THREADS || open_file(&to, family, process, thread) || fstat(to->fd, &st))
 		return UINT64_MAX;
-	return ((uint64_t)st.st_size + size - 1) / size;
+	return stream_whole((uint64_t)st.st_size);
 }
 
 static bool has_chunk(void *family, const struct trace_chunk *chunk)
 {
-	const uint64_t size = ((struct family *)family)->place_size / 2;
 	struct trace_chunk copy;
 	struct file *to;
 
 	return chunk->copied - 1 < UINT32_MAX && chunk->thread < THREADS &&
 	       !open_file(&to, family, chunk->process, chunk->thread) &&
-	       whole_read(to->fd, &copy, sizeof(copy), (chunk->copied - 1) * size) &&
+	       whole_read(to->fd, &copy, sizeof(copy), stream_at(chunk->copied)) &&
 	       copy.magic == TRACE_CHUNK_MAGIC && copy.seq == chunk->seq && copy.used == chunk->used &&
 	       copy.process == chunk->process && copy.thread == chunk->thread;
 }

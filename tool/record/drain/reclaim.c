@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/stream.h"
 #include "tool/base/now.h"
 #include "tool/base/whole.h"
 #include "tool/record/drain/drain.h"
@@ -271,18 +272,21 @@ static uint64_t look_at_words(
 
 /*
  * The number for one more chunk of the record; 0: t<n> can't be opened. Some that have numbers may not be there yet,
- * where t<n> could not be written.
+ * where t<n> could not be written: it lies behind the room of each of them.
  */
 static uint64_t next_number(const struct drain_reclaim_way *way, const struct candidate *of)
 {
-	uint64_t last = way->reach(way->family, of->process, of->thread);
+	uint64_t end = way->reach(way->family, of->process, of->thread);
 
-	for (unsigned i = 0; i < reclaim.count && last != UINT64_MAX; i++) {
+	for (unsigned i = 0; i < reclaim.count && end != UINT64_MAX; i++) {
 		const struct candidate *c = &reclaim.candidate[i];
-		if (c->process == of->process && c->thread == of->thread && is_sane(way, c) && c->chunk.copied > last)
-			last = c->chunk.copied;
+		if (c->process != of->process || c->thread != of->thread || !is_sane(way, c) || !c->chunk.copied ||
+			c->chunk.copied > UINT32_MAX)
+			continue;
+		uint64_t behind = stream_at(c->chunk.copied) + way->place_size / 2;
+		end = behind > end ? behind : end;
 	}
-	return last + 1;
+	return end == UINT64_MAX ? 0 : 1 + end / STREAM_UNIT;
 }
 
 /* Hands the chunk over in place of its thread, and writes it. Returns whether t<n> has it. */

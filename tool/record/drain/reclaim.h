@@ -63,7 +63,7 @@ struct drain_reclaim_way {
 	bool (*stops)(void); /* asked now and then: shall it return early? NULL: no */
 	/* Writes the chunk of a place, which was published with that word, to t<n>. False: that can't be. */
 	bool (*write)(void *family, uint32_t place, uint64_t full);
-	/* How many chunks t<n> reaches; UINT64_MAX: it can't be opened. */
+	/* Where t<n> ends, a multiple of STREAM_UNIT; UINT64_MAX: it can't be opened. */
 	uint64_t (*reach)(void *family, uint32_t process, uint32_t thread);
 	/* Has t<n> that chunk, at the place of its number? */
 	bool (*has)(void *family, const struct trace_chunk *chunk);
