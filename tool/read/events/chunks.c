@@ -455,20 +455,24 @@ static void find_in_places(const struct read_chunks *chunks, uint64_t seq, struc
 			*best = chunk_at(chunks, 'm', &head, chunk_in(chunks, &place[n]));
 }
 
-/*
- * Looks in t<n>. Of a killed thread that may have newer ones than meta, too. Where the record grows, a chunk may come
- * before those that are there, as many as the thread has places.
- */
+/* Where the record grows, a chunk may come before those that are there, as many as the thread has places. */
+static void look_again(struct read_chunks *chunks)
+{
+	uint32_t places;
+
+	places_of(chunks, &places);
+	look_at_copies(chunks, chunks->grows ? places + 64 : SIZE_MAX);
+}
+
+/* Looks in t<n>. Of a killed thread that may have newer ones than meta, too. */
 static void find_in_copies(struct read_chunks *chunks, uint64_t seq, struct read_chunk *best)
 {
 	const bool newest = seq == READ_CHUNKS_NEWEST;
 	const struct read_copy *copy = newest ? NULL : read_copies_find(&chunks->copies, seq);
 	struct trace_chunk head;
-	uint32_t places;
 
 	if (!copy) {
-		places_of(chunks, &places);
-		look_at_copies(chunks, chunks->grows ? places + 64 : SIZE_MAX);
+		look_again(chunks);
 		copy = newest ? read_copies_newest(&chunks->copies) : read_copies_find(&chunks->copies, seq);
 	}
 	if (copy && (!best->file || copy->seq > best->head.seq) && read_head(chunks, 't', copy->at, &head) &&
@@ -504,6 +508,18 @@ bool read_chunks_find_copy(struct read_chunks *chunks, struct read_chunk *chunk)
 	return true;
 }
 
+bool read_chunks_find_copy_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
+{
+	struct trace_chunk head;
+
+	look_again(chunks);
+	const struct read_copy *copy = read_copies_above(&chunks->copies, seq);
+	if (!copy || !read_head(chunks, 't', copy->at, &head) || head.seq != copy->seq)
+		return false;
+	*chunk = chunk_at(chunks, 't', &head, copy->at);
+	return true;
+}
+
 bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk)
 {
 	struct trace_chunk head;
@@ -511,11 +527,13 @@ bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct rea
 
 	if (!read_chunks_find(chunks, READ_CHUNKS_NEWEST, &newest) || !newest.reused)
 		return false;
+	/* In mode stream none is overwritten that t<n> has not. */
+	bool all = newest.head.mode == TRACE_MODE_STREAM;
 	uint32_t count;
 	const struct read_family_place *place = places_of(chunks, &count);
 	for (uint32_t n = 0; n < count; n++)
 		if (read_head(chunks, 'm', chunk_in(chunks, &place[n]), &head) && head.seq > seq &&
-			head.seq + count / 2 >= newest.head.seq && (!best.file || head.seq < best.head.seq))
+			(all || head.seq + count / 2 >= newest.head.seq) && (!best.file || head.seq < best.head.seq))
 			best = chunk_at(chunks, 'm', &head, chunk_in(chunks, &place[n]));
 	if (best.file)
 		*chunk = best;

@@ -95,6 +95,9 @@ bool read_chunks_find(struct read_chunks *chunks, uint64_t seq, struct read_chun
  */
 bool read_chunks_find_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);
 
+/* As read_chunks_find_above(), in t<n>. */
+bool read_chunks_find_copy_above(struct read_chunks *chunks, uint64_t seq, struct read_chunk *chunk);
+
 /*
  * The chunk, of kind 'm', is not there any more. Returns whether t<n> has it; then *chunk is changed to lie there. Of
  * its head only `used` changes, if it was not finished, and what tells of dense words.

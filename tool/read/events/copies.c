@@ -97,6 +97,16 @@ const struct read_copy *read_copies_newest(const struct read_copies *copies)
 	return newest;
 }
 
+const struct read_copy *read_copies_above(const struct read_copies *copies, uint64_t seq)
+{
+	const struct read_copy *above = NULL;
+
+	for (size_t i = 0; i < copies->count; i++)
+		if (copies->copy[i].seq > seq && (!above || copies->copy[i].seq < above->seq))
+			above = &copies->copy[i];
+	return above;
+}
+
 uint64_t read_copies_from(const struct read_copies *copies, uint64_t seq)
 {
 	uint64_t from = 0;

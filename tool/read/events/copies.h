@@ -46,6 +46,9 @@ const struct read_copy *read_copies_find(struct read_copies *copies, uint64_t se
 /* The one with the highest number; NULL: there is none. */
 const struct read_copy *read_copies_newest(const struct read_copies *copies);
 
+/* The one with the lowest number above this one; NULL: there is none. */
+const struct read_copy *read_copies_above(const struct read_copies *copies, uint64_t seq);
+
 /* From where on the chunks lie that have this number or a higher one; 0: nothing is known of such. */
 uint64_t read_copies_from(const struct read_copies *copies, uint64_t seq);
 

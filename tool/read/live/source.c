@@ -106,12 +106,28 @@ static bool go_to(struct read_source *s, uint64_t seq)
 	return true;
 }
 
-/* The first chunk behind one that is not there. */
+/*
+ * The first chunk above that number, where mode ring is, or was: it gives up chunks. Those of mode stream, which may
+ * have come since, are not: once they are overwritten in meta, t<n> has them.
+ */
+static bool find_in_ring(struct read_source *s, uint64_t seq, struct read_chunk *chunk)
+{
+	struct read_chunk copy;
+	bool found = read_chunks_find_above(&s->chunks, seq, chunk);
+
+	open_copies(s);
+	if (!read_chunks_find_copy_above(&s->chunks, seq, &copy) || (found && chunk->head.seq <= copy.head.seq))
+		return found;
+	*chunk = copy;
+	return true;
+}
+
+/* The first chunk above that number, whose next one is not there. */
 static bool find_later(struct read_source *s, uint64_t seq, struct read_chunk *chunk)
 {
-	if (s->chunks.process->head.ring_size && read_chunks_find_above(&s->chunks, seq, chunk))
+	if (s->chunks.process->head.ring_size && find_in_ring(s, seq, chunk))
 		return true;
-	for (uint64_t later = seq + 1; later <= seq + LATER; later++)
+	for (uint64_t later = seq + 2; later <= seq + 1 + LATER; later++)
 		if (find(s, later, chunk))
 			return true;
 	return false;
@@ -128,7 +144,7 @@ static bool go_on(struct read_source *s)
 
 	if (go_to(s, seq + 1))
 		return true;
-	if (++s->missed < MISSED || !find_later(s, seq + 1, &chunk))
+	if (++s->missed < MISSED || !find_later(s, seq, &chunk))
 		return false;
 	begin(s, &chunk);
 	return true;
@@ -151,7 +167,7 @@ static bool go_to_first(struct read_source *s)
 	if (go_to(s, s->first))
 		return true;
 	/* A ring may have lost its first chunks. */
-	if (s->first || !read_chunks_find_above(&s->chunks, 0, &chunk))
+	if (s->first || !find_in_ring(s, 0, &chunk))
 		return false;
 	begin(s, &chunk);
 	return true;
