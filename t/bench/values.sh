@@ -60,7 +60,26 @@ awk '
 		show("load", "in the library that is called")
 		show("heap", "elsewhere (the kernel copies it)")
 	}' "$tmp/values"
+# peer LABEL: what a call cost, of the line that values_cost has printed; two integers and the result were recorded.
+peer() {
+	awk -v label="$1, two integers and the result" '
+		$1 == "ints" && NF == 3 { printf "  %-40s %8.0f ns\n", label, $3; found = 1 }
+		END { if (!found) printf "  %-40s it does not run here\n", label }' "$tmp/output"
+}
+if command -v uftrace >/dev/null; then
+	run uftrace record --force -d "$tmp/uftrace.data" -A 'bench_ints@arg1/i32,arg2/i32' -R 'bench_ints@retval/i32' \
+		"$tmp/values_cost" -c "$cpu" -n 200000 -r 10 ints
+	peer uftrace
+	rm -rf "$tmp/uftrace.data"
+fi
+if command -v bpftrace >/dev/null; then
+	# Its status is not 0 where it has no right to take its probes away, too.
+	timeout -k 5 60 bpftrace -e "uprobe:$tmp/libbench_values.so:bench_ints { @a = arg0; @b = arg1; }
+		uretprobe:$tmp/libbench_values.so:bench_ints { @r = retval; }" \
+		-c "$tmp/values_cost -c $cpu -n 20000 -r 0 ints" >"$tmp/output" 2>&1 || :
+	peer bpftrace
+fi
 if command -v ltrace >/dev/null; then
 	run ltrace -o "$tmp/ltrace" -e bench_ints "$tmp/values_cost" -c "$cpu" -n 2000 -r 0 ints
-	awk '{ printf "  %-40s %8.0f ns\n", "ltrace, two integers and the result", $3 }' "$tmp/output"
+	peer ltrace
 fi
