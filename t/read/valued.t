@@ -96,8 +96,8 @@ ok 'there are many events with values' test "$(grep -c ^values "$tmp/valued.scri
 is "$?$(cat "$tmp/err")" 0 'they are packed'
 "$XAUDIT" unpack -o "$tmp/again" "$tmp/valued.pack" 2>"$tmp/err"
 is "$?$(cat "$tmp/err")" 0 'and unpacked'
-is "$(diff -r "$tmp/valued" "$tmp/again" 2>&1)" "Binary files $tmp/valued/p100/t1 and $tmp/again/p100/t1 differ" \
-	'each byte comes back, but for dense words, which make_trace makes by other rules'
+is "$(diff -r "$tmp/valued" "$tmp/again" 2>&1)" '' \
+	'each byte comes back, also of dense words, which make_trace makes by other rules'
 "$XAUDIT" pack -o "$tmp/again.pack" "$tmp/again" 2>"$tmp/err"
 "$XAUDIT" unpack -o "$tmp/third" "$tmp/again.pack" 2>>"$tmp/err"
 is "$(diff -r "$tmp/third" "$tmp/again" 2>&1)$(cat "$tmp/err")" '' 'and these come back, too'
