@@ -244,7 +244,8 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 		clock += (uint64_t)(int64_t)(int32_t)((uint32_t)*word - (uint32_t)clock);
 		if (type == TRACE_CONTROL) {
 			uint32_t payload = id >> 8;
-			if ((id & 0xff) == TRACE_GIVEN_UP) {
+			/* A handler came amid an event, which was written once more: it is given up when the chunk ends. */
+			if ((id & 0xff) == TRACE_GIVEN_UP || ((id & 0xff) == TRACE_RESERVED && !chunk->used)) {
 				reading->given_up++;
 				word += payload;
 				continue;
@@ -270,6 +271,11 @@ static void read_chunk(struct reading *reading, const struct trace_chunk *chunk)
 			stack = id;
 		} else if (type == TRACE_VALUED) {
 			struct event event = { .id = id, .tid = tid, .clock = clock, .stack = stack };
+			if (TRACE_IS_LATE(*word) && word + 1 < end && word[1] == chunk->token && !chunk->used) {
+				reading->given_up++; /* as above */
+				word += TRACE_VALUED_WORDS(id);
+				continue;
+			}
 			if (TRACE_IS_LATE(*word) && word + 1 < end && word[1] == chunk->token)
 				reading->damage = "an event whose late payload is not there";
 			word = read_values(reading, event, word, end);
@@ -351,7 +357,10 @@ static struct mapped map_stream(const char *path, uint64_t chunk_size)
 			continue;
 		struct trace_chunk *chunk = (struct trace_chunk *)(plain.start + chunks++ * chunk_size);
 		const char *codes = file.start + at + sizeof(*chunk);
-		memcpy(chunk, file.start + at, file.size - at < chunk_size ? file.size - at : chunk_size);
+		/* Not what follows it. */
+		const struct trace_chunk *here = (const struct trace_chunk *)(file.start + at);
+		uint64_t bytes = stream_is_chunk(here, chunk_size) ? stream_bytes(here) : chunk_size;
+		memcpy(chunk, here, file.size - at < bytes ? file.size - at : bytes);
 		if (chunk->magic == TRACE_CHUNK_MAGIC && chunk->version == TRACE_CHUNK_DENSE &&
 			chunk->used <= chunk_size && at + sizeof(*chunk) + chunk->dense <= file.size)
 			plain_words(chunk, (const uint16_t *)codes, (const uint16_t *)(codes + chunk->dense));

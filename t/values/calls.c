@@ -80,7 +80,8 @@ static void read_all(const uint32_t *layouts, size_t count)
 		core_layouts[1 + i] = layouts[i];
 	if (core_read(core_folder(), outcome->pid, 0, CHUNK, &reading))
 		bail("no events");
-	ok(!reading.damage, "the chunks are sound");
+	if (!ok(!reading.damage, "the chunks are sound"))
+		diag("%s", reading.damage);
 	is_int((long)reading.lost, 0, "nothing is lost");
 	core_empty();
 }
