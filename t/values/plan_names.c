@@ -85,6 +85,7 @@ static int look(void *unused)
 
 int main(void)
 {
+	core_folder(); /* so that it is removed: the child would not */
 	is_int(core_child(look, NULL, 100), 0, "%u names are found in a plan, or not, at once", FUNCTIONS);
 	return done_testing();
 }
