@@ -28,10 +28,10 @@ t_read_pack_block_u_LDADD = tool/read/libread.la
 t_read_pack_fuzz_u_SOURCES = t/read/pack_fuzz.c t/fuzz/read.c t/fuzz/read.h t/fuzz/rounds.c t/fuzz/rounds.h
 t_read_pack_fuzz_u_LDADD = tool/read/libread.la
 
-t_read_read_follow_u_SOURCES = t/read/read_follow.c t/lib/written.h
+t_read_read_follow_u_SOURCES = t/read/read_follow.c t/lib/mapped.h t/lib/written.h
 t_read_read_follow_u_LDADD = tool/read/libread.la
 
-t_read_read_live_u_SOURCES = t/read/read_live.c t/lib/written.h
+t_read_read_live_u_SOURCES = t/read/read_live.c t/lib/mapped.h t/lib/written.h
 t_read_read_live_u_LDADD = tool/read/libread.la
 
 t_read_read_memory_u_SOURCES = t/read/read_memory.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h

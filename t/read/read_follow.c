@@ -4,16 +4,14 @@
  * has made, with one chunk that is not finished; the test goes on writing there, as the recorder would.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/trace.h"
+#include "t/lib/mapped.h"
 #include "t/lib/tap.h"
 #include "t/lib/written.h"
 #include "tool/read/api/xaudit-read.h"
@@ -43,19 +41,11 @@ static struct trace_head *head;
 /* Finds the places to write to. */
 static void map(const char *dir)
 {
-	char path[128];
-	struct stat st;
+	off_t size;
+	char *meta = map_meta(dir, 1, &size);
 
-	snprintf(path, sizeof(path), "%s/p1/meta", dir);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
-		bail("no %s", path);
-	char *meta = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (meta == MAP_FAILED)
-		bail("%s can't be mapped", path);
 	head = (void *)meta;
-	for (off_t at = CHUNK; at < st.st_size; at += CHUNK) {
+	for (off_t at = CHUNK; at < size; at += CHUNK) {
 		uint32_t magic;
 		memcpy(&magic, meta + at, sizeof(magic));
 		if (magic == TRACE_CHUNK_MAGIC) {

@@ -6,18 +6,16 @@
  * test goes on writing there, as the recorder would.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/trace.h"
+#include "t/lib/mapped.h"
 #include "t/lib/tap.h"
 #include "t/lib/written.h"
 #include "tool/base/now.h"
@@ -45,18 +43,10 @@ static uint64_t *word; /* of the chunk: the next one */
 
 static void map(const char *dir, pid_t child)
 {
-	char path[128];
-	struct stat st;
+	off_t size;
+	char *meta = map_meta(dir, (int)child, &size);
 
-	snprintf(path, sizeof(path), "%s/p%d/meta", dir, (int)child);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
-		bail("no %s", path);
-	char *meta = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (meta == MAP_FAILED)
-		bail("%s can't be mapped", path);
-	for (off_t at = CHUNK; at < st.st_size && !chunk; at += CHUNK) {
+	for (off_t at = CHUNK; at < size && !chunk; at += CHUNK) {
 		uint32_t magic;
 		memcpy(&magic, meta + at, sizeof(magic));
 		if (magic == TRACE_CHUNK_MAGIC)
