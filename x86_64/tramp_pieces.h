@@ -73,9 +73,9 @@
 .endm
 
 /* SELF without a test, where a record is certain. */
-.macro	SELF_AGAIN
-	mov	tramp_self@gottpoff(%rip), %rcx
-	mov	%fs:(%rcx), %rcx
+.macro	SELF_AGAIN reg=%rcx
+	mov	tramp_self@gottpoff(%rip), \reg
+	mov	%fs:(\reg), \reg
 .endm
 
 /* reg = the stack that the thread of record rcx used last; jumps to \none when there is none. */

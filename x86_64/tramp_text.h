@@ -42,6 +42,17 @@
 .endm
 
 /*
+ * In VALUES_TEXT: goes to \other if rax, found there, is not the word rdx that was to be stored; else flags: equal if
+ * the cursor is there. r11 = record.
+ */
+.macro	TWIN_WORD other
+	cmp	%rdx, %rax
+	jne	\other
+	SELF_AGAIN %r11
+	cmp	%rdi, STATE_CURSOR(%r11)
+.endm
+
+/*
  * Records the entry of a call whose value is a text, as STORE_LATE, but of several words: the event's first word; the
  * payload's words from the last one to the second; then its first, which makes the event whole. They are 2 bytes that
  * tell how long the text is, the text, zeros.
@@ -145,19 +156,11 @@
 	mov	STATE_TOKEN(%rcx), %rax
 	je	3b
 	jmp	8f
-7:	cmp	%rdx, %rax
-	jne	8f
-	mov	tramp_self@gottpoff(%rip), %r11
-	mov	%fs:(%r11), %r11
-	cmp	%rdi, STATE_CURSOR(%r11)
+7:	TWIN_WORD 8f
 	mov	%r10, %rax
 	je	14b
 	jmp	8f
-9:	cmp	%rdx, %rax
-	jne	8f
-	mov	tramp_self@gottpoff(%rip), %r11
-	mov	%fs:(%r11), %r11
-	cmp	%rdi, STATE_CURSOR(%r11)
+9:	TWIN_WORD 8f
 	je	16b
 8:	lea	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
