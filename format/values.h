@@ -68,7 +68,8 @@
 	X(32, PUT_NAME, 0, 0, 0)   /* a value: the thread's name, a text */                                            \
 	X(33, TRUST, 0, 0, 0)      /* before PUT_TEXT, PUT_BYTES: the memory is read as it is, wherever it lies */     \
 	X(34, PUT_NONE, 0, 0, 0)   /* a value that is nowhere: it has no bytes */                                      \
-	X(35, VARIABLE, 0, 1, 1)   /* where the variable is that lies at this address of the function's object */
+	X(35, VARIABLE, 0, 1, 1)   /* where the variable is that lies at this address of the function's object */      \
+	X(36, CHAIN, 1, 0, 1)      /* key of the chain of callers, at most so many (chain.h): once */
 
 enum values_op {
 #define X(number, NAME, operand, popped, pushed) VALUES_##NAME = number,
@@ -99,6 +100,7 @@ enum values_type {
 	VALUES_TYPE_ERRNO = 9, /* of 4 bytes */
 	VALUES_TYPE_NONE = 10, /* it has no bytes: the compiler has optimised the parameter out */
 	VALUES_TYPE_STRUCTS = 11, /* bytes: structures, one after another; `words` tells of their members */
+	VALUES_TYPE_STACK = 12,	  /* of 8 bytes: the key of a chain of callers (chain.h); one in a layout at most */
 };
 
 enum values_state {

@@ -72,6 +72,7 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	call->has_base = place;
 	call->calls = part->facts.calls ? count_calls(stack, 0) : 0;
 	call->unconditional = false;
+	call->chain = 0;
 	/* Relaxed: it is 0 until it is known. */
 	int64_t distance = __atomic_load_n(&values_errno, __ATOMIC_RELAXED);
 	call->errno_at = distance ? cpu_thread() + (uint64_t)distance : 0;

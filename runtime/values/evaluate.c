@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/values/evaluate.h"
 
+#include "format/chain.h"
 #include "runtime/base/identity.h"
 #include "x86_64/confined.h"
 #include "x86_64/contract.h"
@@ -66,6 +67,13 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 	case VALUES_READ:
 		facts->memory = true;
 		return is_size(*p);
+	case VALUES_CHAIN:
+		if (!*p || *p > CHAIN_MOST || facts->callers)
+			return false;
+		facts->callers = *p;
+		/* Behind the values, with the word that ends them. */
+		facts->most += 8 * (*p + 1u);
+		return true;
 	case VALUES_PUT:
 		facts->values++;
 		facts->most += *p;
@@ -459,6 +467,9 @@ static void push_call(struct machine *m, uint8_t op, const uint8_t *operand)
 		break;
 	case VALUES_BASE:
 		push(m, call->base, call->has_base ? VALUES_WHOLE : VALUES_FAULT);
+		break;
+	case VALUES_CHAIN:
+		push(m, call->chain, VALUES_WHOLE);
 		break;
 	case VALUES_KEPT_WORD:
 		push(m, call->kept[*operand], call->lost >> *operand & 1 ? VALUES_FAULT : VALUES_WHOLE);

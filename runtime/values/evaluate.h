@@ -39,6 +39,7 @@ struct values_facts {
 	bool calls;	 /* it needs the number of open calls */
 	bool keeps, takes;
 	bool conditions; /* it may leave the call out */
+	uint32_t callers; /* it wants so many in a backtrace; 0: none */
 	bool trusts;	 /* it reads what registers point to as it is: it may do so only if the rules say so */
 };
 
@@ -67,6 +68,7 @@ struct values_call {
 	uint32_t calls; /* that are open on the stack, this one included */
 	uint64_t base;	    /* what to add to addresses of its object, if has_base: else the load is not known */
 	bool has_base;
+	uint64_t chain;		    /* key of its callers (format/chain.h); 0: none */
 	uint64_t errno_at;	    /* address of the thread's errno; 0: not known */
 	uint64_t kept[VALUES_KEPT]; /* in at an end, out at an entry */
 	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */
