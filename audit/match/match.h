@@ -56,7 +56,8 @@ struct rules {
 	struct arena arena;
 	struct rules_section *sections;
 	const char *output; /* absolute; %p and %u are not yet replaced */
-	size_t buffer;	    /* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX */
+	/* chunk size: a power of two from TRACE_CHUNK_MIN to TRACE_CHUNK_MAX; 0: not given (rules_buffer()) */
+	size_t buffer;
 	enum rules_clock clock;
 	enum rules_follow follow;
 	enum trace_mode mode;

@@ -264,7 +264,6 @@ static void set_defaults(struct rules *rules, int recorded)
 {
 	*rules = (struct rules){
 		.output = DEFAULTS_OUTPUT,
-		.buffer = DEFAULTS_BUFFER,
 		.ring = DEFAULTS_RING,
 		.follow = recorded ? RULES_FOLLOW_YES : RULES_FOLLOW_NO,
 		.control_any = recorded,
@@ -315,6 +314,13 @@ static int refuse(struct rules *rules)
 	arena_free(&rules->arena);
 	*rules = (struct rules){ 0 };
 	return -1;
+}
+
+size_t rules_buffer(const struct rules *rules)
+{
+	if (rules->buffer)
+		return rules->buffer;
+	return rules->mode == TRACE_MODE_COUNT ? DEFAULTS_BUFFER_COUNTING : DEFAULTS_BUFFER;
 }
 
 int rules_read(struct rules *rules, char *(*environment)(const char *))

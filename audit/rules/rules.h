@@ -33,4 +33,7 @@
  */
 int rules_read(struct rules *rules, char *(*environment)(const char *));
 
+/* The chunk size that the rules ask for, or else the one of their mode. */
+size_t rules_buffer(const struct rules *rules);
+
 #endif

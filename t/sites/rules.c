@@ -490,7 +490,11 @@ static void sources(void)
 	ok(!rules.sections->next->next, "and no more");
 	snprintf(path, sizeof(path), "%s/xaudit.data", folder);
 	is_str(rules.output, path, "the default output lies in the current folder");
-	is_int((long long)rules.buffer, 256 << 10, "the default buffer is 256k");
+	is_int((long long)rules_buffer(&rules), 256 << 10, "the default buffer is 256k");
+	rules.mode = TRACE_MODE_COUNT;
+	is_int((long long)rules_buffer(&rules), 64 << 10, "of counting, 64k");
+	rules.buffer = 1 << 20;
+	is_int((long long)rules_buffer(&rules), 1 << 20, "one that was given holds there, too");
 	is_int(rules.clock, RULES_CLOCK_TSC, "the clock is the one asked for");
 	is_str(rules.source, "command line", "the source is named");
 	arena_free(&rules.arena);

@@ -296,7 +296,7 @@ int record_command(const struct record_options *options)
 	/* What is followed keeps its files as they are. */
 	if (!options->follower)
 		record_reaper_start(&folder);
-	record_drain_start(&folder, rules.buffer);
+	record_drain_start(&folder, rules_buffer(&rules));
 	int wait_status = 0, failure = record_run(options->command, &watcher, &wait_status);
 	if (options->follower)
 		options->follower->end(options->follower->context, failure ? 0 : command_pid, wait_status);

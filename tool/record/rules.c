@@ -326,6 +326,7 @@ static void put_trace(FILE *to, const char *output, const struct rules *rules)
 	struct rules all = *rules;
 
 	all.output = output;
+	all.buffer = rules_buffer(rules);
 	fputs("[trace]\n", to);
 	for (int i = 0; i < RULES_KEYS_TRACE; i++)
 		put_key(to, &all, &rules_keys[i]);
