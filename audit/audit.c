@@ -138,7 +138,6 @@ EXPORT unsigned la_version(unsigned version)
 		broker_init(getenv(BROKER_VARIABLE));
 	options.output = rules.output;
 	options.chunk_size = chunk_init(pool_chunk_size(rules_buffer(&rules)), rules.ring);
-	options.mode = recorder_mode_place();
 	options.source = rules.source;
 	labels_keep_place();
 	if (rules.perf)

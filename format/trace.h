@@ -29,8 +29,8 @@
  * holds what the reader must find there. They lie together for each block of head.block places, in the block itself
  * (format/places.h): so the file is little larger than what is in it, however many places there may be.
  *	TRACE_PLACE_HEAD	the head of a process and its first records, in the lower half; number: its pid. In the
- *				upper half there may be a chunk of any thread record of that process: what the chunk's
- *				head says. Such a place is never given back
+ *				upper half there may be a chunk of any thread record of that process, or a run of its
+ *				counters: what the head there says. Such a place is never given back
  *	TRACE_PLACE_RECORDS	more records: what trace_head.extent tells
  *	TRACE_PLACE_CHUNK	one chunk, in the upper half of the place, always of thread record `number`. The thread
  *				fills the same place again and again; places are not in order of time: the chunks' `seq`
@@ -39,7 +39,7 @@
  *				trace_counts, then one of 8 bytes per function id from id 0 on, trace_counts.size
  *				bytes with the head. A record may have several such runs: the reader adds them up. All
  *				places of a run have words of this type; the run begins at the place that holds the
- *				magic number
+ *				magic number. One that lies beside a head takes the half place, and has no word
  *	TRACE_PLACE_DIRECTORY	words and what is for publishing, of a block that is not the first; or nothing
  *
  * PUBLISHING. `xaudit record` may write full chunks to t<n> instead of the threads. Each place has a struct
@@ -209,7 +209,8 @@ struct trace_counts {
 	uint64_t clock;	    /* when it was begun */
 	char comm[16];
 	uint64_t size; /* bytes, with this head */
-	uint8_t reserved[16];
+	uint32_t process, thread; /* place of its process's head; its thread record */
+	uint8_t reserved[8];
 };
 _Static_assert(sizeof(struct trace_counts) == 64, "part of the format");
 
@@ -370,7 +371,7 @@ struct trace_head {
 	uint64_t executed_others;
 	uint64_t places_likely; /* of place 0: that the file might have by the limits when it was made; 0: unknown */
 	uint32_t block;		/* of place 0: of the directory: see format/places.h */
-	uint32_t beside;	/* of place 0: how many chunks were begun beside a head, by all; grows */
+	uint32_t beside;	/* of place 0: how many chunks and runs of counters were begun beside heads; grows */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

@@ -160,16 +160,15 @@ _Static_assert(TRACE_META_MIN == PLACES_LEAST * 2 * TRACE_CHUNK_MIN, "as the for
 _Static_assert(POOL_BEGUN <= TRACE_CHUNK_MIN, "the lower half of place 0 has room for it");
 
 /*
- * Place 0. Most processes need its chunk, and nothing is cheaper than to reserve it with the same call. Else the file
- * may have holes there, until the chunk is asked for.
+ * Place 0. Most processes need its chunk, or counters, and nothing is cheaper than to reserve that with the same call.
+ * Where it fails the file has holes there until one is asked for.
  */
 static long make_first(int fd, bool *backed)
 {
 	long half = (long)pool.place_size / 2;
 
-	if (backed)
-		*backed = !sys_call(__NR_fallocate, fd, 0, half, half, 0, 0);
-	return backed && *backed ? 0 : sys_call(__NR_ftruncate, fd, 2 * half, 0, 0, 0, 0);
+	*backed = !sys_call(__NR_fallocate, fd, 0, half, half, 0, 0);
+	return *backed ? 0 : sys_call(__NR_ftruncate, fd, 2 * half, 0, 0, 0, 0);
 }
 
 long pool_map(int fd, uint64_t chunk_size, bool *backed)

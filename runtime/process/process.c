@@ -476,8 +476,8 @@ static long join(int *inherits)
 	*inherits = !process->torn && !kept.untold;
 	if (confined() && !*inherits)
 		return -EPERM;
-	bool backed = false, counts = *options.mode == TRACE_MODE_COUNT;
-	long place = process->spare ? (long)process->spare : counts ? pool_take(1) : pool_take_half(&backed);
+	bool backed = false;
+	long place = process->spare ? (long)process->spare : pool_take_half(&backed);
 	if (place < 0)
 		return place;
 	process->spare = (uint32_t)place;
@@ -510,7 +510,7 @@ static long found(void)
 	if (fd < 0)
 		return fd;
 	bool backed = false;
-	long r = pool_map((int)fd, options.chunk_size, *options.mode == TRACE_MODE_COUNT ? NULL : &backed);
+	long r = pool_map((int)fd, options.chunk_size, &backed);
 	sys_close((int)fd);
 	if (r)
 		return r;

@@ -47,7 +47,6 @@ enum process_state {
 struct process_options {
 	const char *output; /* absolute path, %p for the process id, %u for the user's */
 	uint64_t chunk_size; /* from chunk_init() */
-	const enum trace_mode *mode; /* whatever it is at the moment: of mode count no chunk is reserved before */
 	const char *version, *source; /* texts for meta */
 	const char *program; /* its path, read when a family is made; NULL or "": what /proc/self/exe names */
 	void (*begin)(void); /* called when a process gets its head, before it; lock held. NULL: nothing to do */

@@ -40,15 +40,15 @@ void process_lose(enum trace_lost cause);
 bool process_lose_refused(void);
 
 /*
- * Takes the upper half of the place of the process's head, for a chunk. Returns that place, or -ENOENT: another thread
- * has it. *backed: as pool_take_half(). Any thread.
+ * Takes the upper half of the place of the process's head, for a chunk or counters. Returns that place, or -ENOENT:
+ * another thread has it. *backed: as pool_take_half(). Any thread.
  */
 long process_take_half(bool *backed);
 
-/* ---- for process.c ---- */
-
-/* It can be taken. */
+/* It can be taken: nothing was stored there. By process.c; or by who took it, and could not use it. */
 void process_give_half(bool backed);
+
+/* ---- for process.c ---- */
 
 /* The process has a head from now on: what was lost before goes into it, once. */
 void process_count_earlier(struct trace_head *head);

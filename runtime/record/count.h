@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of a thread: runs of places, mapped like all of meta (pool.h), one word per function id. Only the
- * trampolines add to them; this part makes them (tramp_slow_count() of x86_64/contract.h).
+ * Counters of a thread: one word per function id, in runs, mapped like all of meta (pool.h). A run lies in the upper
+ * half of the place of the process's head, if that is free and large enough, as a first chunk may; else in places of
+ * its own. Half of its place, or places, has blocks from the beginning, so that meta takes half of its size on disk at
+ * least. Only the trampolines add to counters; this part makes them (tramp_slow_count() of x86_64/contract.h).
  */
 #ifndef XAUDIT_RUNTIME_COUNT_H
 #define XAUDIT_RUNTIME_COUNT_H

@@ -467,27 +467,17 @@ static long copy_chunks(struct copy *c, struct way *way, uint32_t number, uint64
 	return has_file ? copy_stream(c, way, number, before, newest) : 0;
 }
 
-/* Counters: of 8 bytes each, so each is whole. Called for each place of a run; the first one has the head. */
-static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
+/* Counters: of 8 bytes each, so each is whole. */
+static long copy_run(struct copy *c, struct trace_counts *counts, uint64_t from, uint64_t to)
 {
-	struct trace_counts counts;
-	uint64_t size = c->family.place_size, from = snapshot_place_at(c, place), to = c->next * size, skip;
-	long n = snapshot_read(c->meta, &counts, sizeof(counts), from), r = 0;
+	uint64_t size = counts->size, skip;
+	long n = 0, r = 0;
 
-	if (n < 0)
-		return n;
-	if (place < c->run_end || n != sizeof(counts) || counts.magic != TRACE_COUNTS_MAGIC || !counts.size ||
-		counts.size % size || counts.size / size > c->family.places_max)
-		return 0;
-	uint32_t places = (uint32_t)(counts.size / size);
-	if (places > c->words - c->next)
-		return -EBADMSG;
-	c->run_end = place + places;
-	for (uint64_t at = 0; at < counts.size && !r; at += PIECE) {
+	for (uint64_t at = 0; at < size && !r; at += PIECE) {
 		skip = snapshot_step(c->meta, from + at, PIECE);
-		if (skip == UINT64_MAX || (at = skip - from) >= counts.size)
+		if (skip == UINT64_MAX || (at = skip - from) >= size)
 			break;
-		n = snapshot_read(c->meta, c->first, PIECE, from + at);
+		n = snapshot_read(c->meta, c->first, size - at < PIECE ? size - at : PIECE, from + at);
 		if (n <= 0)
 			break;
 		/* Zeros stay a hole. */
@@ -496,9 +486,53 @@ static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
 	}
 	if (n < 0 || r)
 		return n < 0 ? n : r;
-	c->next += places;
 	c->runs++;
+	counts->process = 0;
+	return snapshot_write(c, c->out, counts, sizeof(*counts), to);
+}
+
+/* The head of counters. Returns 1 if there is one, 0, or -errno. */
+static long read_counts(const struct copy *c, uint64_t at, struct trace_counts *counts)
+{
+	long n = snapshot_read(c->meta, counts, sizeof(*counts), at);
+
+	if (n < 0)
+		return n;
+	return n == sizeof(*counts) && counts->magic == TRACE_COUNTS_MAGIC && counts->size >= sizeof(*counts);
+}
+
+/* Called for each place of a run; the first one has the head. */
+static long copy_counts(struct copy *c, uint32_t place, uint32_t number)
+{
+	struct trace_counts counts;
+	uint64_t size = c->family.place_size;
+	long r = read_counts(c, snapshot_place_at(c, place), &counts);
+
+	if (r <= 0)
+		return r;
+	if (place < c->run_end || counts.size % size || counts.size / size > c->family.places_max)
+		return 0;
+	uint32_t places = (uint32_t)(counts.size / size);
+	if (places > c->words - c->next)
+		return -EBADMSG;
+	c->run_end = place + places;
+	r = copy_run(c, &counts, snapshot_place_at(c, place), c->next * size);
+	if (r)
+		return r;
+	c->next += places;
 	return snapshot_name(c, c->next - places, places, TRACE_PLACE_COUNTS, number);
+}
+
+/* Those beside the head say themselves whose they are. In the copy that half is free, too. */
+static long copy_counts_beside(struct copy *c, uint32_t number)
+{
+	struct trace_counts counts;
+	uint64_t from = snapshot_place_at(c, c->process) + c->chunk_size;
+	long r = read_counts(c, from, &counts);
+
+	if (r <= 0 || counts.process != c->process || counts.thread != number || counts.size > c->chunk_size)
+		return r < 0 ? r : 0;
+	return copy_run(c, &counts, from, c->chunk_size);
 }
 
 /* Copies the chunks and counters of a thread record. */
@@ -517,6 +551,8 @@ static long copy_thread(struct copy *c, uint32_t number)
 		r = copy_chunks(c, &way, number, newest);
 		sys_close(way.to);
 	}
+	if (!r)
+		r = copy_counts_beside(c, number);
 	if (!r)
 		r = each_place(c, TRACE_PLACE_COUNTS, number, copy_counts);
 	c->copied->threads += c->copied->chunks != chunks || c->runs;

@@ -229,7 +229,7 @@ long snapshot_meta(struct copy *c)
 	head->head_size = TRACE_HEAD_SIZE;
 	head->directory = c->directory;
 	head->block = TRACE_PLACE_MAX;
-	head->beside = 0;
+	head->beside = 0; /* nothing comes any more */
 	head->places = head->places_end = c->next + places;
 	head->size = TRACE_SIZE_PLACES;
 	head->places_max = c->words < TRACE_PLACE_MAX ? (uint32_t)c->words : TRACE_PLACE_MAX;

@@ -151,8 +151,40 @@ tell 'call 3'
 ctl "$pid" snapshot -o empty.3
 like "$status $out $err" '^0 empty\.3: 1 thread, 0 buffers, [0-9]* kB; in mode count, calls are only counted $' \
 	'and in mode count'
+report empty.3
+is "$(calls counted)/$(sums)" '3/0 lost 0 unfinished' 'which are in it'
 ctl "$pid" disable '*'
 finish
+
+# The half beside the head is taken by what comes first, a chunk or counters; the other has a place then.
+# beside: what lies there.
+beside() {
+	size=$(od -An -t u8 -j 224 -N 8 d/p*/meta | tr -d ' ')
+	od -An -c -j $((size / 2)) -N 4 d/p*/meta | tr -d ' '
+}
+for way in 'count stream CNTS' 'stream count CHNK'; do
+	set -- $way
+	rules "mode = $1"
+	begin patchable/controlled counters 0 0
+	tell 'call 10'
+	is "$(beside)" "$3" "mode $1 first: beside the head lies $3"
+	ctl "$pid" snapshot -o "$1.1"
+	ctl "$pid" mode "$2"
+	tell 'call 5'
+	ctl "$pid" mode "$1"
+	tell 'call 7'
+	ctl "$pid" mode "$2"
+	tell 'call 100'
+	ctl "$pid" snapshot -o "$1.2"
+	is "$(beside)" "$3" "mode $1 first: and stays there"
+	finish
+	report d
+	is "$status/$(calls counted)/$(sums)" '7/122/0 lost 0 unfinished' "mode $1, then $2, and again: each call is there"
+	report "$1.1"
+	is "$(calls counted)/$(sums)" '10/0 lost 0 unfinished' "mode $1: so it is in a snapshot"
+	report "$1.2"
+	is "$(calls counted)/$(sums)" '122/0 lost 0 unfinished' "mode $1, then $2, and again: in one, too"
+done
 rules 'enabled = no'
 begin ./helper sleep
 ctl "$pid" disable '*'

@@ -141,7 +141,6 @@ void core_start(const char *where, uint64_t chunk_size, enum trace_clock clock)
 	const struct process_options options = {
 		.output = where,
 		.chunk_size = chunk_init(chunk_size, CORE_RING_CHUNKS * chunk_size),
-		.mode = recorder_mode_place(),
 		.version = "test",
 		.source = "test",
 		.describe = describe_nothing,
@@ -384,7 +383,8 @@ static void list_all(struct chunk_list *list, const struct process_file *file, c
 		list_chunk(list, (const struct trace_chunk *)(stream->start + at), chunk_size, 1, reading);
 	for (uint32_t i = 0; i < file->first->places; i++)
 		if (word_of(file, i) == TRACE_PLACE(TRACE_PLACE_CHUNK, file->place, n) ||
-			(i == file->place && chunk_of(file, i, chunk_size)->thread == n))
+			(i == file->place && chunk_of(file, i, chunk_size)->magic != TRACE_COUNTS_MAGIC &&
+				chunk_of(file, i, chunk_size)->thread == n))
 			list_chunk(list, chunk_of(file, i, chunk_size), chunk_size, 0, reading);
 	qsort(list->chunk, list->count, sizeof(*list->chunk), by_seq);
 }
@@ -453,6 +453,14 @@ const struct trace_chunk *core_chunk(
 	return found;
 }
 
+/* Adds the counter of a run up. */
+static void add_count(long long *sum, const struct trace_counts *counts, uint32_t id)
+{
+	*sum = *sum < 0 ? 0 : *sum;
+	if (id < (counts->size - sizeof(*counts)) / 8)
+		*sum += (long long)((const uint64_t *)(counts + 1))[id];
+}
+
 long long core_count(const char *where, pid_t pid, unsigned n, uint32_t id)
 {
 	struct process_file file;
@@ -460,14 +468,15 @@ long long core_count(const char *where, pid_t pid, unsigned n, uint32_t id)
 
 	if (!find_process(&file, where, pid))
 		return -1;
+	const struct trace_counts *beside = (const void *)chunk_of(&file, file.place, file.first->place_size / 2);
+	if (beside->magic == TRACE_COUNTS_MAGIC && beside->process == file.place && beside->thread == n)
+		add_count(&sum, beside, id);
 	for (uint32_t i = 0; i < file.first->places; i++) {
 		const struct trace_counts *counts = place_of(&file, i);
 		if (word_of(&file, i) != TRACE_PLACE(TRACE_PLACE_COUNTS, file.place, n) ||
 			counts->magic != TRACE_COUNTS_MAGIC)
 			continue;
-		sum = sum < 0 ? 0 : sum;
-		if (id < (counts->size - sizeof(*counts)) / 8)
-			sum += (long long)((const uint64_t *)(counts + 1))[id];
+		add_count(&sum, counts, id);
 		i += (uint32_t)(counts->size / file.first->place_size) - 1;
 	}
 	unmap_file(&file.meta);

@@ -35,6 +35,7 @@
  *	beside				the thread's first place in meta is the one of the process's head
  *	dense | plain			the next chunks of t<n> are of dense words, where these take less
  *	counts N TID COMM ID:CALLS...	one more run of counters of thread record N; COMM "-" for none
+ *	counts-beside N TID COMM ID:CALLS...	the same, beside the process's head
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
  *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them

@@ -116,7 +116,10 @@ static void put_counts(char **word, int words)
 		.version = TRACE_VERSION,
 		.head_size = sizeof(c),
 		.pid = head.pid,
-		.tid = (uint32_t)number(word[2]) };
+		.tid = (uint32_t)number(word[2]),
+		.process = head.process,
+		.thread = (uint32_t)number(word[1]) };
+	bool is_beside = !strcmp(word[0], "counts-beside");
 
 	if (process_fd < 0)
 		fail("there is no process");
@@ -127,8 +130,10 @@ static void put_counts(char **word, int words)
 		c.size = end > c.size ? end : c.size;
 	}
 	uint32_t places = (uint32_t)((c.size + place_size() - 1) / place_size());
-	uint64_t begin = places_take(places, TRACE_PLACE_COUNTS, (uint32_t)number(word[1])) * place_size();
-	c.size = places * place_size();
+	uint64_t begin = head.process * place_size() + head.chunk_size;
+	if (!is_beside)
+		begin = places_take(places, TRACE_PLACE_COUNTS, c.thread) * place_size();
+	c.size = is_beside ? head.chunk_size : places * place_size();
 	write_at(meta_fd, &c, sizeof(c), begin);
 	for (int i = 4; i < words; i++) {
 		unsigned long long calls;
@@ -264,7 +269,7 @@ bool meta_command(char **word, int words, const char *rest)
 		put_sites(word, words);
 	} else if (!strcmp(word[0], "change") && words > 4) {
 		put_change(word, words > 5 ? strstr(rest, word[5]) : "");
-	} else if (!strcmp(word[0], "counts") && words > 4) {
+	} else if ((!strcmp(word[0], "counts") || !strcmp(word[0], "counts-beside")) && words > 4) {
 		put_counts(word, words);
 	} else if (!strcmp(word[0], "type") && words == 3) {
 		struct trace_type_name t = { .type = (uint32_t)number(word[1]), .length = (uint32_t)strlen(word[2]) };

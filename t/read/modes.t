@@ -156,6 +156,31 @@ like "$("$XAUDIT" info "$tmp/counts")" '^  Mode        count, recording$' 'and t
 is "$("$XAUDIT" info --format=json "$tmp/counts" | sed -n 's/.*"threads":\([0-9]*\),.*/\1/p' | head -n 1)" 2 \
 	'a thread that only counted is a thread'
 
+# Beside the head of each process, too, and packed; the file may end with them.
+trace beside <<'END_TRACE'
+mode=2
+fork 101
+thread 100 main
+counts-beside 0 100 main 1:5 2:1000
+counts 0 100 main 1:2
+child 101 ppid=100
+thread 101 main
+counts-beside 0 101 main 1:7
+END_TRACE
+report beside
+want='14 0 0 14 / 1000 0 0 1000 / '
+is "$(row foo) / $(row bar) / $(row baz)" "$want" 'counters beside heads: each is there'
+is "$status $(sum counted)" '0 1014' 'and once'
+for values in --values --no-values; do
+	rm -rf "$tmp/beside.pack" "$tmp/unpacked"
+	"$XAUDIT" pack $([ $values = --values ] || echo $values) -o "$tmp/beside.pack" "$tmp/beside" >"$tmp/out" 2>&1 &&
+		"$XAUDIT" unpack -o "$tmp/unpacked" "$tmp/beside.pack" >>"$tmp/out" 2>&1 || diag "$(cat "$tmp/out")"
+	report beside.pack
+	is "$(row foo) / $(row bar) / $(row baz)" "$want" "packed, $values: they are there"
+	report unpacked
+	is "$(row foo) / $(row bar) / $(row baz)" "$want" "unpacked, $values, too"
+done
+
 # Changes, in time order and in their place.
 trace changes <<'END_TRACE'
 recording=0 taken_back=12

@@ -31,9 +31,10 @@ static const char script[] =
 	"ring\n"
 	"entry 1 2000\n"
 	"open\n"
-	"counts 0 1 main 1:5\n";
+	"counts-beside 0 1 main 1:5\n";
 
 static uint64_t *word;	  /* of the chunk: the next one */
+static struct trace_counts *counts;
 static uint64_t *counter; /* of function 1 */
 static struct trace_chunk *chunk;
 static struct trace_head *head;
@@ -52,7 +53,8 @@ static void map(const char *dir)
 			chunk = (void *)(meta + at);
 			word = (uint64_t *)(void *)(chunk + 1) + 1;
 		} else if (magic == TRACE_COUNTS_MAGIC) {
-			counter = (uint64_t *)(void *)(meta + at + sizeof(struct trace_counts)) + 1;
+			counts = (void *)(meta + at);
+			counter = (uint64_t *)(void *)(counts + 1) + 1;
 		}
 	}
 	if (!word || !counter || word[-1] != TRACE_EVENT(TRACE_ENTRY, 1, 2000) || *counter != 5)
@@ -114,6 +116,9 @@ static void follow_it(struct xaudit_read_trace *trace)
 	is_str(text(look_at(inner, "inner")), "2 1 0 300", "and the call in it its own");
 	put(TRACE_EXIT, 1, 3000);
 	is_str(text(look_at(outer, "outer")), "1 0 0 600", "the rest comes with its end");
+	counts->magic = TRACE_COUNTS_MAGIC;
+	head->beside++;
+	is_str(text(look_at(outer, "outer")), "0 0 5 0", "counters that begin beside the head");
 	*counter += 4;
 	is_str(text(look_at(outer, "outer")), "0 0 4 0", "counters: what they grew by");
 	word++;
@@ -177,6 +182,7 @@ int main(void)
 	make_folder(dir);
 	make_trace(dir, script);
 	map(dir);
+	counts->magic = 0; /* not yet */
 	trace = xaudit_read_open(dir, NULL, &error);
 	if (!trace)
 		bail("%s", error.text);

@@ -253,7 +253,7 @@ static const struct {
 	CHUNK(lost), CHUNK(copied), CHUNK(mode), CHUNK(process), CHUNK(thread), CHUNK(stack), CHUNK(dense),
 #define COUNTS(name) \
 	{ TRACE_COUNTS_MAGIC, offsetof(struct trace_counts, name), sizeof(((struct trace_counts *)0)->name) }
-	COUNTS(version), COUNTS(head_size), COUNTS(tid), COUNTS(size),
+	COUNTS(version), COUNTS(head_size), COUNTS(tid), COUNTS(size), COUNTS(process), COUNTS(thread),
 #define HEAD(name) { 0x64756178, offsetof(struct trace_head, name), sizeof(((struct trace_head *)0)->name) }
 	HEAD(head_size), HEAD(used), HEAD(chunk_size), HEAD(threads), HEAD(place_size), HEAD(directory), HEAD(places),
 	HEAD(parent), HEAD(parent_used), HEAD(extent), HEAD(handover), HEAD(first), HEAD(last), HEAD(clock),

@@ -9,7 +9,7 @@
  *	e	executes itself for the steps that are left
  *	t	a thread calls, and stays
  *	m	30 threads call, one after the other; all stay till the last has called
- *	n	five children call, one after the other, and end by _exit()
+ *	n	20 children call, one after the other, and end by _exit()
  *	p	a filter of system calls, which allows them all
  *	u	other rights
  *	l	no file may grow
@@ -32,7 +32,7 @@
 #define CALLS	100
 #define MANY	3000000
 #define THREADS 30
-#define CHILDREN 5
+#define CHILDREN 20
 
 void counted(void);
 

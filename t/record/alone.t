@@ -50,12 +50,16 @@ twice() {
 
 # places N: bytes of so many.
 places() {
-	echo $(($1 * 524288))
+	if [ "$mode" = count ]; then
+		echo $(($1 * 131072))
+	else
+		echo $(($1 * 524288))
+	fi
 }
-first=$(places 1)
 
-# However it ends: with one thread, with 30 more of which each takes a place, with five children.
-for mode in stream ring; do
+# However it ends: with one thread, with 30 more of which each takes a place, with 20 children.
+for mode in stream ring count; do
+	first=$(places 1)
 	for end in k x ''; do
 		alone "c$end"
 		kept 100 $first "$mode, c$end: one place"
@@ -64,17 +68,11 @@ for mode in stream ring; do
 		kept 3100 $(places 31) "$mode, cm$end: one for each thread"
 		twice "$mode, cm$end"
 		alone "cn$end"
-		kept 600 $(places 6) "$mode, cn$end: one for each process"
+		kept 2100 $(places 21) "$mode, cn$end: one for each process"
 		twice "$mode, cn$end"
 	done
 done
-# Counters are sparse, but there is one place for each thread's, too.
-mode=count
-alone ck
-kept 100 $(places 2) 'count, ck: one place of counters'
-alone cmk
-kept 3100 $(places 32) 'count, cmk: one for each thread'
-mode=stream
+mode=stream first=$(places 1)
 
 alone cs
 kept 100 compact 'a longer one: it is compact'
@@ -118,16 +116,42 @@ done
 
 # Those that can't open their file, or make it larger, from some moment on.
 far=$(places 512)
-alone cpm
-kept 3100 $far 'under a filter: each thread has its place'
-alone clm
-kept 3100 $far 'where no file may grow'
-alone com
-kept 3100 $far 'without descriptors'
-if [ "$(id -u)" -eq 0 ]; then
-	alone cum
-	kept 3100 $far 'with other rights'
-else
-	skip 1 'not root: there are no rights to drop'
-fi
+for mode in stream count; do
+	alone cpm
+	kept 3100 $far "$mode, under a filter: each thread has its place"
+	alone clm
+	kept 3100 $far "$mode, where no file may grow"
+	alone com
+	kept 3100 $far "$mode, without descriptors"
+	if [ "$(id -u)" -eq 0 ]; then
+		alone cum
+		kept 3100 $far "$mode, with other rights"
+	else
+		skip 1 'not root: there are no rights to drop'
+	fi
+done
+
+# Counters of so many functions that the first run of a thread is too small, and perhaps the second: each is made as
+# large as two of the ids that there are then.
+awk 'BEGIN {
+	for (i = 0; i < 24000; i++)
+		printf "void f%d(void) { __asm__ volatile(\"\"); }\n", i
+	for (i = 0; i < 24000; i += 1000)
+		printf "void f%d(void);\n", i >"calls.c"
+	print "#define CALLS", "\\" >"calls.c"
+	for (i = 0; i < 24000; i += 1000)
+		printf "f%d(); \\\n", i >"calls.c"
+	print "\n#include \"large.c\"" >"calls.c"
+}' >functions.c
+cp "$(source_of large.c)" .
+$CC -fPIC -shared -fpatchable-function-entry=5 -Wl,-soname,libfunctions.so -o libfunctions.so functions.c &&
+	$CC -O2 -pthread -o large calls.c -L. -lfunctions -Wl,-rpath,'$ORIGIN' || bail 'large does not compile'
+printf '[trace]\noutput = %s\nmode = count\n[library libfunctions.so]\nkinds = patchable\n' "$tmp/d" >conf
+rm -rf d
+status=0
+bounded 60 env LD_AUDIT="$tmp/libxaudit.so" XAUDIT_CONFIG="$tmp/conf" ./large 2>.err || status=$?
+report d
+is "$status/$(printf '%s\n' "$report" | jq -c '[.functions[] | .calls] | [length, min, max]')/$(sums)" \
+	'137/[24,6,6]/0 lost 0 unfinished' '24000 functions, five threads and a child, killed: each call is there'
+twice '24000 functions'
 done_testing

@@ -142,6 +142,7 @@ static bool trim(int fd)
 
 static void check_layout(void)
 {
+	static uint8_t counts[CHUNK];
 	int fd = make();
 
 	put_chunk(fd, FIRST, chunk(0, 8192));
@@ -164,6 +165,14 @@ static void check_layout(void)
 	put_chunk(fd, BESIDE, chunk(0, 8192));
 	ok(trim(fd) && word_at(BESIDE + 8184) == FULL && is_hole(BESIDE + 8192, CHUNK - 8192),
 		"a chunk beside the head stays, up to its end");
+	fd = make();
+	memset(counts, 0, sizeof(counts));
+	put(fd, counts, sizeof(counts), BESIDE);
+	put(fd, &(struct trace_counts){ .magic = TRACE_COUNTS_MAGIC }, sizeof(struct trace_counts), BESIDE);
+	put_word(fd, BESIDE + 8192, 7);
+	ok(trim(fd) && word_at(BESIDE) == TRACE_COUNTS_MAGIC && word_at(BESIDE + 8192) == 7 &&
+			is_hole(BESIDE + 12288, CHUNK - 12288),
+		"so do counters, up to the last one");
 }
 
 /* Trims where the thread's own file holds `copy`. Returns whether the chunk in meta was kept. */

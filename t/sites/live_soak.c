@@ -200,23 +200,31 @@ static uint32_t next_own(uint32_t at, enum trace_place what, unsigned *n)
 	return 0;
 }
 
+/* Adds the counters of a run up, if it is thread record n's. */
+static void add_counts(const struct trace_counts *counts, unsigned n, int64_t *sum, uint32_t *tid)
+{
+	if (counts->magic != TRACE_COUNTS_MAGIC || counts->thread != n)
+		return;
+	*sum = *sum < 0 ? 0 : *sum;
+	*tid = counts->tid;
+	const uint64_t *count = (const uint64_t *)(counts + 1);
+	/* Counters after these were never stored to. */
+	for (size_t id = 0; id < COUNTED_IDS; id++)
+		*sum += (int64_t)count[id];
+}
+
 /* Sum of the counters of thread record n; -1: it has none. *tid: the thread's. Calls no malloc. */
 static int64_t counted(unsigned n, uint32_t *tid)
 {
+	const struct trace_head *head = process_head();
 	int64_t sum = -1;
 	unsigned of;
 
-	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_COUNTS, &of));) {
-		const struct trace_counts *counts = own_place(i);
-		if (of != n || counts->magic != TRACE_COUNTS_MAGIC)
-			continue;
-		sum = sum < 0 ? 0 : sum;
-		*tid = counts->tid;
-		const uint64_t *count = (const uint64_t *)(counts + 1);
-		/* Counters after these were never stored to. */
-		for (size_t id = 0; id < COUNTED_IDS; id++)
-			sum += (int64_t)count[id];
-	}
+	if (head)
+		add_counts((const void *)((const char *)head + head->place_size / 2), n, &sum, tid);
+	for (uint32_t i = 0; (i = next_own(i, TRACE_PLACE_COUNTS, &of));)
+		if (of == n)
+			add_counts(own_place(i), n, &sum, tid);
 	return sum;
 }
 

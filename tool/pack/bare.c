@@ -135,13 +135,13 @@ static void copy_process(struct bare_file *file, struct read_process *process)
 	read_meta_end(&meta);
 }
 
-static void copy_counts(struct bare_file *file, uint64_t begin)
+static void copy_counts(struct bare_file *file, uint64_t begin, uint64_t most)
 {
 	struct trace_counts counts;
 
 	if (read_file_read(file->from, &counts, sizeof(counts), begin, NULL) == sizeof(counts) &&
 		counts.magic == TRACE_COUNTS_MAGIC && counts.size <= UINT64_MAX - begin)
-		copy(file, begin, begin + counts.size);
+		copy(file, begin, begin + (counts.size < most ? counts.size : most));
 }
 
 static void copy_meta(struct bare_file *file)
@@ -152,20 +152,20 @@ static void copy_meta(struct bare_file *file)
 		file->error = errno;
 	for (uint32_t i = 0; i < family->places.count && !file->error; i++) {
 		struct read_family_place place = family->places.place[i];
-		uint64_t begin = place.place * family->place_size;
+		uint64_t half = family->place_size / 2, begin = read_family_half(&place, 2 * half);
+		bool beside = place.place == place.process && place.what != TRACE_PLACE_HEAD;
 		uint64_t word = TRACE_PLACE(place.what, place.process, place.number);
 		struct read_process *process;
 
 		/* Words of places that are not copied, and what is for publishing, tell readers nothing. */
-		if (place.what != TRACE_PLACE_CHUNK || place.place != place.process)
+		if (!beside)
 			put(file, &word, sizeof(word), trace_word_at(&family->directory, place.place));
 		if (place.what == TRACE_PLACE_HEAD && (process = read_process_at(file->family, place.place)))
 			copy_process(file, process);
 		else if (place.what == TRACE_PLACE_CHUNK)
-			copy_chunk(file, begin + family->place_size / 2, family->place_size / 2,
-				begin + family->place_size / 2);
+			copy_chunk(file, begin, half, begin);
 		else if (place.what == TRACE_PLACE_COUNTS)
-			copy_counts(file, begin);
+			copy_counts(file, begin, beside ? half : UINT64_MAX);
 	}
 }
 

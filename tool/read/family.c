@@ -178,40 +178,50 @@ static void read_words(struct read_family *family, uint32_t end, bool again)
 	sort(&family->places);
 }
 
-/* Looks for the chunk beside a head. Returns whether it was added. */
+/* Looks for the chunk, or counters, beside a head. Returns whether they were added. */
 static bool look_beside(struct read_family *family, uint32_t place, bool again)
 {
 	struct {
-		struct trace_chunk head;
+		union {
+			struct trace_chunk head;
+			struct trace_counts counts;
+		};
 		uint64_t word;
 	} read = { .word = 0 };
-	uint64_t at = place * family->place_size + family->place_size / 2;
+	const uint64_t at = place * family->place_size + family->place_size / 2;
 
-	/* Where it is begun for the first time there is no word, and it will be counted. */
-	if (read_file_read(family->meta, &read, sizeof(read), at, NULL) < sizeof(read.head) || !read.head.magic) {
+	size_t have = read_file_read(family->meta, &read, sizeof(read), at, NULL);
+	bool is_chunk = read.head.magic == TRACE_CHUNK_MAGIC, is_counts = read.head.magic == TRACE_COUNTS_MAGIC;
+
+	/* Where it is begun for the first time there is no word, and it will be counted. Few counters may be all. */
+	if (have < (is_counts ? sizeof(read.counts) : sizeof(read.head)) || !read.head.magic) {
 		family->beside_begins |= read.word != 0;
 		return false;
 	}
-	if (read.head.magic == TRACE_CHUNK_MAGIC && read.head.process == place && read.head.thread < RECORDS_MAX) {
+	uint32_t process = is_counts ? read.counts.process : read.head.process;
+	uint32_t thread = is_counts ? read.counts.thread : read.head.thread;
+	if ((is_chunk || is_counts) && process == place && thread < RECORDS_MAX) {
 		add(family, &family->places,
-			&(struct read_family_place){ place, read.head.thread, place, TRACE_PLACE_CHUNK });
+			&(struct read_family_place){ place, thread, place,
+				is_counts ? TRACE_PLACE_COUNTS : TRACE_PLACE_CHUNK });
 		return true;
 	}
 	if (!again)
 		read_family_damage(family, "meta", at,
-			read.head.magic == TRACE_CHUNK_MAGIC ? "the chunk is another thread's"
-							 : "there is no chunk where one should begin");
+			is_chunk    ? "the chunk is another thread's"
+			: is_counts ? "the counters are another thread's"
+				    : "there is no chunk where one should begin");
 	return false;
 }
 
-/* Is the chunk beside the i-th place of the list known? It is a later one of the same process. */
+/* Is what lies beside the i-th place of the list known? It is a later one of the same process. */
 static bool has_beside(const struct read_family *family, uint32_t i, uint32_t count)
 {
 	const struct read_family_place *head = &family->places.place[i];
 
 	for (const struct read_family_place *at = head + 1, *end = head + (count - i);
-		at < end && at->process == head->process && at->what <= TRACE_PLACE_CHUNK; at++)
-		if (at->what == TRACE_PLACE_CHUNK && at->place == head->place)
+		at < end && at->process == head->process; at++)
+		if (at->place == head->place)
 			return true;
 	return false;
 }

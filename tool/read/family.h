@@ -3,7 +3,8 @@
  * A folder DIR/p<pid>[.<n>] of a trace: a family of processes that share one file. The file's directory (PLACES in
  * format/trace.h) tells which process each place belongs to. It is read once, and later only what was added to it, or
  * all of it when places were given back. A word of the directory with an impossible value is damage, and its place is
- * left out. The place of a head occurs twice among the places where it has a chunk, too.
+ * left out. The place of a head occurs twice among the places where it has a chunk or counters, too, which are in its
+ * upper half.
  *
  * One thread.
  */
@@ -31,6 +32,14 @@ struct read_family_place {
 
 #define READ_FAMILY_FILE 0
 
+/* Where the chunk, or the counters, of a place begin. */
+static inline uint64_t read_family_half(const struct read_family_place *place, uint64_t place_size)
+{
+	bool upper = place->what == TRACE_PLACE_CHUNK || place->place == place->process;
+
+	return place->place * place_size + (upper ? place_size / 2 : 0);
+}
+
 /* Sorted by process, what, number, place. */
 struct read_family_list {
 	struct read_family_place *place;
@@ -51,7 +60,7 @@ struct read_family {
 	uint32_t end;	       /* words of the directory before this index were read ... */
 	uint32_t first_zero;   /* ... and those before this one are all in use, and not given back */
 	uint64_t given;	       /* how often a place had been given back, before they were read */
-	uint32_t beside;       /* and how many chunks had been begun beside heads; */
+	uint32_t beside;       /* and how many chunks and runs of counters had been begun beside heads; */
 	bool beside_begins;    /* one was being begun anew, so whose it is could not be told */
 	bool files_listed;
 	struct read_process **process; /* by place, the processes that were opened (tool/read/process.h) */

@@ -203,30 +203,38 @@ static bool keep_chunk(struct trim *trim, const struct read_family_place *place)
 	return end != 0;
 }
 
-/* The chunk beside a head, if there is one. */
-static bool keep_beside(struct trim *trim, const struct read_family_place *head)
-{
-	struct trace_chunk chunk;
-	uint64_t at = head->place * trim->family->place_size + trim->family->place_size / 2;
-
-	/* What was cut off was not there. */
-	if (at + sizeof(chunk) > trim->size)
-		return true;
-	if (pread(trim->fd, &chunk, sizeof(chunk), (off_t)at) != sizeof(chunk))
-		return false;
-	return keep_chunk(trim, &(struct read_family_place){ head->place, chunk.thread, head->place,
-					TRACE_PLACE_CHUNK });
-}
-
 static bool keep_counts(struct trim *trim, const struct read_family_place *place)
 {
-	uint64_t at = place->place * trim->family->place_size, end = at + trim->family->place_size;
+	uint64_t size = trim->family->place_size, at = read_family_half(place, size), end = (place->place + 1) * size;
 
 	if (at >= trim->size)
 		return true;
 	end = last_word(trim, at, end < trim->size ? end : trim->size / 8 * 8, 0);
 	keep(trim, at, end);
 	return end != 0;
+}
+
+/* The chunk, or the counters, beside a head, if there are any. */
+static bool keep_beside(struct trim *trim, const struct read_family_place *head)
+{
+	struct trace_chunk chunk;
+	uint32_t magic;
+	uint64_t at = head->place * trim->family->place_size + trim->family->place_size / 2;
+
+	/* What was cut off was not there. */
+	if (at + sizeof(struct trace_counts) > trim->size)
+		return true;
+	if (pread(trim->fd, &magic, sizeof(magic), (off_t)at) != sizeof(magic))
+		return false;
+	if (magic == TRACE_COUNTS_MAGIC)
+		return keep_counts(trim, &(struct read_family_place){ head->place, 0, head->place,
+						 TRACE_PLACE_COUNTS });
+	if (at + sizeof(chunk) > trim->size)
+		return true;
+	if (pread(trim->fd, &chunk, sizeof(chunk), (off_t)at) != sizeof(chunk))
+		return false;
+	return keep_chunk(trim, &(struct read_family_place){ head->place, chunk.thread, head->place,
+					TRACE_PLACE_CHUNK });
 }
 
 static bool keep_records(struct trim *trim, const struct read_family_place *place)

@@ -16,14 +16,18 @@ void read_counts_damage(const struct read_counts *counts, const char *what)
 	damage_at(counts, counts->begin + counts->head.head_size + counts->id * sizeof(uint64_t), what);
 }
 
-static const char *check_head(const struct trace_counts *head)
+static const char *check_head(const struct read_counts *counts)
 {
+	const struct trace_counts *head = &counts->head;
+
 	if (head->magic != TRACE_COUNTS_MAGIC)
 		return "there are no counters where they should begin";
 	if (head->version != TRACE_VERSION)
 		return "the counters have another version than this xaudit reads";
 	if (head->head_size < sizeof(*head) || head->head_size % 8)
 		return "the head has an impossible size";
+	if (head->process != counts->process->place || head->thread != counts->number)
+		return "the counters are another thread's";
 	return NULL;
 }
 
@@ -46,7 +50,7 @@ static bool begin_run(struct read_counts *counts, uint64_t begin, uint64_t size,
 	if (error)
 		wrong = strerror(error);
 	else if (begun)
-		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(&counts->head);
+		wrong = n != sizeof(counts->head) ? "the file ends within its head" : check_head(counts);
 	/*
 	 * If the file ends within the places, zeros after the last counter were cut off, and places that held nothing
 	 * else.
@@ -79,10 +83,11 @@ static bool next_run(struct read_counts *counts)
 
 	place = read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, counts->number, &count);
 	for (uint32_t at = counts->place + counts->places, last; at < count; at += counts->places) {
-		for (last = at; last + 1 < count && place[last + 1].place == place[last].place + 1; last++)
+		bool beside = place[at].place == process->place;
+		for (last = at; !beside && last + 1 < count && place[last + 1].place == place[last].place + 1; last++)
 			;
-		uint64_t begin = place[at].place * place_size, size = (last - at + 1ul) * place_size;
-		uint64_t file = read_file_size(counts->file);
+		uint64_t begin = read_family_half(&place[at], place_size), file = read_file_size(counts->file);
+		uint64_t size = beside ? place_size / 2 : (last - at + 1ul) * place_size;
 		/* Places after the end of the file, which were empty: `xaudit record` has cut it. */
 		bool good = begin_run(counts, begin, begin + size < file ? size : UINT64_MAX, file);
 		counts->place = at;
@@ -112,7 +117,8 @@ bool read_counts_open(struct read_counts *counts, struct read_process *process, 
 	counts->disk = 0;
 	place = read_family_of_record(process->family, process->place, TRACE_PLACE_COUNTS, number, &count);
 	for (uint32_t i = 0; i < count; i++)
-		counts->disk += read_file_disk(counts->file, place[i].place * size, (place[i].place + 1) * size);
+		counts->disk += read_file_disk(
+			counts->file, read_family_half(&place[i], size), (place[i].place + 1) * size);
 	return next_run(counts);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of one thread record: calls that were counted without time. They are in meta, perhaps in several runs:
- * then an id may come several times, and the caller adds its calls up.
+ * The counters of one thread record: calls that were counted without time. They are in meta, perhaps in several runs,
+ * of which one may lie beside the head: then an id may come several times, and the caller adds its calls up.
  *
  *	if (read_counts_open(&c, process, number)) {
  *		while (read_counts_next(&c))

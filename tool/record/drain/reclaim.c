@@ -215,7 +215,7 @@ static bool add_gone(const struct drain_reclaim_way *way, uint32_t place, uint64
 	/* Beside a head it is for the number alone, which others must not get. */
 	c->stays = is_head(word);
 	c->thread = c->stays ? c->chunk.thread : c->thread;
-	reclaim.count += !c->stays || c->chunk.copied;
+	reclaim.count += !c->stays || (is_sane(way, c) && c->chunk.copied);
 	return true;
 }
 
