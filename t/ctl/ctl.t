@@ -179,7 +179,8 @@ for way in 'count stream CNTS' 'stream count CHNK'; do
 	is "$(beside)" "$3" "mode $1 first: and stays there"
 	finish
 	report d
-	is "$status/$(calls counted)/$(sums)" '7/122/0 lost 0 unfinished' "mode $1, then $2, and again: each call is there"
+	is "$status/$(calls counted)/$(sums)" '7/122/0 lost 0 unfinished' \
+		"mode $1, then $2, and again: each call is there"
 	report "$1.1"
 	is "$(calls counted)/$(sums)" '10/0 lost 0 unfinished' "mode $1: so it is in a snapshot"
 	report "$1.2"

@@ -8,11 +8,11 @@ dist_check_SCRIPTS += t/record/alone.t t/record/asked_snapshots.t t/record/clock
 	t/record/record-signals.t t/record/record_index.t t/record/ring.t t/record/sched.t t/record/slow_disk.t \
 	t/record/taken.t
 EXTRA_DIST += t/record/alone.c t/record/asked_snapshots.c t/record/busy.c t/record/busy_library.c \
-	t/record/crash_handler.c \
-	t/record/crowd.c t/record/drain.c t/record/early.c t/record/full_disk.c t/record/killed.c \
-	t/record/large.c t/record/leaving_tsc.c t/record/leaving_tsc_library.c t/record/lines.c t/record/lines_library.c \
-	t/record/many_forks.c t/record/named.c t/record/named_library.c t/record/no_memory.c t/record/record_fake.c \
-	t/record/sched.c t/record/sched_part.c t/record/slow_disk.c t/record/taken.c
+	t/record/crash_handler.c t/record/crowd.c t/record/drain.c t/record/early.c t/record/full_disk.c \
+	t/record/killed.c t/record/large.c t/record/leaving_tsc.c t/record/leaving_tsc_library.c t/record/lines.c \
+	t/record/lines_library.c t/record/many_forks.c t/record/named.c t/record/named_library.c \
+	t/record/no_memory.c t/record/record_fake.c t/record/sched.c t/record/sched_part.c t/record/slow_disk.c \
+	t/record/taken.c
 check_PROGRAMS += t/record/arena.u t/record/chunk.u t/record/chunk_ahead.u t/record/core_filter.u \
 	t/record/core_modes.u t/record/drain_race.u t/record/peer.u t/record/pool.u t/record/pool_given.u \
 	t/record/pool_spoiled.u t/record/record_drain.u t/record/record_reclaim.u t/record/record_sched.u \
