@@ -207,9 +207,9 @@ static void add_counts(const struct trace_counts *counts, unsigned n, int64_t *s
 		return;
 	*sum = *sum < 0 ? 0 : *sum;
 	*tid = counts->tid;
-	const uint64_t *count = (const uint64_t *)(counts + 1);
+	const uint64_t *count = (const uint64_t *)(counts + 1), ids = (counts->size - sizeof(*counts)) / 8;
 	/* Counters after these were never stored to. */
-	for (size_t id = 0; id < COUNTED_IDS; id++)
+	for (size_t id = 0; id < COUNTED_IDS && id < ids; id++)
 		*sum += (int64_t)count[id];
 }
 
