@@ -27,6 +27,7 @@ static const struct {
 	{ "slow", "the longest calls of a function, and what made them slow", slow_main },
 	{ "outliers", "functions one call of which took far longer than the others", outliers_main },
 	{ "loads", "when libraries came and went, and how often they were called", loads_main },
+	{ "locks", "run a command, and show who held which lock while who waited", locks_main },
 	{ "pack", "make one compressed file of a trace, which is read as it is", pack_main },
 	{ "unpack", "make a trace folder of such a file", unpack_main },
 	{ "perf", "let perf find the callers of traced functions (record --perf)", perf_main },

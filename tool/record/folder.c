@@ -478,3 +478,16 @@ void record_folder_undo(struct record_folder *folder)
 		restore_names(folder);
 	record_folder_close(folder);
 }
+
+char *record_folder_temporary(const char *command)
+{
+	const char *where = getenv("TMPDIR");
+	char *path = memory_format("%s/xaudit-%s.XXXXXX", where && *where == '/' ? where : "/tmp", command);
+
+	if (mkdtemp(path))
+		return path;
+	tool_error(command, "the folder %s for the trace can't be made: %s; TMPDIR names another place", path,
+		strerror(errno));
+	free(path);
+	return NULL;
+}

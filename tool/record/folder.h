@@ -53,4 +53,7 @@ void record_folder_close(struct record_folder *folder);
 bool record_is_process_name(const char *name);
 bool record_is_thread_name(const char *name);
 
+/* Makes a folder that only this user can look into, for the trace of a command. NULL after a line on stderr. */
+char *record_folder_temporary(const char *command);
+
 #endif

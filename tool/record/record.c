@@ -238,6 +238,8 @@ static void finish(struct record_folder *folder, const struct record_options *op
 		perf_trace("record", folder->fd, folder->path);
 	if (options->pack)
 		record_pack(folder);
+	if (options->follower && options->follower->report)
+		options->follower->report(options->follower->context, folder->path);
 	if (options->follower && options->follower->removes)
 		remove_folder(folder, options->follower->removes);
 	record_folder_close(folder);
@@ -247,7 +249,7 @@ static bool begin_following(const struct record_options *options, const char *fo
 {
 	const struct record_follower *follower = options->follower;
 
-	return !follower || follower->begin(follower->context, folder);
+	return !follower || !follower->begin || follower->begin(follower->context, folder);
 }
 
 int record_command(const struct record_options *options)
@@ -294,11 +296,12 @@ int record_command(const struct record_options *options)
 	record_broker_start(&folder);
 	record_unmatched_begin(options);
 	/* What is followed keeps its files as they are. */
-	if (!options->follower)
+	bool followed = options->follower && options->follower->end;
+	if (!followed)
 		record_reaper_start(&folder);
 	record_drain_start(&folder, rules_buffer(&rules));
 	int wait_status = 0, failure = record_run(options->command, &watcher, &wait_status);
-	if (options->follower)
+	if (followed)
 		options->follower->end(options->follower->context, failure ? 0 : command_pid, wait_status);
 	record_sched_stop();
 	record_drain_stop();

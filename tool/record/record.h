@@ -27,12 +27,17 @@ static inline char record_letter(const struct record_words *words, size_t i, cha
 	return i + words->selected >= words->count ? 'e' : letter;
 }
 
-/* Who follows what is recorded while the command runs: `xaudit trace`. All is called by the main thread. */
+/*
+ * Who reads what is recorded: while the command runs, as `xaudit trace` does, or when it has ended. All is called by the
+ * main thread; what is not wanted is NULL.
+ */
 struct record_follower {
 	/* The trace folder is there, and empty. False: the command is not to run; a line has said why. */
 	bool (*begin)(void *context, const char *folder);
-	/* The command has ended (status as of waitpid). Returns when all that is wanted was read. */
+	/* The command has ended (status as of waitpid). Returns when all that is wanted was read. Not without begin. */
 	void (*end)(void *context, int pid, int status);
+	/* All of the trace is there, and nothing more comes from this command. */
+	void (*report)(void *context, const char *folder);
 	void *context;
 	/* A folder that holds the trace folder, and nothing else: both are removed afterwards. NULL: neither is. */
 	const char *removes;

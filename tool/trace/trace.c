@@ -14,6 +14,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
+#include "tool/record/folder.h"
 #include "tool/record/record.h"
 #include "tool/record/run.h"
 #include "tool/record/signals.h"
@@ -202,23 +203,9 @@ static void end(void *context, int pid, int status)
 	options->caught = follow_end(pid, status);
 }
 
-/* A folder for the trace that only we can look into. NULL after a line on stderr. */
-static char *make_folder(void)
-{
-	const char *where = getenv("TMPDIR");
-	char *path = memory_format("%s/xaudit-trace.XXXXXX", where && *where == '/' ? where : "/tmp");
-
-	if (mkdtemp(path))
-		return path;
-	tool_error("trace", "the folder %s for the trace can't be made: %s; TMPDIR names another place", path,
-		strerror(errno));
-	free(path);
-	return NULL;
-}
-
 static int run(struct trace_options *options)
 {
-	char *folder = options->keep ? NULL : make_folder();
+	char *folder = options->keep ? NULL : record_folder_temporary("trace");
 	struct record_follower follower = { .begin = begin, .end = end, .context = options, .removes = folder };
 
 	if (!options->keep && !folder)

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+#
+# xaudit locks.
+check_PROGRAMS += t/locks/model.u
+
+t_locks_model_u_SOURCES = t/locks/model.c tool/base/memory.c tool/base/memory.h \
+	tool/locks/chain.c tool/locks/chain.h tool/locks/holds.c tool/locks/holds.h tool/locks/meanwhile.c \
+	tool/locks/meanwhile.h tool/locks/model.c tool/locks/model.h tool/locks/order.c tool/locks/order.h
+t_locks_model_u_LDADD = tool/read/libread.la

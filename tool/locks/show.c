@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/locks/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/locks/chain.h"
+#include "tool/locks/functions.h"
+#include "tool/locks/names.h"
+
+/* ---- orders: what has cost most comes first; of equal ones what came first ---- */
+
+static int by_number(uint64_t one, uint64_t other)
+{
+	return one == other ? 0 : one > other ? -1 : 1;
+}
+
+static int by_sum(const struct locks_sum *one, const struct locks_sum *other)
+{
+	return by_number(one->total, other->total);
+}
+
+static int by_place_in_list(uint32_t one, uint32_t other)
+{
+	return (one > other) - (one < other);
+}
+
+static int order_locks(const void *one, const void *other, void *context)
+{
+	const uint32_t *a = one, *b = other;
+	const struct locks *locks = context;
+	int order = by_sum(&locks->lock[*a].wait, &locks->lock[*b].wait);
+
+	if (!order)
+		order = by_sum(&locks->lock[*a].hold, &locks->lock[*b].hold);
+	return order ? order : by_place_in_list(*a, *b);
+}
+
+static int order_places(const void *one, const void *other, void *context)
+{
+	const uint32_t *a = one, *b = other;
+	const struct locks *locks = context;
+	int order = by_sum(&locks->place[*a].wait, &locks->place[*b].wait);
+
+	if (!order)
+		order = by_number(locks->place[*a].waited, locks->place[*b].waited);
+	return order ? order : by_place_in_list(*a, *b);
+}
+
+static int order_chains(const void *one, const void *other, void *context)
+{
+	const uint32_t *a = one, *b = other;
+	const struct locks_chain *first = &((const struct locks_chains *)context)->chain[*a],
+				 *second = &((const struct locks_chains *)context)->chain[*b];
+
+	if (first->circle != second->circle)
+		return first->circle ? -1 : 1;
+	if (first->waits != second->waits)
+		return first->waits > second->waits ? -1 : 1;
+	int order = by_number(first->longest, second->longest);
+	return order ? order : by_place_in_list(*a, *b);
+}
+
+/* ---- lists ---- */
+
+void locks_view_make(struct locks_view *view)
+{
+	struct locks *locks = &view->reading.locks;
+
+	view->lock = memory_zeroed(locks->locks + 1, sizeof(*view->lock));
+	view->condition = memory_zeroed(locks->locks + 1, sizeof(*view->condition));
+	view->place = memory_zeroed(locks->places + 1, sizeof(*view->place));
+	view->chain = memory_zeroed(CHAINS_MOST, sizeof(*view->chain));
+	for (uint32_t i = 0; i < locks->locks; i++) {
+		const struct locks_lock *lock = &locks->lock[i];
+		if (!lock->calls && !lock->hold.count && !lock->posts)
+			continue;
+		if (lock->kind == LOCKS_CONDITION || lock->kind == LOCKS_SEMAPHORE)
+			view->condition[view->conditions++] = i;
+		else
+			view->lock[view->locks++] = i;
+	}
+	/* Conditions are waited for: that is what they are for. Who waited for a lock has a row. */
+	for (uint32_t i = 0; i < locks->places; i++)
+		if (locks->place[i].calls && (locks->place[i].wait.count || locks->place[i].waited) &&
+			locks->lock[locks->place[i].lock].kind != LOCKS_CONDITION)
+			view->place[view->places++] = i;
+	for (uint32_t i = 0; i < locks->chains->chains; i++)
+		if (!chain_is_part(locks->chains, i))
+			view->chain[view->chains++] = i;
+	qsort_r(view->lock, view->locks, sizeof(*view->lock), order_locks, locks);
+	qsort_r(view->condition, view->conditions, sizeof(*view->condition), order_locks, locks);
+	qsort_r(view->place, view->places, sizeof(*view->place), order_places, locks);
+	qsort_r(view->chain, view->chains, sizeof(*view->chain), order_chains, locks->chains);
+}
+
+void locks_view_free(struct locks_view *view)
+{
+	free(view->lock);
+	free(view->condition);
+	free(view->place);
+	free(view->chain);
+	locks_reading_free(&view->reading);
+	locks_names_free();
+}
+
+/* ---- words ---- */
+
+const char *locks_thread_name(const struct locks_view *view, uint32_t number)
+{
+	const struct locks_thread *thread = &view->reading.locks.thread[number];
+	const struct xaudit_read_process *process = view->reading.process[thread->process].process;
+	uint32_t threads = xaudit_read_threads(view->reading.trace);
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct xaudit_read_thread *read = xaudit_read_thread(view->reading.trace, i);
+		if (read->tid == thread->tid && read->process == process)
+			return read->name;
+	}
+	return "";
+}
+
+struct locks_path locks_path_shown(const struct locks_view *view, const struct locks_path *path)
+{
+	struct locks_path shown = { { 0 }, 0 };
+	const struct xaudit_read_object *before = NULL;
+
+	for (uint32_t i = 0; i < path->functions; i++) {
+		const struct xaudit_read_object *object = locks_function_of(view, path->function[i])->object;
+		if (object != before || strncmp(tool_base(object->path), "libc.so", strlen("libc.so")) != 0)
+			shown.function[shown.functions++] = path->function[i];
+		before = object;
+	}
+	return shown;
+}
+
+const char *locks_function_name(const struct locks_view *view, uint32_t number)
+{
+	const struct locks_meaning *meaning = number < view->reading.meanings ? &view->reading.meaning[number] : NULL;
+
+	/* pthread_spin_init() is pthread_spin_unlock(). */
+	if (meaning && meaning->function && meaning->function->kind == LOCKS_SPIN &&
+		meaning->function->act == LOCKS_UNLOCK)
+		return "pthread_spin_unlock";
+	return locks_function_of(view, number)->name;
+}
+
+const char *locks_kind_word(enum locks_kind kind)
+{
+	static const char *const words[LOCKS_KINDS] = { "mutex", "rwlock", "spin", "condition", "semaphore" };
+
+	return words[kind];
+}
+
+const struct locks_unseen_word locks_unseen_words[] = {
+	{ LOCKS_GO, "go", "Go's" },
+	{ LOCKS_RUST, "rust", "Rust's" },
+	{ LOCKS_OPENMP, "openmp", "OpenMP's" },
+	{ LOCKS_JAVA, "java", "Java's" },
+	{ 0 },
+};

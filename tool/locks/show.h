@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What both ways of printing have in common: the lists, sorted, and what people and programs are told of threads, places
+ * and functions by number. One thread.
+ */
+#ifndef XAUDIT_TOOL_LOCKS_SHOW_H
+#define XAUDIT_TOOL_LOCKS_SHOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tool/locks/read.h"
+#include "tool/show/show.h"
+
+struct locks_view {
+	struct show_options show; /* first: rows of options write to it */
+	uint32_t count;		  /* rows of each list */
+	const struct show_colors *color;
+	struct locks_reading reading;
+	/* Numbers of what there is to show. */
+	uint32_t *lock, *condition, *place, *chain;
+	uint32_t locks, conditions, places, chains;
+};
+
+/* Sorts what was read. */
+void locks_view_make(struct locks_view *view);
+void locks_view_free(struct locks_view *view);
+
+/* The name of a thread; empty. */
+const char *locks_thread_name(const struct locks_view *view, uint32_t thread);
+
+/* What a holder did, without what functions of libc do in each other. */
+struct locks_path locks_path_shown(const struct locks_view *view, const struct locks_path *path);
+
+static inline const struct xaudit_read_function *locks_function_of(const struct locks_view *view, uint32_t number)
+{
+	return xaudit_read_function(view->reading.trace, number);
+}
+
+/* Its name; of one that is two, the one by which it has to do with locks. */
+const char *locks_function_name(const struct locks_view *view, uint32_t number);
+
+/* "mutex", "rwlock", "spin", "condition", "semaphore" */
+const char *locks_kind_word(enum locks_kind kind);
+
+/* Words for enum locks_unseen, each with its bit; ends with a row of zeros. */
+extern const struct locks_unseen_word {
+	unsigned bit;
+	const char *word, *phrase;
+} locks_unseen_words[];
+
+void locks_print_text(const struct locks_view *view);
+void locks_print_json(const struct locks_view *view);
+
+#endif
