@@ -8,8 +8,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +29,7 @@ static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static pthread_spinlock_t spin;
 static sem_t tokens;
-static atomic_int step;
+static atomic_int step, places;
 
 __attribute__((noinline)) static void pause_ms(long ms)
 {
@@ -41,10 +44,35 @@ static void await(int wanted)
 		pause_ms(1);
 }
 
-/* Threads that have come so far that all they do next is wait. */
+static int tids[WAITERS + 1];
+
+/* The thread has come so far that all it does next is to wait. */
 static void arrive(void)
 {
+	tids[atomic_fetch_add(&places, 1)] = (int)syscall(SYS_gettid);
 	atomic_fetch_add(&step, 1);
+}
+
+static bool sleeps(int tid)
+{
+	char path[64], text[256] = "", *name_end;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	FILE *file = fopen(path, "r");
+	if (!file || !fgets(text, sizeof(text), file))
+		abort();
+	fclose(file);
+	name_end = strrchr(text, ')');
+	return name_end && name_end[2] == 'S';
+}
+
+/* All that have arrived, beside the first, wait. */
+static void await_sleep(int count)
+{
+	await(count);
+	for (int i = 1; i < count; i++)
+		while (!sleeps(tids[i]))
+			pause_ms(1);
 }
 
 struct work {
@@ -79,7 +107,7 @@ __attribute__((noinline)) void refresh(void)
 {
 	pthread_mutex_lock(&queue_lock);
 	arrive();
-	await(1 + WAITERS);
+	await_sleep(1 + WAITERS);
 	pause_ms(40);
 	pthread_mutex_unlock(&queue_lock);
 }
@@ -121,7 +149,7 @@ static void *hold_first(void *argument)
 {
 	pthread_mutex_lock(&queue_lock);
 	arrive();
-	await(4);
+	await_sleep(4);
 	pause_ms(30);
 	pthread_mutex_unlock(&queue_lock);
 	return argument;
@@ -141,8 +169,7 @@ static void *want_first(void *argument)
 static void *want_second(void *argument)
 {
 	pthread_mutex_lock(&in_struct.third);
-	await(2);
-	pause_ms(5);
+	await_sleep(2);
 	arrive();
 	pthread_mutex_lock(&second_lock);
 	pthread_mutex_unlock(&second_lock);
@@ -152,8 +179,7 @@ static void *want_second(void *argument)
 
 static void *want_third(void *argument)
 {
-	await(3);
-	pause_ms(5);
+	await_sleep(3);
 	arrive();
 	pthread_mutex_lock(&in_struct.third);
 	pthread_mutex_unlock(&in_struct.third);
@@ -294,7 +320,9 @@ static void deadlock(void)
 	begin(lock_both, &queue_lock, "one");
 	begin(lock_both, &second_lock, "two");
 	await(2);
-	pause_ms(50);
+	while (!sleeps(tids[0]) || !sleeps(tids[1]))
+		pause_ms(1);
+	pause_ms(10);
 	exit(0);
 }
 

@@ -67,10 +67,10 @@ static const struct options_row rows[] = {
 	"be executed, 127 it was not found. From a trace: 0, 1, or 2 for wrong usage.\n"
 
 static const struct options_syntax of_command = {
-	.command = "locks", .rows = rows, .column = 20, .in_front = true, .head = HEAD, .tail = TAIL
+	.command = "locks", .rows = rows, .column = 24, .in_front = true, .head = HEAD, .tail = TAIL
 };
 static const struct options_syntax of_trace = {
-	.command = "locks", .rows = rows, .column = 20, .head = HEAD, .tail = TAIL
+	.command = "locks", .rows = rows, .column = 24, .head = HEAD, .tail = TAIL
 };
 
 /* ---- a trace ---- */

@@ -391,6 +391,12 @@ static void print_sums(const struct locks_view *view)
 
 void locks_print_text(const struct locks_view *view)
 {
+	if (!view->reading.calls) {
+		term_rows(false);
+		puts("no function that locks was called");
+		print_left_out(view);
+		return;
+	}
 	print_locks(view);
 	print_conditions(view);
 	print_places(view);
