@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit locks.
+dist_check_SCRIPTS += t/locks/locks.t
+EXTRA_DIST += t/locks/planted.c t/locks/standard.cc
 check_PROGRAMS += t/locks/model.u
 
 t_locks_model_u_SOURCES = t/locks/model.c tool/base/memory.c tool/base/memory.h \
