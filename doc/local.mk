@@ -3,7 +3,7 @@
 # Man pages go into dist_man_MANS, other documents into EXTRA_DIST.
 dist_man_MANS += doc/xaudit.1 doc/xaudit-record.1 doc/xaudit.conf.5
 dist_man_MANS += doc/xaudit-env.1 doc/xaudit-index.1 doc/xaudit-list.1 doc/xaudit-check.1 doc/xaudit-ctl.1 \
-	doc/xaudit-trace.1
+	doc/xaudit-locks.1 doc/xaudit-trace.1
 
 # The readers of traces.
 dist_man_MANS += doc/xaudit-dump.1 doc/xaudit-info.1 doc/xaudit-replay.1 doc/xaudit-report.1 doc/xaudit-trace.5

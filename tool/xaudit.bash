@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record trace report replay dump info graph stacks slow outliers loads'
+	local commands='record trace report replay dump info graph stacks slow outliers loads locks'
 	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -41,7 +41,7 @@ _xaudit()
 	columns+=' self-p50'
 	local command=${words[1]} options= takes=
 	case $command in
-	record | trace | check | env)
+	record | trace | check | env | locks)
 		if [[ $command == env ]]; then
 			options='--config= --format= --help'
 			takes='-c|-f|--config|--format'
@@ -63,6 +63,11 @@ _xaudit()
 			takes='-e|-o|-s|-p|-F|-l|--trace|--output|--string-limit|--attach|--behind|--command|--keep'
 			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
 			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
+		elif [[ $command == locks ]]; then
+			options='--count= --format= --keep= --filter= --notrace= --follow= --size-limit= --config='
+			options+=' --pid= --color= --no-demangle --no-pager --help'
+			takes='-n|-F|-N|-c|--count|--format|--keep|--filter|--notrace|--follow|--size-limit|--config'
+			takes+='|--pid|--color'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
 			options+=' --error-exitcode= --format= --output= --no-demangle --help'
@@ -97,7 +102,8 @@ _xaudit()
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
 			return
 			;;
-		--error-exitcode) return ;;
+		--error-exitcode | -n | --count | --pid) return ;;
+		--color) mapfile -t COMPREPLY < <(compgen -W 'always never auto' -- "$cur"); return ;;
 		--suppressions) compopt -o default; return ;;
 		--default-suppressions) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$cur"); return ;;
 		-c | --config) compopt -o default; return ;;

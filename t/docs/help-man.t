@@ -44,7 +44,7 @@ $version" "$command --version and -V tell the version"
 	bounded 60 "$XAUDIT" "$command" --no-such-option >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	expected=2
-	case $command in record | check | trace) expected=125 ;; esac
+	case $command in record | check | locks | trace) expected=125 ;; esac
 	is "$status $(wc -l <"$tmp/err") $(cat "$tmp/out")" "$expected 1 " \
 		"$command refuses an unknown option in one line"
 	unused=$(printf '%s\n' "$options" | sed 's/.*,//' | while read -r option; do
@@ -127,7 +127,7 @@ for command in $subcommands; do
 done >"$tmp/told"
 is "$(grep -E ' [0-9.]+[kM%]?$' "$tmp/told" | tr '\n' ';')" "record buffer 256k;record ring 8M;\
 trace string-limit 64;trace buffer 256k;graph min 0.5%;stacks count 10;slow count 5;slow min 0.5%;outliers count 20;\
-outliers factor 10;\
+outliers factor 10;locks count 20;\
 pack level 1;ctl delay 2;check error-exitcode 1;" 'the numbers that help calls defaults'
 for command in $(cut -d' ' -f1 "$tmp/told" | uniq); do
 	is "$(untold "$command")" '' "the manual of $command has the defaults of its help"

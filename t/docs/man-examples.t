@@ -27,7 +27,7 @@ exit 1 1100
 END
 cp -r xaudit.data old.data
 for page in report.1 replay.1 dump.1 info.1 graph.1 stacks.1 slow.1 outliers.1 loads.1 \
-	trace.1 trace.5; do
+	locks.1 trace.1 trace.5; do
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^\.Bd -literal/,/^\.Ed/{/^\./d;s/\\e/\\/g;p;};}' \
 		"$top_srcdir/doc/xaudit-$page" >"$tmp/examples"
 	ok "the page xaudit-$page has examples" test -s "$tmp/examples"

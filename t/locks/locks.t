@@ -52,9 +52,10 @@ is "$(json '([.holders[].others_waited_ns] | add) == ([.places[].others_waited_n
 is "$(json '(.inversions | length), (.chains | length), (.held_at_end | length), (.waiting_at_end | length)' |
 	tr '\n' ' ')" '0 0 0 0 ' 'nothing else is found'
 
-locks -k kept -F 'refresh@planted*' -- ./planted holder
+locks --keep=kept -F 'refresh@planted*' -- ./planted holder
 like "$out" '^ +13 +12 .* 13  mutex +queue_lock \[planted\]$' 'as text: by lock'
-like "$out" '^thread [0-9]+ \(flusher\) held queue_lock \[planted\] [0-9.]+ ms in refresh > nanosleep while 12 waited, ' \
+like "$out" \
+	'^thread [0-9]+ \(flusher\) held queue_lock \[planted\] [0-9.]+ ms in refresh > nanosleep while 12 waited, ' \
 	'by holder'
 kept=$(printf '%s\n' "$out")
 locks kept
@@ -102,7 +103,8 @@ locks --format=json -- ./planted deadlock
 is "$(json '. as $all | [.chains[] | .deadlock] | join(" ")')" true 'a deadlock'
 is "$(json '. as $all | [.waiting_at_end[] | .lock as $id | $all | lock($id)] | sort | join(" ")')" \
 	'queue_lock second_lock' 'and who waited in the end'
-is "$(json '. as $all | [.held_at_end[] | .lock as $id | "\(.thread_ended) " + ($all | lock($id))] | sort | join(", ")')" \
+is "$(json '. as $all | [.held_at_end[] | .lock as $id | "\(.thread_ended) " + ($all | lock($id))] | sort |
+	join(", ")')" \
 	'false queue_lock, false second_lock, true in_struct+8' 'what was held then, and by whom when it ended'
 
 of=standard
@@ -123,12 +125,16 @@ locks -- ./no-such-program
 is "$status" 127 'or tells that there is none'
 locks -x
 is "$status" 125 'or that the options are wrong'
+locks kept -x
+is "$status" 125 'behind the name of a trace, too'
 is "$(ls where)" '' 'no trace is left'
 "$XAUDIT" record -o other -k plt -- ./planted inversion >/dev/null 2>&1
 locks other
 is "$status" 1 'a trace that has no locks'
-like "$err" 'has calls that lock, but not of what; `xaudit locks -k DIR COMMAND` records that$' 'is told how to have some'
-"$XAUDIT" record -o coarse --clock=coarse -F 'pthread_mutex_*lock' --context arg1,ret ./planted inversion >/dev/null 2>&1
+like "$err" 'has calls that lock, but not of what; `xaudit locks --keep=DIR COMMAND` records that$' \
+	'is told how to have some'
+"$XAUDIT" record -o coarse --clock=coarse -F 'pthread_mutex_*lock' --context arg1,ret ./planted inversion \
+	>/dev/null 2>&1
 locks coarse
 is "$status" 1 'a clock that does not tell who came first'
 like "$err" 'the clock of the trace is coarse, so nothing tells who came first' 'is refused'

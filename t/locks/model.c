@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of locks, told of calls at known times: what it adds up, chains, inversions, and what is left at the end. */
+/* The model of locks, told of calls at known times: what it adds up, chains, inversions, what is left. */
 #include "tool/locks/model.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chains of waits: A waits for a lock that B holds, who waits for one that C holds. Looked for whenever a call begins to
- * wait; kept by the locks that they go through, so what happens again is one row. A chain that comes back to a thread
- * of its own is a deadlock, or would be one if its calls had no time limit. One thread.
+ * Chains of waits: A waits for a lock that B holds, who waits for one that C holds. Looked for whenever a call begins
+ * to wait; kept by the locks that they go through, so what happens again is one row. A chain that comes back to a
+ * thread of its own is a deadlock, or would be one if its calls had no time limit. One thread.
  */
 #ifndef XAUDIT_TOOL_LOCKS_CHAIN_H
 #define XAUDIT_TOOL_LOCKS_CHAIN_H

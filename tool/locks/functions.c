@@ -67,7 +67,7 @@ const struct locks_function *locks_function(const char *name, const char *aliase
 {
 	const struct locks_function *function = find(name);
 
-	/* Names of other forms of these, as __pthread_mutex_lock, stand among the aliases of those that libraries call. */
+	/* Its own name may be another one that it has, as __pthread_mutex_lock. */
 	for (; !function && *aliases; aliases += strlen(aliases) + 1)
 		function = find(aliases);
 	return function;

@@ -51,7 +51,7 @@ static uint32_t holder_of(struct locks *locks, uint32_t lock, uint32_t thread)
 	return locks->holders++;
 }
 
-uint32_t locks_hold_of(const struct locks *locks, uint32_t thread, uint32_t lock)
+uint32_t holds_of(const struct locks *locks, uint32_t thread, uint32_t lock)
 {
 	uint32_t i = locks->thread[thread].hold_first;
 
@@ -160,7 +160,7 @@ void holds_acquire(struct locks *locks, uint32_t thread, const struct locks_open
 	bool owner_died)
 {
 	bool reads = locks_act_reads(open->act);
-	uint32_t own = locks_hold_of(locks, thread, number), next;
+	uint32_t own = holds_of(locks, thread, number), next;
 	struct locks_lock *lock = &locks->lock[number];
 
 	for (uint32_t i = lock->hold_first; i != LOCKS_NONE; i = next) {

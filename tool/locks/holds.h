@@ -20,6 +20,9 @@ static inline bool holds_may_wait(const struct locks_open *open)
 /* The call of a thread that is among those who wait for the lock. */
 struct locks_open *holds_waiter_call(struct locks *locks, uint32_t thread, uint32_t lock);
 
+/* The thread's hold of the lock; LOCKS_NONE. */
+uint32_t holds_of(const struct locks *locks, uint32_t thread, uint32_t lock);
+
 /* The time that a waiter has lost by this hold. */
 void holds_charge(struct locks_hold *hold, const struct locks_open *open, uint64_t now);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* xaudit locks: who held which lock while who waited. */
 #define _GNU_SOURCE
-#include "tool/locks/locks.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/chain.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/locks/run.h"
 #include "tool/locks/show.h"
+#include "tool/locks/show_json.h"
+#include "tool/locks/show_text.h"
 #include "tool/record/run.h"
 #include "tool/show/term/pager.h"
 #include "tool/show/trace_has.h"
@@ -45,7 +46,7 @@ static const struct options_row rows[] = {
 		.take = options_number, .most = INT32_MAX, .at = offsetof(struct locks_view, count),
 		.allowed = "a number from 1 up" },
 	SHOW_FORMAT("text or json", "text (default) or json"),
-	{ 'k', "keep", "DIR", "keep the trace of the command in this folder", .take = options_text, AT(run.keep) },
+	{ 0, "keep", "DIR", "keep the trace of the command in this folder", .take = options_text, AT(run.keep) },
 	{ 'F', "filter", "PATTERN", "record these functions, too: what holders of locks do", .take = take_record },
 	{ 'N', "notrace", "PATTERN", "never record these functions", .take = take_record },
 	{ 0, "follow", "WHICH", "executed programs: yes (default), no; always", .take = take_record },
@@ -64,7 +65,7 @@ static const struct options_row rows[] = {
 #define TAIL                                                                                        \
 	"\n"                                                                                        \
 	"The exit status is that of the command; 125 xaudit failed, 126 the command can't\n"        \
-	"be executed, 127 it was not found. From a trace: 0, 1, or 2 for wrong usage.\n"
+	"be executed, 127 it was not found. Of a trace: 0, or 1 if it can't be reported.\n"
 
 static const struct options_syntax of_command = {
 	.command = "locks", .rows = rows, .column = 24, .in_front = true, .head = HEAD, .tail = TAIL
@@ -82,11 +83,12 @@ static bool has_locks(const struct locks_reading *reading)
 		return true;
 	if (reading->calls)
 		tool_error("locks",
-			"the trace has calls that lock, but not of what; `xaudit locks -k DIR COMMAND` records that");
+			"the trace has calls that lock, but not of what; `xaudit locks --keep=DIR COMMAND` "
+			"records that");
 	else
 		tool_error("locks",
 			"the trace has no calls of functions that lock: either the program has none, or they were not "
-			"recorded; `xaudit locks -k DIR COMMAND` records them");
+			"recorded; `xaudit locks --keep=DIR COMMAND` records them");
 	return false;
 }
 
@@ -97,7 +99,8 @@ static int report_trace(struct locks_view *view, struct xaudit_read_trace *trace
 	view->color = show_colors(&view->show);
 	if (coarse) {
 		tool_error("locks",
-			"the clock of the trace is coarse, so nothing tells who came first; record without --clock=coarse");
+			"the clock of the trace is coarse, so nothing tells who came first; record without "
+			"--clock=coarse");
 		xaudit_read_close(trace);
 		return status;
 	}
@@ -120,7 +123,9 @@ static int report_folder(struct locks_options *options, int argc, char **argv, b
 	int status;
 	struct xaudit_read_trace *trace = show_begin(&options->view.show, &of_trace, argc, argv, &status);
 
-	return trace ? report_trace(&options->view, trace, command) : status;
+	if (trace)
+		return report_trace(&options->view, trace, command);
+	return status == TOOL_USAGE ? RECORD_FAILED : status;
 }
 
 /* ---- a command ---- */

@@ -52,7 +52,7 @@ void meanwhile_leave(struct locks *locks, uint32_t thread, uint32_t depth, uint6
 	struct locks_path path;
 
 	t->depth = depth;
-	/* A call that began in a hold ends in it, or the hold ended before: then that was told by meanwhile_release(). */
+	/* A call that began in a hold ends in it; else the hold ended first, and meanwhile_release() took the call. */
 	if (depth >= t->slots || t->hold_first == LOCKS_NONE)
 		return;
 	const struct locks_slot *slot = &t->slot[depth];
@@ -73,10 +73,11 @@ void meanwhile_release(struct locks *locks, struct locks_hold *hold, uint64_t no
 	struct locks_path path = { { 0 }, 0 };
 	uint64_t longest = 0;
 
-	for (uint32_t depth = t->depth < t->slots ? t->depth : t->slots; depth-- && t->slot[depth].start >= hold->since;) {
+	for (uint32_t depth = t->depth < t->slots ? t->depth : t->slots; depth--;) {
 		const struct locks_slot *slot = &t->slot[depth];
+		if (slot->start < hold->since)
+			break;
 		const struct locks_path in = longest > slot->longest ? path : slot->path;
-
 		if (slot->longest > longest)
 			longest = slot->longest;
 		put(&path, slot->function, now - slot->start, longest, &in);

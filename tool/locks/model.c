@@ -149,7 +149,7 @@ static void begin_to_want(struct locks *locks, const struct locks_call *call, st
 
 static void begin_to_unlock(struct locks *locks, const struct locks_call *call, struct locks_open *open)
 {
-	uint32_t own = locks_hold_of(locks, call->thread, open->lock);
+	uint32_t own = holds_of(locks, call->thread, open->lock);
 
 	if (own != LOCKS_NONE)
 		holds_unlock(locks, own, call->time);
@@ -161,7 +161,7 @@ static void begin_to_unlock(struct locks *locks, const struct locks_call *call, 
 static void begin_to_wait(struct locks *locks, const struct locks_call *call, struct locks_open *open)
 {
 	open->mutex = lock_at(locks, call, LOCKS_MUTEX, call->mutex);
-	uint32_t own = locks_hold_of(locks, call->thread, open->mutex);
+	uint32_t own = holds_of(locks, call->thread, open->mutex);
 	if (own != LOCKS_NONE && !holds_unlock(locks, own, call->time))
 		return;
 	if (locks->thread[call->thread].hold_first != LOCKS_NONE)
@@ -382,12 +382,13 @@ void locks_forget(struct locks *locks, uint32_t thread)
 /* A call for a lock that the end of the trace finds open. */
 static void end_open(struct locks *locks, uint32_t thread, const struct locks_open *open, uint64_t now)
 {
-	bool own = locks_hold_of(locks, thread, open->lock) != LOCKS_NONE;
+	bool own = holds_of(locks, thread, open->lock) != LOCKS_NONE;
 
 	if (!holds_may_wait(open) || (!open->waits && !own && locks->lock[open->lock].kind != LOCKS_SEMAPHORE))
 		return;
 	if (locks->stucks < LOCKS_TOP)
-		locks->stuck[locks->stucks++] = (struct locks_stuck){ thread, open->lock, open->place, own, open->time };
+		locks->stuck[locks->stucks++] =
+			(struct locks_stuck){ thread, open->lock, open->place, own, open->time };
 	locks->stuck_all++;
 	locks->lock[open->lock].calls++;
 	add_place(locks, open);

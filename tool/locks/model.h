@@ -31,7 +31,7 @@
 
 #define LOCKS_NONE	UINT32_MAX
 #define LOCKS_UNKNOWN	INT64_MIN /* a result */
-#define LOCKS_OPEN_MOST 8	  /* calls of lock functions that a thread has open, one in another: in signal handlers */
+#define LOCKS_OPEN_MOST 8	  /* open calls of lock functions of a thread: in signal handlers, one in another */
 #define LOCKS_PATH_MOST 4
 #define LOCKS_TOP	64
 
@@ -176,7 +176,7 @@ struct locks {
 	/* Holds in which others waited longest, in all; in that order. */
 	struct locks_hold top[LOCKS_TOP];
 	uint32_t tops;
-	/* Holds without an end: up to the trace's, or that of their threads, of which another one was told (EOWNERDEAD). */
+	/* Holds without an end: up to the trace's, or that of their threads, if another one was told (EOWNERDEAD). */
 	struct locks_hold left[LOCKS_TOP];
 	uint32_t lefts;
 	uint64_t left_all;
@@ -226,8 +226,5 @@ static inline bool locks_act_reads(enum locks_act act)
 
 /* The call in which the thread may be waiting for a lock, or NULL. */
 const struct locks_open *locks_waiting(const struct locks *locks, uint32_t thread);
-
-/* The thread's hold of the lock; LOCKS_NONE. */
-uint32_t locks_hold_of(const struct locks *locks, uint32_t thread, uint32_t lock);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/locks/holds.h"
 #include "tool/locks/model.h"
 
 /* ---- edges ---- */
@@ -23,7 +24,8 @@ static uint32_t find(const struct locks_order *order, uint32_t from, uint32_t to
 
 static bool is_over(const struct locks *locks, const struct order_edge *edge)
 {
-	return edge->from == LOCKS_NONE || (!edge->kept && (locks->lock[edge->from].over || locks->lock[edge->to].over));
+	return edge->from == LOCKS_NONE ||
+	       (!edge->kept && (locks->lock[edge->from].over || locks->lock[edge->to].over));
 }
 
 /*
@@ -80,7 +82,7 @@ static uint32_t new_edge(struct locks *locks, const struct order_edge *from)
 /* What the thread holds for itself alone, beside `from`. */
 static bool is_gate(const struct locks *locks, uint32_t thread, uint32_t from, uint32_t lock)
 {
-	uint32_t hold = lock == from ? LOCKS_NONE : locks_hold_of(locks, thread, lock);
+	uint32_t hold = lock == from ? LOCKS_NONE : holds_of(locks, thread, lock);
 
 	return hold != LOCKS_NONE && !locks->hold[hold].reads;
 }

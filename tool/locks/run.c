@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is recorded of a command: the functions of functions.h, by their entries, or by calls where those have none. */
 #define _GNU_SOURCE
+#include "tool/locks/run.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,6 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/locks/functions.h"
-#include "tool/locks/locks.h"
 #include "tool/record/folder.h"
 #include "tool/record/run.h"
 #include "tool/record/signals.h"

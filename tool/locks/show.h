@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What both ways of printing have in common: the lists, sorted, and what people and programs are told of threads, places
- * and functions by number. One thread.
+ * What both ways of printing have in common: the lists, sorted, and what people and programs are told of threads,
+ * places and functions by number. One thread.
  */
 #ifndef XAUDIT_TOOL_LOCKS_SHOW_H
 #define XAUDIT_TOOL_LOCKS_SHOW_H
@@ -49,8 +49,5 @@ extern const struct locks_unseen_word {
 	unsigned bit;
 	const char *word, *phrase;
 } locks_unseen_words[];
-
-void locks_print_text(const struct locks_view *view);
-void locks_print_json(const struct locks_view *view);
 
 #endif

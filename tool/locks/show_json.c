@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for programs: all rows that there are, in the order of the text. */
+#include "tool/locks/show_json.h"
+
 #include <inttypes.h>
 
 #include "tool/base/json.h"
@@ -201,7 +202,8 @@ static void put_stuck(const struct locks_view *view)
 	for (uint32_t i = 0; i < locks->stucks; i++) {
 		printf("%s{\"lock\":%" PRIu32 ",", separator(i), locks->stuck[i].lock);
 		put_thread(view, locks->stuck[i].thread);
-		printf(",\"own\":%s,\"start_ns\":%" PRIu64, locks->stuck[i].own ? "true" : "false", locks->stuck[i].time);
+		printf(",\"own\":%s,\"start_ns\":%" PRIu64, locks->stuck[i].own ? "true" : "false",
+			locks->stuck[i].time);
 		put_origin(view, "locked_in", locks->stuck[i].place);
 		putchar('}');
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for people. */
+#include "tool/locks/show_text.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -364,8 +365,8 @@ static void print_left_out(const struct locks_view *view)
 	if (unseen)
 		puts(" own locks, which call no function of libc; see xaudit-locks(1)");
 	if (r->lost)
-		printf("\n%" PRIu64 " event%s lost: of threads that lost some, open holds and waits are left out\n", r->lost,
-			r->lost == 1 ? " was" : "s were");
+		printf("\n%" PRIu64 " event%s lost: of threads that lost some, open holds and waits are left out\n",
+			r->lost, r->lost == 1 ? " was" : "s were");
 	if (r->unnamed)
 		printf("\n%" PRIu64 " call%s left out, since it is not recorded which lock %s about\n", r->unnamed,
 			r->unnamed == 1 ? " is" : "s are", r->unnamed == 1 ? "it is" : "they are");

@@ -28,8 +28,8 @@ static inline char record_letter(const struct record_words *words, size_t i, cha
 }
 
 /*
- * Who reads what is recorded: while the command runs, as `xaudit trace` does, or when it has ended. All is called by the
- * main thread; what is not wanted is NULL.
+ * Who reads what is recorded: while the command runs, as `xaudit trace` does, or when it has ended. All is called by
+ * the main thread; what is not wanted is NULL.
  */
 struct record_follower {
 	/* The trace folder is there, and empty. False: the command is not to run; a line has said why. */

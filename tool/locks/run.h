@@ -3,8 +3,8 @@
  * `xaudit locks` records a command in a folder of its own, as `xaudit record` does with the right rules, and reports
  * when the command has ended; or it reports of a trace that is there. One thread, beside those of record.h.
  */
-#ifndef XAUDIT_TOOL_LOCKS_LOCKS_H
-#define XAUDIT_TOOL_LOCKS_LOCKS_H
+#ifndef XAUDIT_TOOL_LOCKS_RUN_H
+#define XAUDIT_TOOL_LOCKS_RUN_H
 
 #include <stdint.h>
 
