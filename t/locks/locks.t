@@ -118,6 +118,25 @@ basket $(json '8 + .conditions[0].calls')" 'a hold ends where a condition is wai
 is "$(json '.conditions[] | own | "\(.variable) \(.waits.max_ns >= 10000000)"')" 'filled true' 'condition_variable'
 is "$(json '.inversions | length')" 0 'std::scoped_lock inverts nothing'
 
+# At fixed addresses, and with locks that are not seen.
+cat >rust.s <<'END'
+.section .comment
+.string "rustc version 1.63.0"
+END
+program "$CC" fixed planted.c -no-pie -fno-pie "$tmp/rust.s"
+of=fixed
+locks --format=json -- ./fixed inversion
+is "$(json '[.locks[] | own | .variable] | sort | join(" ")')" 'queue_lock second_lock' \
+	'names of variables in a program at a fixed address'
+is "$(json '.not_seen | join(" ")')" rust 'what has locks of its own is told'
+locks -- ./fixed inversion
+like "$out" "^not seen: Rust's own locks, which call no function of libc; see xaudit-locks\(1\)\$" 'as text'
+# What returns from main() has locks of the dynamic linker's.
+printf '%s\n' '#include <unistd.h>' 'int main(void) { _exit(0); }' >"$tmp/none.c"
+$CC -o none "$tmp/none.c" || bail 'a program does not compile'
+locks -- ./none
+is "$status $out" '0 no function that locks was called' 'of a program without locks that is said'
+
 # What can't be reported.
 locks -- sh -c 'exit 7'
 is "$status" 7 'the exit status is that of the command'

@@ -152,7 +152,9 @@ static void hold_up(struct locks *locks, uint32_t number, uint64_t now)
 			continue;
 		open->waits = true;
 		hold->waiters++;
-		chain_look(locks, lock->waiter[i], now);
+		/* The holder waits for nobody now; so a chain is one that leads to this waiter. */
+		if (locks->thread[lock->waiter[i]].hold_first != LOCKS_NONE)
+			chain_look(locks, lock->waiter[i], now);
 	}
 }
 

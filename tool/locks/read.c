@@ -174,8 +174,8 @@ static void point(struct locks_reading *r, const struct xaudit_read_event *event
 	const struct locks_call call = {
 		.thread = thread, .process = process, .kind = function->kind, .act = function->act,
 		.time = event->time, .address = told.argument[0],
-		.place = place_of(r, process, event->call ? event->call :
-			&(struct xaudit_read_call){ .function = event->function }, told.stack),
+		.place = place_of(r, process,
+			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }, told.stack),
 	};
 	locks_enter(&r->locks, &call);
 	locks_leave(&r->locks, thread, event->time, LOCKS_UNKNOWN, false);
@@ -225,11 +225,15 @@ void locks_read(struct locks_reading *r, struct xaudit_read_trace *trace)
 	struct xaudit_read_events_options options = { .size = sizeof(options) };
 	struct xaudit_read_error error;
 	struct xaudit_read_event event;
+	uint64_t now = 0;
 
 	*r = (struct locks_reading){ .trace = trace };
 	locks_begin(&r->locks);
 	struct xaudit_read_events *events = memory_need(xaudit_read_events(trace, &options, &error));
 	while (xaudit_read_next_event(events, &event) != XAUDIT_READ_EVENT_END) {
+		/* What is damaged may go back in time; the model does not. Loads may have no time. */
+		if (event.what <= XAUDIT_READ_EVENT_POINT)
+			event.time = now = event.time > now ? event.time : now;
 		switch (event.what) {
 		case XAUDIT_READ_EVENT_ENTRY:
 			enter(r, &event);
