@@ -107,6 +107,19 @@ is "$(json '. as $all | [.held_at_end[] | .lock as $id | "\(.thread_ended) " + (
 	join(", ")')" \
 	'false queue_lock, false second_lock, true in_struct+8' 'what was held then, and by whom when it ended'
 
+# Killed by a signal, a shell would tell so: what is expected is its number.
+(locks --format=json -- ./planted killed; echo "$status" >killed) 2>/dev/null
+out=$(cat "$tmp/.out")
+is "$(cat killed) $(json '[.chains[] | .deadlock] | join(" ")')" '137 true' \
+	'a program that is killed in its deadlock is reported of, and its signal passed on'
+
+locks --format=json -- ./planted forks
+is "$(json '[.locks[] | own | "\(.variable) \(.calls)"] | sort | join(", ")')" 'queue_lock 3, queue_lock 5' \
+	'each process has its locks'
+is "$(json '[.locks[] | own | .pid] | unique | length')" 2 'with its number'
+locks -- ./planted forks
+is "$(printf '%s\n' "$out" | grep -c ' queue_lock \[planted\] of process [0-9]*$')" 2 'which text has, too'
+
 of=standard
 locks --format=json -- ./standard
 is "$(json '[.locks[] | own | "\(.variable) \(.kind) \(.calls) \(.waits.count) \(.holds.count)"] | sort | .[]' |

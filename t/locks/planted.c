@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -314,7 +316,7 @@ static void *lock_both(void *argument)
 	return NULL;
 }
 
-static void deadlock(void)
+static void deadlock(bool killed)
 {
 	pthread_join(begin(end_with_lock, NULL, "leaver"), NULL);
 	begin(lock_both, &queue_lock, "one");
@@ -323,6 +325,8 @@ static void deadlock(void)
 	while (!sleeps(tids[0]) || !sleeps(tids[1]))
 		pause_ms(1);
 	pause_ms(10);
+	if (killed)
+		raise(SIGKILL);
 	exit(0);
 }
 
@@ -334,6 +338,18 @@ static void pairs(long count)
 		pthread_mutex_lock(&queue_lock);
 		pthread_mutex_unlock(&queue_lock);
 	}
+}
+
+/* ---- two processes ---- */
+
+static void forks(void)
+{
+	pid_t child = fork();
+
+	pairs(child ? 3 : 5);
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
 }
 
 int main(int argc, char **argv)
@@ -351,7 +367,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "correct"))
 		correct();
 	else if (!strcmp(what, "deadlock"))
-		deadlock();
+		deadlock(false);
+	else if (!strcmp(what, "killed"))
+		deadlock(true);
+	else if (!strcmp(what, "forks"))
+		forks();
 	else if (!strcmp(what, "pairs") && argc > 2)
 		pairs(atol(argv[2]));
 	else

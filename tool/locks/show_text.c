@@ -63,6 +63,9 @@ static void print_lock(const struct locks_view *view, uint32_t number)
 	fputs(view->color->off, stdout);
 	if (lock->life)
 		printf(" (%" PRIu32 " there before)", lock->life);
+	if (view->reading.processes > 1)
+		printf(" of process %" PRIu32, xaudit_read_process_info(
+			view->reading.process[lock->process].process)->pid);
 }
 
 static void print_thread(const struct locks_view *view, uint32_t number)
@@ -181,7 +184,7 @@ static void print_places(const struct locks_view *view)
 	if (!any)
 		return;
 	printf("\n%s%10s  %9s  %11s  %11s  %11s  %s%s\n", view->color->head, "Calls", "Contended", "Waited", "Longest",
-		"Others did", "Where it was locked", view->color->off);
+		"Kept others", "Where it was locked", view->color->off);
 	printf("==========  =========  ===========  ===========  ===========  ====================\n");
 	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
 		const struct locks_place *place = &view->reading.locks.place[view->place[i]];
