@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit locks.
-dist_check_SCRIPTS += t/locks/locks.t
+dist_check_SCRIPTS += t/locks/locks.t t/locks/written.t
 EXTRA_DIST += t/locks/planted.c t/locks/standard.cc
 check_PROGRAMS += t/locks/model.u t/locks/random.u
 

@@ -104,11 +104,11 @@ static uint32_t rows_of(const struct locks_view *view, uint32_t all)
 }
 
 /* A time of a column; - where there is none. */
-static void print_time(const struct locks_sum *sum, uint64_t time)
+static void print_time(bool any, uint64_t time)
 {
 	char text[SHOW_TIME_SIZE];
 
-	printf("  %11s", sum->count ? show_time_column(text, time) : "-");
+	printf("  %11s", any ? show_time_column(text, time) : "-");
 }
 
 /* ---- tables ---- */
@@ -124,12 +124,12 @@ static void print_lock_row(const struct locks_view *view, uint32_t number)
 	const struct locks_lock *lock = &view->reading.locks.lock[number];
 
 	printf("%10" PRIu64 "  %9" PRIu64, lock->calls, lock->wait.count + lock->busy);
-	print_time(&lock->wait, lock->wait.total);
+	print_time(lock->wait.count, lock->wait.total);
 	if (!is_narrow())
-		print_time(&lock->wait, lock->wait.max);
-	print_time(&lock->hold, lock->hold.total);
+		print_time(lock->wait.count, lock->wait.max);
+	print_time(lock->hold.count, lock->hold.total);
 	if (!is_narrow()) {
-		print_time(&lock->hold, lock->hold.max);
+		print_time(lock->hold.count, lock->hold.max);
 		printf("  %7" PRIu32, lock->holders);
 	}
 	printf("  %-6s  ", locks_kind_word(lock->kind));
@@ -163,8 +163,8 @@ static void print_conditions(const struct locks_view *view)
 	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
 		const struct locks_lock *lock = &view->reading.locks.lock[view->condition[i]];
 		printf("%10" PRIu64 "  %9" PRIu64, lock->calls, lock->timed_out + lock->busy);
-		print_time(&lock->wait, lock->wait.total);
-		print_time(&lock->wait, lock->wait.max);
+		print_time(lock->wait.count, lock->wait.total);
+		print_time(lock->wait.count, lock->wait.max);
 		printf("  %-9s  ", locks_kind_word(lock->kind));
 		print_lock(view, view->condition[i]);
 		putchar('\n');
@@ -189,9 +189,9 @@ static void print_places(const struct locks_view *view)
 	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
 		const struct locks_place *place = &view->reading.locks.place[view->place[i]];
 		printf("%10" PRIu64 "  %9" PRIu64, place->calls, place->wait.count);
-		print_time(&place->wait, place->wait.total);
-		print_time(&place->wait, place->wait.max);
-		print_time(&place->hold, place->waited);
+		print_time(place->wait.count, place->wait.total);
+		print_time(place->wait.count, place->wait.max);
+		print_time(place->waited, place->waited);
 		fputs("  ", stdout);
 		if (print_origin(view, view->place[i]))
 			fputs(" > ", stdout);
