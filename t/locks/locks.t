@@ -61,6 +61,9 @@ kept=$(printf '%s\n' "$out")
 locks kept
 is "$status $err" '0 ' 'a trace that is there is reported of'
 is "$out" "$kept" 'in the same way'
+"$XAUDIT" pack kept >/dev/null 2>&1
+locks kept.pack
+is "$out" "$kept" 'a packed one, too'
 locks kept --format=json -n 1
 is "$(json '.locks | length > 1')" true 'with options behind its name; JSON has all rows'
 locks -n 1 kept
