@@ -164,7 +164,6 @@ static int run(struct locks_options *options, int first, char **argv)
 	options->words = first - dashes;
 	options->run.report = report;
 	options->run.context = options;
-	options->run.backtrace = 0;
 	record_speaker = "locks";
 	record_names = (struct record_names){
 		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace"

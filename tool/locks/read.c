@@ -43,16 +43,16 @@ static const struct locks_meaning *meaning_of(struct locks_reading *r, const str
 	return meaning;
 }
 
-static uint32_t place_of(struct locks_reading *r, uint32_t process, const struct xaudit_read_call *call, uint64_t stack)
+static uint32_t place_of(struct locks_reading *r, uint32_t process, const struct xaudit_read_call *call)
 {
 	const struct locks_origin place = {
-		.process = process, .function = call->function->number, .stack = stack,
+		.process = process, .function = call->function->number,
 		.caller = call->parent ? call->parent->function->number : LOCKS_NONE,
 	};
-	uint32_t hash = hash_key(stack ^ place.function, (uint64_t)process << 32 | place.caller);
+	uint32_t hash = hash_key(place.function, (uint64_t)process << 32 | place.caller);
 	uint32_t found = HASH_FIND(i, &r->by_place, hash,
 		r->place[i].process == process && r->place[i].function == place.function &&
-			r->place[i].caller == place.caller && r->place[i].stack == stack);
+			r->place[i].caller == place.caller);
 
 	if (found != HASH_NONE)
 		return found;
@@ -65,7 +65,7 @@ static uint32_t place_of(struct locks_reading *r, uint32_t process, const struct
 /* ---- values ---- */
 
 struct told {
-	uint64_t argument[2], stack;
+	uint64_t argument[2];
 	int64_t result;
 	bool has[2];
 };
@@ -123,7 +123,7 @@ static void enter(struct locks_reading *r, const struct xaudit_read_event *event
 		const struct locks_call call = {
 			.thread = thread, .process = process, .kind = function->kind, .act = function->act,
 			.time = event->time, .address = told.argument[0], .mutex = told.argument[1],
-			.place = place_of(r, process, event->call, told.stack),
+			.place = place_of(r, process, event->call),
 		};
 		locks_enter(&r->locks, &call);
 		event->call->user[0] = 1;
@@ -175,7 +175,7 @@ static void point(struct locks_reading *r, const struct xaudit_read_event *event
 		.thread = thread, .process = process, .kind = function->kind, .act = function->act,
 		.time = event->time, .address = told.argument[0],
 		.place = place_of(r, process,
-			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }, told.stack),
+			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }),
 	};
 	locks_enter(&r->locks, &call);
 	locks_leave(&r->locks, thread, event->time, LOCKS_UNKNOWN, false);

@@ -13,12 +13,11 @@
 #include "tool/locks/model.h"
 #include "tool/read/api/xaudit-read.h"
 
-/* Where a call came from: from a call of this function, or by this chain of callers. */
+/* Where a call came from: from a call of this function. */
 struct locks_origin {
 	uint32_t process;
 	uint32_t function; /* the one that was called */
 	uint32_t caller;   /* the traced function around it; LOCKS_NONE */
-	uint64_t stack;	   /* key of the chain (format/chain.h); 0: there is none */
 };
 
 struct locks_process {

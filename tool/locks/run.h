@@ -13,7 +13,6 @@
 struct locks_run {
 	struct record_options record;
 	const char *keep;   /* folder of the trace; NULL: one that is removed */
-	uint32_t backtrace; /* callers, at most; 0: none */
 	/* Called when all of the trace is there. */
 	void (*report)(void *context, const char *folder);
 	void *context;

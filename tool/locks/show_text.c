@@ -179,7 +179,7 @@ static void print_places(const struct locks_view *view)
 
 	for (uint32_t i = 0; i < view->places; i++) {
 		const struct locks_origin *origin = &view->reading.place[view->place[i]];
-		any |= origin->stack || origin->caller != LOCKS_NONE;
+		any |= origin->caller != LOCKS_NONE;
 	}
 	if (!any)
 		return;
