@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/search.h"
 #include "tool/base/build_id.h"
 #include "tool/base/memory.h"
 #include "tool/base/plain.h"
@@ -165,15 +166,8 @@ void locks_names_free(void)
 /* The variable in which the address lies; of several the one that begins last. */
 static const struct variable *find(const struct file *file, uint64_t address)
 {
-	size_t low = 0, high = file->variables;
+	size_t low = SEARCH(i, 0, file->variables, file->variable[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (file->variable[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low--) {
 		const struct variable *variable = &file->variable[low];
 		if (address - variable->address < variable->size) {

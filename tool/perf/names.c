@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "runtime/base/search.h"
 #include "tool/base/memory.h"
 
 #define NONE SIZE_MAX
@@ -117,15 +118,8 @@ static const void *section_of(Dwfl_Module *module, uint64_t address)
 
 const char *perf_names_find(const struct perf_names *names, uint64_t address)
 {
-	size_t from = 0, to = names->count;
+	size_t from = SEARCH(i, 0, names->count, names->symbol[i].start <= address);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (names->symbol[middle].start <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	if (!from)
 		return NULL;
 	const struct symbol *last = names->symbol + from - 1;
