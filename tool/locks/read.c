@@ -103,14 +103,20 @@ static void take_values(struct told *told, const struct xaudit_read_values *valu
 
 /* ---- calls ---- */
 
+/* The process and the thread whose event it is, at which both are now. */
+static uint32_t thread_of(struct locks_reading *r, const struct xaudit_read_event *event, uint32_t *process)
+{
+	*process = process_of(r, event->process);
+	r->process[*process].last = event->time;
+	return locks_thread(&r->locks, *process, event->tid);
+}
+
 static void enter(struct locks_reading *r, const struct xaudit_read_event *event)
 {
-	uint32_t process = process_of(r, event->process);
-	uint32_t thread = locks_thread(&r->locks, process, event->tid);
+	uint32_t process, thread = thread_of(r, event, &process);
 	const struct locks_function *function = meaning_of(r, event->function)->function;
 	struct told told;
 
-	r->process[process].last = event->time;
 	if (function) {
 		take_values(&told, event->values);
 		r->calls++;
@@ -134,11 +140,9 @@ static void enter(struct locks_reading *r, const struct xaudit_read_event *event
 /* Calls end, the innermost first; only the last one has what came back. */
 static void leave(struct locks_reading *r, const struct xaudit_read_event *event)
 {
-	uint32_t process = process_of(r, event->process);
-	uint32_t thread = locks_thread(&r->locks, process, event->tid);
+	uint32_t process, thread = thread_of(r, event, &process);
 	struct xaudit_read_call *call = event->call;
 
-	r->process[process].last = event->time;
 	for (uint32_t i = 0; i < event->ends && call; i++, call = call->parent) {
 		meanwhile_leave(&r->locks, thread, call->depth, event->time);
 		if (meaning_of(r, call->function)->ends)
@@ -157,12 +161,10 @@ static void leave(struct locks_reading *r, const struct xaudit_read_event *event
 /* Only that it was called is recorded: it counts as if it took no time, and did what it is for. */
 static void point(struct locks_reading *r, const struct xaudit_read_event *event)
 {
-	uint32_t process = process_of(r, event->process);
-	uint32_t thread = locks_thread(&r->locks, process, event->tid);
+	uint32_t process, thread = thread_of(r, event, &process);
 	const struct locks_function *function = meaning_of(r, event->function)->function;
 	struct told told;
 
-	r->process[process].last = event->time;
 	if (!function)
 		return;
 	take_values(&told, event->values);
