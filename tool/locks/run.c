@@ -24,8 +24,7 @@ static void add(struct record_words *words, char *word)
 {
 	made = memory_grow(made, made_count, sizeof(*made));
 	made[made_count++] = word;
-	words->word = memory_resize(words->word, words->count + 1, sizeof(*words->word));
-	words->word[words->count++] = word;
+	record_words_add(words, word);
 }
 
 static void free_words(void)

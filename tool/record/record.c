@@ -34,13 +34,16 @@
 
 /* ---- options ---- */
 
+void record_words_add(struct record_words *words, const char *word)
+{
+	words->word = memory_resize(words->word, words->count + 1, sizeof(*words->word));
+	words->word[words->count++] = word;
+}
+
 /* One more word of a list. */
 static bool take_more(const struct options_given *given)
 {
-	struct record_words *words = (struct record_words *)((char *)given->context + given->row->at);
-
-	words->word = memory_resize(words->word, words->count + 1, sizeof(*words->word));
-	words->word[words->count++] = given->value;
+	record_words_add((struct record_words *)((char *)given->context + given->row->at), given->value);
 	return true;
 }
 

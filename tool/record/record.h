@@ -21,6 +21,9 @@ struct record_words {
 	size_t selected; /* so many of the last ones were given by -e of `xaudit trace` */
 };
 
+/* One more word, which stays the caller's. */
+void record_words_add(struct record_words *words, const char *word);
+
 /* The option by which the i-th word was given, if it is `letter` for others. */
 static inline char record_letter(const struct record_words *words, size_t i, char letter)
 {

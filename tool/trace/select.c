@@ -36,12 +36,6 @@ static const char *own(struct select_words *select, char *word)
 	return word;
 }
 
-static void add(struct record_words *words, const char *word)
-{
-	words->word = memory_resize(words->word, words->count + 1, sizeof(*words->word));
-	words->word[words->count++] = word;
-}
-
 static bool refuse_qualifier(const char *value, size_t length)
 {
 	for (size_t i = 0; i < sizeof(no_qualifier) / sizeof(*no_qualifier); i++)
@@ -85,7 +79,7 @@ bool select_take(struct select_words *select, const char *value)
 				"between them; classes and regular expressions of strace are not available", word);
 			return false;
 		}
-		add(no ? &select->exclude : &select->functions, word);
+		record_words_add(no ? &select->exclude : &select->functions, word);
 	}
 	return true;
 }
@@ -101,19 +95,19 @@ static void add_others(struct select_words *select, struct record_words *to, con
 	if (strcspn(word, "*?[:") < length || !length)
 		return;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		add(to, own(select, memory_format("%s%.*s%s%s", others[i].before, (int)length, word,
+		record_words_add(to, own(select, memory_format("%s%.*s%s%s", others[i].before, (int)length, word,
 					    others[i].behind, word + length)));
 }
 
 void select_put(struct select_words *select, struct record_options *options)
 {
 	for (size_t i = 0; i < select->functions.count; i++) {
-		add(&options->functions, select->functions.word[i]);
+		record_words_add(&options->functions, select->functions.word[i]);
 		options->functions.selected++;
 		add_others(select, &options->also, select->functions.word[i]);
 	}
 	for (size_t i = 0; i < select->exclude.count; i++) {
-		add(&options->exclude, select->exclude.word[i]);
+		record_words_add(&options->exclude, select->exclude.word[i]);
 		add_others(select, &options->exclude, select->exclude.word[i]);
 	}
 }
