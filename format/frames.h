@@ -2,10 +2,10 @@
 /*
  * How to go up from an address of code to its caller: what an index makes of .eh_frame (INDEX_FRAMES, index.h).
  *
- * The part is an array of struct index_frame, by `from`, each value once. An address belongs to the last entry whose
- * `from` is not above it; before the first one, and where an entry has FRAME_NONE, nothing is known. Its rule tells
- * where the caller's frame begins (the CFA, as DWARF calls it), which is where the stack pointer points to when the
- * code has returned. The return address lies right below it, always: else the rule is FRAME_NONE.
+ * The part is an array of struct index_frame, by `from`, each value once; no two neighbours have the same rule. An
+ * address belongs to the last entry whose `from` is not above it; before the first one, and where an entry has
+ * FRAME_NONE, nothing is known. Its rule tells where the caller's frame begins (the CFA, as DWARF calls it), which is
+ * where the stack pointer points to when the code has returned. The return address lies right below it, always: else the rule is FRAME_NONE.
  *
  * A rule is 32 bits:
  *	0-2	enum frame_base: what the CFA is counted from
@@ -33,9 +33,9 @@ enum frame_base {
 };
 
 enum frame_none {
-	FRAME_GAP,	  /* no unwind information */
+	FRAME_GAP,	  /* no unwind information, or damaged */
 	FRAME_OUTERMOST,  /* nobody called it: there is no return address */
-	FRAME_REGISTER,	  /* the CFA is counted from another register, or rbp is in one */
+	FRAME_REGISTER,	  /* the CFA is counted from another register */
 	FRAME_EXPRESSION, /* an expression in another form than INDIRECT */
 	FRAME_ELSEWHERE,  /* the return address is not right below the CFA */
 	FRAME_FAR,	  /* too far, or no whole words */
@@ -43,7 +43,7 @@ enum frame_none {
 };
 
 #define FRAME_RBP_SAME	 0u
-#define FRAME_RBP_LOST	 0x3fffu
+#define FRAME_RBP_LOST	 0x3fffu /* in another register, computed, or nowhere */
 #define FRAME_RBP_AT_RBP 0x3ffeu /* in the word that rbp points to */
 #define FRAME_RBP_MOST	 0x3ffdu
 #define FRAME_FAR_MOST	 0x7fffu /* words */

@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 14		   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 15		   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 #define INDEX_STAMP   ".stamp"
 
@@ -49,7 +49,7 @@
 	X(3, CALLS)	 /* struct index_call, by function, then by address; those of no function are last */ \
 	X(4, PROBES)	 /* later: places in the middle of functions */                                      \
 	X(5, PLACES)	 /* later: branch targets, by which any place can be judged */                       \
-	X(6, FRAMES)	 /* later: how to go up from an address to its caller */                             \
+	X(6, FRAMES)	 /* struct index_frame (frames.h), by address: how to go up to a caller */           \
 	X(7, ORDER)	 /* struct index_order: each name of each function, by name, then by address */       \
 	X(8, WORDS)	 /* struct index_word, by address */                                                   \
 	X(9, WORD_CALLS) /* uint64_t: where a call's displacement is; by word, then by address */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "format/frames.h"
 #include "x86_64/displace.h"
 #include "x86_64/sys.h" /* sys_same */
 
@@ -131,6 +132,7 @@ int index_attach(struct index *index, const void *bytes, size_t size, uint64_t *
 	to.call = part_of(head, INDEX_CALLS, sizeof(struct index_call), &to.calls);
 	to.order = part_of(head, INDEX_ORDER, sizeof(struct index_order), &to.ordered);
 	to.word = part_of(head, INDEX_WORDS, sizeof(struct index_word), &to.words);
+	to.frame = part_of(head, INDEX_FRAMES, sizeof(struct index_frame), &to.frames);
 	to.word_call = part_of(head, INDEX_WORD_CALLS, sizeof(uint64_t), &to.word_calls);
 	*index = to;
 	return 0;

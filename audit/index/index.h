@@ -30,6 +30,7 @@ struct index {
 	size_t function, template, templates_size, name, names_size, order, ordered, call;
 	size_t calls; /* by number, as functions */
 	size_t word, words, word_call, word_calls;
+	size_t frame, frames; /* audit/index/frames.h */
 };
 
 /* Is it the same file, and has nobody changed it in between? */

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 #include "tool/index/decode.h"
-#include "tool/index/frames.h"
+#include "tool/index/frame_rows.h"
 #include "tool/index/reach.h"
 
 #define BODY_ROWS 512

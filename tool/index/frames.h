@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind information (.eh_frame): where code begins and ends, where its caller's frame is, where exceptions land. One
- * thread. The bytes may be damaged: what makes no sense ends the walk, or the entry.
+ * Unwind information (.eh_frame): where code begins and ends, where exceptions land; frame_rows.h says where its
+ * caller's frame is. One thread. The bytes may be damaged: what makes no sense ends the walk, or the entry.
  */
 #ifndef XAUDIT_TOOL_INDEX_FRAMES_H
 #define XAUDIT_TOOL_INDEX_FRAMES_H
@@ -20,6 +20,7 @@ struct frame {
 	uint64_t program_address;
 	uint64_t code_factor;
 	int64_t data_factor;
+	uint64_t return_column;
 	uint8_t encoding; /* of addresses */
 	bool signal;
 };
@@ -29,23 +30,12 @@ struct frames {
 	size_t count;
 };
 
-/* From `from` on, the caller's frame (CFA) is at register + offset; the return address right below it. */
-struct frame_row {
-	uint64_t from;
-	int64_t offset;
-	int8_t reg;	 /* as in struct insn; INSN_NO_REG: not said in this form */
-	bool no_return;	 /* there is no return address */
-};
-
 /* Never NULL. */
 struct frames *frames_read(const struct site_file *file);
 void frames_free(struct frames *frames);
 
 /* The FDE that holds the address. NULL: none. */
 const struct frame *frames_of(const struct frames *frames, uint64_t address);
-
-/* Its rows, at most `room`; at least one. Those that don't fit are left out, and the last has no form. */
-size_t frame_rows(const struct frame *frame, struct frame_row *row, size_t room);
 
 /* Calls pad() for each place where an exception lands in the code of this FDE. */
 void frame_pads(const struct frame *frame, const struct site_file *file, void (*pad)(void *arg, uint64_t address),

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "tool/index/decode.h"
-#include "tool/index/frames.h"
+#include "tool/index/frame_rows.h"
 
 enum { REACH_REGISTERS = 16, REACH_WORDS = 8, REACH_JOINS = 256 /* a power of two */ };
 

@@ -11,6 +11,7 @@
 #include "tool/index/entry.h"
 #include "tool/index/frames.h"
 #include "tool/index/own_file.h"
+#include "tool/index/unwind.h"
 
 /* Bytes that grow; offsets stay good. */
 struct bytes {
@@ -72,7 +73,7 @@ static void put_part(struct bytes *file, struct index_head *head, unsigned numbe
 
 /* The parts while they are made. */
 struct parts {
-	struct bytes functions, templates, names, order, calls, words, word_calls;
+	struct bytes functions, templates, names, order, calls, words, word_calls, frames;
 };
 
 /* Calls from *c on that belong to function i of the image, which has this number in the index. */
@@ -221,6 +222,16 @@ static void put_words(const struct words *words, struct parts *to)
 		append(&to->word_calls, &words->call[i].address, sizeof(words->call[i].address), 8);
 }
 
+static void put_frames(const struct image *image, struct parts *to)
+{
+	size_t count;
+	struct index_frame *frames = unwind_make(image, &count);
+
+	if (count)
+		append(&to->frames, frames, count * sizeof(*frames), 8);
+	free(frames);
+}
+
 /* Room for the head and a sum of each block of so many bytes. */
 static size_t blocks_from(size_t bytes)
 {
@@ -233,7 +244,8 @@ static void put_all(struct bytes *file, struct index_head *head, struct parts *f
 {
 	/* The ends of parts are filled up. */
 	size_t bytes = from->functions.size + from->templates.size + from->names.size + from->order.size +
-		       from->calls.size + from->words.size + from->word_calls.size + INDEX_PART_COUNT * 8;
+		       from->calls.size + from->words.size + from->word_calls.size + from->frames.size +
+		       INDEX_PART_COUNT * 8;
 
 	head->blocks = blocks_from(bytes);
 	append(file, NULL, head->blocks, 8);
@@ -244,6 +256,7 @@ static void put_all(struct bytes *file, struct index_head *head, struct parts *f
 	put_part(file, head, INDEX_NAMES, &from->names, 1);
 	put_part(file, head, INDEX_WORDS, &from->words, sizeof(struct index_word));
 	put_part(file, head, INDEX_WORD_CALLS, &from->word_calls, sizeof(uint64_t));
+	put_part(file, head, INDEX_FRAMES, &from->frames, sizeof(struct index_frame));
 	head->file_size = file->size;
 	uint64_t *sums = (void *)(file->at + sizeof(*head));
 	for (uint64_t block = 0; block < index_blocks(head); block++) {
@@ -312,6 +325,7 @@ int index_make(struct index_made *made, int fd, const char *path, const struct i
 	uint32_t *number = judge(&image, &facts, &parts);
 	put_names(&image, number, &parts);
 	put_words(&facts.words, &parts);
+	put_frames(&image, &parts);
 	free(number);
 	image_hash_end(&image);
 	head.identity = image.identity;
