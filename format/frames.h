@@ -5,7 +5,8 @@
  * The part is an array of struct index_frame, by `from`, each value once; no two neighbours have the same rule. An
  * address belongs to the last entry whose `from` is not above it; before the first one, and where an entry has
  * FRAME_NONE, nothing is known. Its rule tells where the caller's frame begins (the CFA, as DWARF calls it), which is
- * where the stack pointer points to when the code has returned. The return address lies right below it, always: else the rule is FRAME_NONE.
+ * where the stack pointer points to when the code has returned. The return address lies right below it, always: else
+ * the rule is FRAME_NONE.
  *
  * A rule is 32 bits:
  *	0-2	enum frame_base: what the CFA is counted from

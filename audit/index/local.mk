@@ -4,7 +4,7 @@
 # links it links x86_64/libsled.la.
 noinst_LTLIBRARIES += audit/index/libindex.la
 audit_index_libindex_la_SOURCES = audit/index/find.c audit/index/find.h audit/index/folder.c audit/index/folder.h \
-	audit/index/frames.c audit/index/frames.h audit/index/helper.c audit/index/helper.h audit/index/index.c audit/index/index.h audit/index/walk.c \
-	audit/index/walk.h
+	audit/index/frames.c audit/index/frames.h audit/index/helper.c audit/index/helper.h \
+	audit/index/index.c audit/index/index.h audit/index/walk.c audit/index/walk.h
 audit_index_libindex_la_CPPFLAGS = $(AM_CPPFLAGS) -DXAUDIT_COMMAND='"$(bindir)/xaudit"'
 audit_index_libindex_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/index/frames.h"
 #include "audit/index/walk.h"
 #include "t/lib/random.h"
 #include "t/lib/tap.h"
@@ -22,6 +23,7 @@
 #define FUNCTIONS 4
 #define ORDERED	  6
 #define CALLS	  4
+#define FRAMES	  5
 #define BLOCKS	  3	      /* the last one is short */
 #define ROOM	  (5 * 4096u) /* of the mapping */
 #define LONG	  5000	      /* of a name, which goes from the second block on into the third */
@@ -43,6 +45,7 @@ struct sample {
 	} template[2];
 	uint8_t more_templates[2800];
 	char names[LONG + 56];
+	struct index_frame frame[FRAMES];
 };
 
 static void seal(struct sample *sample)
@@ -131,6 +134,12 @@ static void make(struct sample *sample)
 	set_part(sample, INDEX_TEMPLATES, sample->template, sizeof(sample->template) + sizeof(sample->more_templates),
 		1);
 	set_part(sample, INDEX_NAMES, sample->names, sizeof(sample->names), 1);
+	static const struct index_frame frame[FRAMES] = { { 0x10, FRAME_RULE(FRAME_RSP, 1, 0) },
+		{ 0x14, FRAME_RULE(FRAME_RSP, 2, 2) }, { 0x20, FRAME_RULE(FRAME_RBP, 2, 2) },
+		{ 0x21, FRAME_RULE(FRAME_NONE, FRAME_GAP, 0) },
+		{ 0xfff, FRAME_RULE(FRAME_INDIRECT, 1, FRAME_RBP_AT_RBP) } };
+	memcpy(sample->frame, frame, sizeof(frame));
+	set_part(sample, INDEX_FRAMES, sample->frame, sizeof(sample->frame), sizeof(*sample->frame));
 	seal(sample);
 }
 
@@ -208,6 +217,16 @@ static int use(const struct index *index)
 		if (first && first->function != call->function)
 			usable = -1000;
 	}
+	struct index_frames frames;
+	int checked = index_frames_check(index, &frames);
+	lost += checked == -EBADMSG;
+	if (checked ? frames.count != 0 : !as_made(index, frames.frame, frames.count * sizeof(*frames.frame)))
+		usable = -1000;
+	/* Each entry is looked at by one of these. */
+	for (size_t i = 0; i < frames.count; i++)
+		index_frames_rule(&frames, index->head->code_low + frames.frame[i].from);
+	index_frames_rule(&frames, index->head->code_low - 1);
+	index_frames_rule(&frames, UINT64_MAX);
 	for (size_t i = 0; i < PATTERNS; i++) {
 		int n = walk_over(index, patterns[i]);
 		lost += n == -1;
@@ -260,6 +279,39 @@ static void found(const struct index *index)
 	is_int((long long)bad, 0, "a star alone is all functions by address, those without a name, too");
 	index_match(index, "long", &walk);
 	is_int(index_next(index, &walk, &number, &name), 0, "the beginning of a name is no name");
+}
+
+static void frames(struct sample *sample)
+{
+	static const uint64_t at[] = { 0, 0xfff, 0x1000, 0x100f, 0x1010, 0x1013, 0x1014, 0x1020, 0x1021, 0x1ffe, 0x1fff,
+		0x100000ffe, 0x100000fff, 0x100001000, UINT64_MAX };
+	/* Index of the entry; FRAMES: none. */
+	static const int of[] = { FRAMES, FRAMES, FRAMES, FRAMES, 0, 0, 1, 2, 3, 3, 4, 4, 4, FRAMES, FRAMES };
+	struct index index;
+	struct index_frames frames;
+
+	make(sample);
+	attach(&index, sample, sizeof(*sample), 1);
+	is_int(index_frames_check(&index, &frames), 0, "an index has frames");
+	is_int((long long)seen[1], 4, "of which the block was looked at");
+	ok(frames.frame == sample->frame && frames.count == FRAMES && frames.low == 0x1000,
+		"they are those of the file");
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++)
+		is_int(index_frames_rule(&frames, at[i]), of[i] == FRAMES ? 0 : sample->frame[of[i]].rule,
+			"the rule of %llx", (unsigned long long)at[i]);
+	for (frames.count = 1; frames.count <= FRAMES; frames.count++)
+		is_int(index_frames_rule(&frames, 0x2000), sample->frame[frames.count - 1].rule,
+			"the last one of %zu", frames.count);
+	sample->frame[FRAMES - 1].rule ^= 1;
+	attach(&index, sample, sizeof(*sample), 1);
+	is_int(index_frames_check(&index, &frames), -EBADMSG, "where one is damaged, there are none");
+	ok(!frames.count && index_damaged(&index), "and it is told");
+	is_int(index_frames_rule(&frames, 0x1010), 0, "nothing is known then");
+	make(sample);
+	sample->head.part[INDEX_FRAMES].size = 0;
+	seal(sample);
+	attach(&index, sample, sizeof(*sample), 1);
+	is_int(index_frames_check(&index, &frames), -ENOENT, "an index may have none");
 }
 
 static void whole(struct sample *sample)
@@ -420,6 +472,7 @@ int main(void)
 	_Static_assert((sizeof(struct sample) - 1) / INDEX_BLOCK == BLOCKS, "this many");
 	struct sample *sample = (void *)(p + ROOM - sizeof(struct sample));
 	whole(sample);
+	frames(sample);
 	flipped(sample);
 	forged(sample);
 	many_parts(p + ROOM);

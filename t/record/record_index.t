@@ -50,7 +50,8 @@ is "$(made -k entry -l 'libtop.so' -l 'libdeep*' ./prog)" '0 aa bb ' 'two, as th
 is "$(made -F deep_add ./prog)" '0 aa bb dd ' 'a function that is named: the program and its libraries'
 libc=$(ldd ./prog | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p')
 libc=$(readelf -n "$libc" | sed -n 's/.*Build ID: //p')
-is "$(find cache /var/cache/xaudit -name "$libc-*.index" 2>/dev/null | grep -c .)" 1 'libc, too'
+# Root's may be one that another version made: then there are two.
+ok 'libc, too' test -n "$(find cache /var/cache/xaudit -name "$libc-*.index" 2>/dev/null)"
 loader=$(readelf -n "$(readelf -l prog | sed -n 's/.*interpreter: \(.*\)]/\1/p')" | sed -n 's/.*Build ID: //p')
 is "$(find cache -name "$loader-*")" '' 'but not the loader'
 is "$(made -F 'deep_add@libdeep*' ./prog)" '0 aa ' 'of one library: that'

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/index/frames.h"
 #include "audit/index/index.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
@@ -73,7 +74,7 @@ static const struct options_syntax syntax = {
 };
 
 /* Tenths of percent, never more than there are: 100.0 is all. */
-static size_t permille(size_t part, size_t whole)
+static size_t permille(uint64_t part, uint64_t whole)
 {
 	return whole ? 1000 * part / whole : 0;
 }
@@ -161,6 +162,59 @@ static void list_calls(const struct index *index)
 	}
 }
 
+/* Bytes of functions: all, those from which a backtrace goes on, and the others by enum frame_none. */
+struct share {
+	uint64_t all, known, none[FRAME_NONES];
+};
+
+/* Adds the bytes from..to. *at: an entry that begins at `from` or before, or the first one; it is moved on. */
+static void add_range(struct share *share, const struct index_frames *frames, uint64_t from, uint64_t to, size_t *at)
+{
+	while (from < to) {
+		while (*at + 1 < frames->count && frames->frame[*at + 1].from <= from - frames->low)
+			++*at;
+		uint64_t next = *at + 1 < frames->count ? frames->low + frames->frame[*at + 1].from : to;
+		uint64_t n = (next < to ? next : to) - from;
+		uint32_t rule = index_frames_rule(frames, from), why = FRAME_WORDS(rule);
+		share->all += n;
+		if (FRAME_BASE(rule) != FRAME_NONE)
+			share->known += n;
+		else
+			share->none[why < FRAME_NONES ? why : FRAME_GAP] += n;
+		from += n;
+	}
+}
+
+static void print_frames(const struct index *index)
+{
+	static const char *const why[FRAME_NONES] = {
+		[FRAME_GAP] = "no unwind information",
+		[FRAME_OUTERMOST] = "nobody calls it",
+		[FRAME_REGISTER] = "the caller's frame is told by a register other than rsp and rbp",
+		[FRAME_EXPRESSION] = "the caller's frame is told by an expression",
+		[FRAME_ELSEWHERE] = "the return address is not where calls have it",
+		[FRAME_FAR] = "the caller's frame is too far away, or not at whole words",
+	};
+	struct index_frames frames;
+	struct share share = { 0 };
+	size_t at = 0;
+
+	index_frames_check(index, &frames);
+	for (size_t i = 0; i < index->functions; i++) {
+		const struct index_function *function = index_function(index, i);
+		const struct index_function *next = index_function(index, i + 1);
+		uint64_t end = function->address + function->size;
+		/* One that begins within another is not counted twice. */
+		add_range(&share, &frames, function->address, next && next->address < end ? next->address : end, &at);
+	}
+	size_t part = permille(share.known, share.all);
+	printf("  rows for backtraces: %zu, for %zu.%zu %% of the bytes of functions\n", frames.count, part / 10,
+		part % 10);
+	for (unsigned reason = 0; reason < FRAME_NONES; reason++)
+		if (share.none[reason])
+			printf("  backtraces end in %" PRIu64 " bytes: %s\n", share.none[reason], why[reason]);
+}
+
 static void print(const struct index *index, const char *file, bool verbose)
 {
 	size_t usable = 0, large = 0, large_usable = 0, refused[INDEX_REASON_COUNT] = { 0 };
@@ -187,6 +241,7 @@ static void print(const struct index *index, const char *file, bool verbose)
 	print_calls(index);
 	if (!verbose || !index->functions)
 		return;
+	print_frames(index);
 	printf("\n%-16s  %8s  %-7s  %-5s  %s\n", "address", "size", "form", "bytes", "function");
 	for (size_t i = 0; i < index->functions; i++)
 		print_function(index, index_function(index, i));

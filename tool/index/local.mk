@@ -14,7 +14,7 @@ xaudit_SOURCES += audit/bind/nointercept.c audit/bind/nointercept.h tool/index/b
 	tool/index/own_file.h tool/index/plan.c tool/index/plan.h \
 	tool/index/plan_cache.c tool/index/plan_cache.h tool/index/reach.c \
 	tool/index/reach.h tool/index/runtimes.c tool/index/runtimes.h \
-	tool/index/template.c tool/index/template.h tool/index/unwind.c tool/index/unwind.h tool/index/words.c tool/index/words.h tool/index/write.c \
-	tool/index/write.h
+	tool/index/template.c tool/index/template.h tool/index/unwind.c tool/index/unwind.h \
+	tool/index/words.c tool/index/words.h tool/index/write.c tool/index/write.h
 xaudit_CFLAGS += $(ZYDIS_CFLAGS) $(LIBMD_CFLAGS)
 xaudit_LDADD += audit/index/libindex.la x86_64/libsled.la $(ZYDIS_LIBS) $(LIBMD_LIBS)
