@@ -118,6 +118,8 @@ struct thread_kept {
 	uint32_t said;
 	/* Where dense words are made (chunk_file.c); NULL: nowhere yet. By the thread itself, signals blocked. */
 	struct chunk_room *room;
+	/* What backtraces of the thread keep (backtrace.h); NULL: nothing yet. By the thread itself. */
+	struct backtrace_room *backtraces;
 	/* Of thread.made places, which the record counts. By the thread itself, signals blocked. */
 	struct thread_place few[THREAD_FEW];
 };
