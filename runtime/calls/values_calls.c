@@ -6,6 +6,7 @@
 #include "runtime/process/process_counters.h"
 #include "runtime/record/filter.h"
 #include "runtime/record/recorder_words.h"
+#include "runtime/values/backtrace.h"
 #include "runtime/values/evaluate.h"
 #include "runtime/values/plans.h"
 #include "runtime/values/side.h"
@@ -72,10 +73,42 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	call->has_base = place;
 	call->calls = part->facts.calls ? count_calls(stack, 0) : 0;
 	call->unconditional = false;
-	call->chain = 0;
+	call->walk = NULL;
 	/* Relaxed: it is 0 until it is known. */
 	int64_t distance = __atomic_load_n(&values_errno, __ATOMIC_RELAXED);
 	call->errno_at = distance ? cpu_thread() + (uint64_t)distance : 0;
+}
+
+/* A call whose backtrace is recorded, and the chain. */
+struct traced {
+	struct values_call call; /* first: walk() gets it */
+	struct thread *thread;
+	uint64_t caller; /* where its return address is */
+	struct recorder_chain chain;
+	uint64_t *words; /* room for all of it */
+};
+
+static uint64_t walk(struct values_call *call, uint32_t most)
+{
+	struct traced *traced = (struct traced *)call;
+	const struct backtrace_from from = { traced->caller, call->registers->rbp, call->stack_low, call->stack_high };
+
+	traced->chain.words =
+		backtrace_walk(traced->thread, &from, most, traced->words, &traced->chain.key, &traced->chain.told);
+	return traced->chain.words ? traced->chain.key : 0;
+}
+
+/* Where the call has a backtrace, it is made at the end of `bytes`, which are WORDS(part). */
+static void describe_traced(struct traced *traced, struct thread *thread, const struct values_part *part,
+	uint64_t caller, bool for_good, uint64_t *bytes)
+{
+	traced->chain = (struct recorder_chain){ .for_good = for_good };
+	if (!part->facts.callers)
+		return;
+	traced->call.walk = walk;
+	traced->thread = thread;
+	traced->caller = caller;
+	traced->words = bytes + WORDS(part) - part->facts.callers - 1;
 }
 
 /*
@@ -83,8 +116,9 @@ static void describe(struct values_call *call, const struct values_part *part, c
  * values.
  */
 static bool run(
-	const struct values_part *part, struct values_call *call, uint32_t plain, uint64_t *to, uint32_t *word)
+	const struct values_part *part, struct traced *traced, uint32_t plain, uint64_t *to, uint32_t *word)
 {
+	struct values_call *call = &traced->call;
 	uint8_t *out = (uint8_t *)(to + 1) - 1;
 	size_t size = values_evaluate(part->code, call, out);
 
@@ -98,6 +132,9 @@ static bool run(
 		out[1 + size] = 0;
 	*word = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(part->number, size / 8) |
 						 (*out == VALUES_FLAWED ? TRACE_VALUED_FLAWED : 0));
+	/* Behind the payload, from where they were made: that is not further in. */
+	for (uint32_t i = 0; i < traced->chain.words; i++)
+		to[1 + size / 8 + i] = traced->words[i];
 	return true;
 }
 
@@ -149,7 +186,8 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 {
 	const bool has_end = plain >> TRACE_ID_BITS == TRACE_ENTRY;
 	uint64_t floats[8];
-	struct values_call call;
+	struct traced traced;
+	struct values_call *call = &traced.call;
 	struct side_entry side;
 	uint64_t bytes[WORDS(&f->entry)];
 	uint32_t word = plain;
@@ -158,10 +196,12 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 		leave_out(slot, plain, has_end);
 		return;
 	}
-	call.lost = ~0u;
+	call->lost = ~0u;
+	traced.chain.key = 0;
 	if (f->entry.code) {
-		describe(&call, &f->entry, f->set, stack, registers, registers->rsp, floats);
-		if (!run(&f->entry, &call, plain, bytes, &word)) {
+		describe(call, &f->entry, f->set, stack, registers, registers->rsp, floats);
+		describe_traced(&traced, thread, &f->entry, registers->rsp, !values_needs_entry(f), bytes);
+		if (!run(&f->entry, &traced, plain, bytes, &word)) {
 			leave_out(slot, plain, has_end);
 			return;
 		}
@@ -169,15 +209,15 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	if (has_end && values_needs_entry(f)) {
 		side.slot = slot;
 		side.function = f;
-		side.lost = call.lost;
+		side.lost = call->lost;
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
-			side.kept[i] = f->entry.facts.keeps ? call.kept[i] : 0;
+			side.kept[i] = f->entry.facts.keeps ? call->kept[i] : 0;
 		side.clock = clock_now();
-		recorder_values(thread, stack, plain, word, bytes + 1, 0, &side.place);
+		recorder_values(thread, stack, plain, word, bytes + 1, &traced.chain, 0, &side.place);
 		side_push(stack, &side);
 		return;
 	}
-	recorder_values(thread, stack, plain, word, bytes + 1, 0, &side.place);
+	recorder_values(thread, stack, plain, word, bytes + 1, &traced.chain, 0, &side.place);
 	if (has_end && !f->end.code)
 		set_word(slot, plain);
 }
@@ -240,7 +280,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	uint32_t plain, const struct tramp_registers *registers, uint64_t caller, uint64_t clock, uint64_t cursor)
 {
 	uint64_t floats[8];
-	struct values_call call;
+	struct traced traced;
 	struct side_entry side;
 	struct recorder_place place;
 	uint64_t bytes[WORDS(&f->end)];
@@ -250,11 +290,13 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 
 	if (known && is_short(thread, &side, clock))
 		return;
+	traced.chain.key = 0;
 	out = known && f->longer && clock - side.clock < f->longer;
 	if (!out && f->end.code) {
-		take_kept(&call, &side, known);
-		describe(&call, &f->end, f->set, stack, registers, caller, floats);
-		out = !run(&f->end, &call, plain, bytes, &word);
+		take_kept(&traced.call, &side, known);
+		describe(&traced.call, &f->end, f->set, stack, registers, caller, floats);
+		describe_traced(&traced, thread, &f->end, caller, true, bytes);
+		out = !run(&f->end, &traced, plain, bytes, &word);
 	}
 	if (out && known &&
 		(recorder_take_back(thread, &side.place) || recorder_give_up(thread, &side.place)))
@@ -262,7 +304,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	/* Events that a handler made meanwhile are not later than this one, which comes after them. */
 	if (cursor_of(thread) != cursor)
 		clock = 0;
-	recorder_values(thread, stack, plain, word, bytes + 1, clock, &place);
+	recorder_values(thread, stack, plain, word, bytes + 1, &traced.chain, clock, &place);
 }
 
 static void left(uint64_t slot, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)

@@ -4,6 +4,7 @@
 
 #include <errno.h> /* ENOSPC */
 
+#include "runtime/base/identity.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process_counters.h"
 #include "runtime/record/recorder_lost.h"
@@ -119,14 +120,24 @@ int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t 
 /* Words of a valued event that is being written: its first word, and then what it becomes. */
 #define RESERVED(words) TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, words))
 
+/* That the thread's present chunk was told of the key. After a fork the chunks of the child are others. */
+static uint64_t telling(const struct thread *thread, uint64_t key)
+{
+	return key ^ (thread->next_chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
+}
+
 /*
  * One attempt at an event with values, by a thread that has noted that it writes one: its first word as a reservation,
  * its payload, and the first word again, as the event that it is. Returns 0, an error, or 1, as try_custom().
  */
 static int try_values(struct thread *thread, uint32_t depth, struct stack *on, uint32_t word, const uint64_t *payload,
-	uint64_t now, struct recorder_place *place)
+	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place)
 {
-	const unsigned words = TRACE_VALUED_WORDS(word);
+	/* Asked before the words are reserved, so of a chunk that may be another one then. */
+	const bool tells = chain && chain->key &&
+			   __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(thread, chain->key); /* relaxed: its own */
+	const uint64_t asked_of = thread->next_chunk;
+	const unsigned words = TRACE_VALUED_WORDS(word) + (tells ? chain->words : 0);
 	uint64_t clock = now ? now : clock_now(), at = recorder_cursor(&thread->hot);
 	uint64_t reserved = (uint64_t)RESERVED(words) << 32 | (uint32_t)clock;
 
@@ -146,6 +157,12 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	/* A child leaves it to its parent. */
 	if (thread_is_wiped(thread))
 		return 1;
+	if (chain && !tells && thread->next_chunk != asked_of) {
+		/* This chunk has not been told: once more, with the chain. */
+		cpu_swap_one((void *)(uintptr_t)at, reserved, TRACE_GIVEN_UP_OF(reserved));
+		return 1;
+	}
+	word += tells ? chain->words : 0;
 	for (unsigned i = 0; i < words; i++)
 		*(volatile uint64_t *)(uintptr_t)(at + 8 + 8ul * i) = payload[i];
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: the payload first */
@@ -155,7 +172,12 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	place->event = TRACE_EVENT(0, 0, reserved) | (uint64_t)word << 32;
 	place->chunk = thread->next_chunk;
 	uint64_t found = cpu_swap_one((void *)(uintptr_t)at, reserved, place->event);
-	return found != reserved && found != place->event;
+	if (found != reserved && found != place->event)
+		return 1;
+	/* A handler that ended the chunk meanwhile has another number by now: then it is told once more. */
+	if (tells && chain->for_good && !thread_is_wiped(thread) && thread->next_chunk == place->chunk)
+		__atomic_store_n(chain->told, telling(thread, chain->key), __ATOMIC_RELAXED); /* relaxed, as above */
+	return 0;
 }
 
 /* recorder_values() of an event that is one word. Returns as try_values(). */
@@ -178,7 +200,7 @@ static int try_word(struct thread *thread, struct stack *on, uint32_t word, uint
 }
 
 bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, uint32_t word, const uint64_t *payload,
-	uint64_t now, struct recorder_place *place)
+	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	int r = 1;
@@ -189,7 +211,7 @@ bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, ui
 			r = try_word(thread, on, plain, now, place);
 			continue;
 		}
-		r = try_values(thread, depth, on, word, payload, now, place);
+		r = try_values(thread, depth, on, word, payload, chain, now, place);
 		if (!thread_is_wiped(thread))
 			chunk_end_custom(thread, depth);
 	}

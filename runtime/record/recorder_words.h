@@ -33,12 +33,24 @@ struct recorder_place {
 };
 
 /*
+ * A backtrace among an event's values (format/chain.h): `words` words behind the payload, which are written where the
+ * thread's chunk has not been told of the key: *told tells which key a chunk was told of last, of those that share that
+ * word. for_good: the event won't be taken back, so it tells the chunk.
+ */
+struct recorder_chain {
+	uint64_t key; /* 0: there is none */
+	uint64_t *told; /* the thread's own */
+	uint32_t words;
+	bool for_good;
+};
+
+/*
  * Writes an event on the stack `on`. word: TRACE_WORD(TRACE_VALUED, ...), whose payload is so many words; plain: the
  * event without values, which is written where more is too deep inside of each other; word == plain: just that. now:
- * its clock; 0: it is read as late as can be. Returns whether it is recorded; *place tells where.
+ * its clock; 0: it is read as late as can be. chain: NULL: it has none. Returns whether it is recorded; *place tells where.
  */
 bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, uint32_t word, const uint64_t *payload,
-	uint64_t now, struct recorder_place *place);
+	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place);
 
 /* If it is the thread's last event, takes it back, as if it had never been. Returns whether it did. */
 bool recorder_take_back(struct thread *thread, const struct recorder_place *place);

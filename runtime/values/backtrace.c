@@ -275,8 +275,8 @@ static uint64_t mix(uint64_t key, uint64_t word)
 	return key ^ key >> 29;
 }
 
-uint32_t backtrace_walk(
-	struct thread *thread, const struct backtrace_from *from, uint32_t most, uint64_t *out, uint64_t *key)
+uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from, uint32_t most, uint64_t *out,
+	uint64_t *key, uint64_t **told)
 {
 	struct backtrace_room *room = room_of(thread);
 	struct walk walk = { .rsp = from->slot + 8, .rbp = from->rbp, .low = from->stack_low, .high = from->stack_high,
@@ -312,29 +312,6 @@ uint32_t backtrace_walk(
 	*key = mix(*key, out[n - 1]);
 	*key ^= *key >> 32;
 	*key |= !*key;
+	*told = &room->told[*key % TOLD];
 	return n;
-}
-
-/* ---- what the chunk was told ---- */
-
-/* Of a key and the chunk: the chunk's number, and the process, of which a child has another one. */
-static uint64_t told(const struct thread *thread, uint64_t key)
-{
-	return mix(key, thread->next_chunk << 32 ^ identity_generation());
-}
-
-bool backtrace_knows(const struct thread *thread, uint64_t key)
-{
-	const struct backtrace_room *room = thread_kept(thread)->backtraces;
-
-	/* Relaxed: this thread's own. */
-	return room && __atomic_load_n(&room->told[key % TOLD], __ATOMIC_RELAXED) == told(thread, key);
-}
-
-void backtrace_told(const struct thread *thread, uint64_t key)
-{
-	struct backtrace_room *room = thread_kept(thread)->backtraces;
-
-	if (room)
-		__atomic_store_n(&room->told[key % TOLD], told(thread, key), __ATOMIC_RELAXED); /* relaxed, as above */
 }

@@ -15,10 +15,7 @@
  * Rules that were found are kept, in a table of the thread: a word for each, of address and rule, so that a handler
  * that comes in between leaves whole entries. All are forgotten when a range goes.
  *
- * Which chains the thread's chunk has been told is kept likewise: a word of key and chunk. A chunk of another process,
- * after a fork, is another one.
- *
- * backtrace_walk(), backtrace_knows(), backtrace_told(): the calling thread's record, in any context, no lock,
+ * backtrace_walk(): the calling thread's record, in any context, no lock,
  * async-signal-safe, no libc, general registers only. The others: process lock held.
  */
 #ifndef XAUDIT_RUNTIME_VALUES_BACKTRACE_H
@@ -53,13 +50,9 @@ struct backtrace_from {
 
 /*
  * Writes the chain to out: at most `most` callers and the word that ends them. Returns how many words; *key is what
- * stands for them. 0: no memory.
+ * stands for them, *told a word of the thread's for that key (recorder_words.h). 0: no memory.
  */
-uint32_t backtrace_walk(
-	struct thread *thread, const struct backtrace_from *from, uint32_t most, uint64_t *out, uint64_t *key);
-
-/* Has the thread's present chunk been told of the chain? It has now. */
-bool backtrace_knows(const struct thread *thread, uint64_t key);
-void backtrace_told(const struct thread *thread, uint64_t key);
+uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from, uint32_t most, uint64_t *out,
+	uint64_t *key, uint64_t **told);
 
 #endif

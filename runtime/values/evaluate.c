@@ -71,6 +71,7 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 		if (!*p || *p > CHAIN_MOST || facts->callers)
 			return false;
 		facts->callers = *p;
+		facts->memory = true;
 		/* Behind the values, with the word that ends them. */
 		facts->most += 8 * (*p + 1u);
 		return true;
@@ -469,7 +470,7 @@ static void push_call(struct machine *m, uint8_t op, const uint8_t *operand)
 		push(m, call->base, call->has_base ? VALUES_WHOLE : VALUES_FAULT);
 		break;
 	case VALUES_CHAIN:
-		push(m, call->chain, VALUES_WHOLE);
+		push(m, call->walk ? call->walk(m->call, *operand) : 0, VALUES_WHOLE);
 		break;
 	case VALUES_KEPT_WORD:
 		push(m, call->kept[*operand], call->lost >> *operand & 1 ? VALUES_FAULT : VALUES_WHOLE);

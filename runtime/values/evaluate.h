@@ -68,7 +68,8 @@ struct values_call {
 	uint32_t calls; /* that are open on the stack, this one included */
 	uint64_t base;	    /* what to add to addresses of its object, if has_base: else the load is not known */
 	bool has_base;
-	uint64_t chain;		    /* key of its callers (format/chain.h); 0: none */
+	/* Walks to its callers, at most so many: returns the key of the chain (format/chain.h); 0: none. NULL: as 0 */
+	uint64_t (*walk)(struct values_call *call, uint32_t most);
 	uint64_t errno_at;	    /* address of the thread's errno; 0: not known */
 	uint64_t kept[VALUES_KEPT]; /* in at an end, out at an entry */
 	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */
