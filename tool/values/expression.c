@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/chain.h"
 #include "tool/values/parser.h"
 
 /* ---- what is asked for ---- */
@@ -302,6 +303,25 @@ static bool member(struct values_asked *asked, struct parser *p)
 	return add_value(asked, p, name, length, is.type, is.size, text ? 2 + VALUES_TEXT : is.size);
 }
 
+/* backtrace, backtrace:N. Behind its key, the callers and the word that ends them are recorded, too. */
+static bool backtrace(struct values_asked *asked, struct parser *p, size_t length)
+{
+	const char *name = p->at;
+	uint64_t most = CHAIN_DEFAULT;
+
+	p->at += length;
+	if (p->at < p->end && (!parser_take(p, ":") || !parser_number(p, &most) || p->at < p->end || !most ||
+				      most > CHAIN_MOST))
+		return parser_fail(p, "backtrace takes a number of callers from 1 to 100, as in backtrace:16, not", name,
+			(size_t)(p->end - name), "");
+	for (uint32_t i = 0; i < asked->entry.values; i++)
+		if (asked->entry.value[i].type == VALUES_TYPE_STACK)
+			return parser_fail(p, "", name, length, " is asked for twice");
+	parser_emit(p, VALUES_CHAIN, most, 1);
+	parser_emit(p, VALUES_PUT, 8, 1);
+	return add_value(asked, p, name, length, VALUES_TYPE_STACK, 8, 8 + 8 * (most + 1));
+}
+
 /* One that is a word alone. */
 static bool plain(struct values_asked *asked, struct parser *p)
 {
@@ -316,11 +336,13 @@ static bool plain(struct values_asked *asked, struct parser *p)
 		parser_emit(p, VALUES_PUT_NAME, 0, 0);
 		return add_value(asked, p, name, length, VALUES_TYPE_TEXT, 0, 2 + 16);
 	}
+	if (length && parser_is(name, length, "backtrace"))
+		return backtrace(asked, p, length);
 	if (length && p->at + length < p->end && strchr("-[", p->at[length]))
 		return member(asked, p);
 	if (!length || p->at + length != p->end || !parser_name(p, name, length))
 		return parser_fail(p, "no context is called", name, (size_t)(p->end - name),
-			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, regs, "
+			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, regs, "
 			"reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT");
 	type_of(p, name, length, &type, &size);
 	parser_emit(p, VALUES_PUT, size, 1);

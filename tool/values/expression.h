@@ -7,6 +7,7 @@
  *			ret, fret: what came back; ret2, fret2: the second half of a structure; errno
  *			tid, cpu, comm, calls (traced ones that are open)
  *			regs, reg:NAME
+ *			backtrace, backtrace:N: the callers, N at most (format/chain.h)
  *			TYPE:NAME:EXPRESSION
  *			out:CONTEXT	found when the call ends, as what the function has written to memory
  *	type		int8 ... int64, uint8 ... uint64, int, long, hex, ptr, float, double, string, ustring,
