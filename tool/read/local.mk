@@ -9,7 +9,8 @@ tool_read_libread_la_SOURCES += tool/read/clock.c tool/read/clock.h tool/read/co
 	tool/read/meta.h tool/read/names.c tool/read/names.h tool/read/path.c tool/read/path.h tool/read/process.c \
 	tool/read/process.h tool/read/process_load.c tool/read/process_load.h tool/read/record_file.c \
 	tool/read/record_file.h tool/read/state.c tool/read/state.h tool/read/trace_file.c tool/read/trace_file.h
-tool_read_libread_la_SOURCES += tool/read/values/layout.c tool/read/values/layout.h
+tool_read_libread_la_SOURCES += tool/read/values/layout.c tool/read/values/layout.h tool/read/values/chains.c \
+	tool/read/values/chains.h tool/base/object_file.c tool/base/object_file.h
 tool_read_libread_la_SOURCES += tool/read/damage/error.c tool/read/damage/error.h tool/read/damage/memory.c \
 	tool/read/damage/memory.h
 tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunk_words.c \
@@ -28,11 +29,13 @@ tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool
 	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/cursor_values.c \
 	tool/read/api/cursor_values.h tool/read/api/extent.c tool/read/api/facts.c \
 	tool/read/api/facts.h tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_record.c \
-	tool/read/api/follow_record.h tool/read/api/functions.c tool/read/api/functions.h tool/read/api/live.c \
+	tool/read/api/follow_record.h tool/read/api/frames.c tool/read/api/frames.h tool/read/api/frame_loads.c tool/read/api/frame_loads.h \
+	tool/read/api/functions.c tool/read/api/functions.h tool/read/api/live.c \
 	tool/read/api/phrases.c tool/read/api/stays.c tool/read/api/threads.c tool/read/api/threads.h \
 	tool/read/api/timeline.c \
 	tool/read/api/timeline.h tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \
 	tool/read/api/trace.h tool/read/api/xaudit-read-events.h tool/read/api/xaudit-read-facts.h \
+	tool/read/api/xaudit-read-frames.h \
 	tool/read/api/xaudit-read-values.h tool/read/api/xaudit-read.h tool/read/api/values.c tool/read/api/values.h \
 	tool/read/api/values_text.c tool/read/api/values_text.h
 tool_read_libread_la_SOURCES += tool/read/live/live.c tool/read/live/live.h tool/read/live/process.c \

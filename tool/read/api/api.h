@@ -25,6 +25,7 @@ struct xaudit_read_process {
 	struct xaudit_read_head head;
 	struct xaudit_read_executed executed;
 	struct read_api_facts *facts; /* NULL: they were not asked for */
+	struct read_api_keys *keys;   /* its backtraces (frames.h); NULL: they were not asked for */
 };
 
 #define READ_API_COMM 16 /* bytes of a thread's name, without NUL if it is that long */
@@ -50,6 +51,7 @@ struct xaudit_read_trace {
 	struct read_sched *sched; /* read_api_sched(); NULL: not asked for, or there is none */
 	bool sched_known;
 	struct xaudit_read_follow *follows; /* all that are open */
+	struct read_api_stacks *stacks; /* frames.h; NULL: they were not asked for */
 };
 
 #endif

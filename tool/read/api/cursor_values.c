@@ -14,6 +14,9 @@ const struct xaudit_read_values *read_api_keep_event_values(
 		.bytes = (const uint8_t *)&c->record->source.decoder.words[has->first + 1],
 		.size = 8 * has->words,
 		.flawed = has->flawed,
+		.chain = has->chain,
+		.process = c->process,
+		.ticks = has->time,
 	};
 	const struct xaudit_read_values *copy = read_api_keep_values(c->damage, kept, &values);
 

@@ -39,24 +39,45 @@ static struct xaudit_read_object *make_object(
 	return NULL;
 }
 
-const struct xaudit_read_object *read_api_object(struct xaudit_read_trace *trace, const struct read_object *from)
+static const struct xaudit_read_object *add_object(
+	struct xaudit_read_trace *trace, const struct read_object *from, uint32_t hash)
 {
-	const char *path = read_object_path(from);
 	struct read_damage *damage = &trace->folder->damage;
-	uint32_t hash = hash_text(0, path);
-	uint32_t found = HASH_FIND(i, &trace->by_path, hash, !strcmp(trace->object[i]->path, path));
 
-	if (found != HASH_NONE)
-		return trace->object[found];
 	if (!read_memory_grow(damage, &trace->object, trace->objects, sizeof(*trace->object)))
 		return NULL;
-	struct xaudit_read_object *object = make_object(damage, path, from);
+	struct xaudit_read_object *object = make_object(damage, read_object_path(from), from);
 	if (!object || !read_memory_hash(damage, &trace->by_path, hash, trace->objects)) {
 		free_object(object);
 		return NULL;
 	}
 	trace->object[trace->objects++] = object;
 	return object;
+}
+
+const struct xaudit_read_object *read_api_object(struct xaudit_read_trace *trace, const struct read_object *from)
+{
+	const char *path = read_object_path(from);
+	uint32_t hash = hash_text(0, path);
+	uint32_t found = HASH_FIND(i, &trace->by_path, hash, !strcmp(trace->object[i]->path, path));
+
+	return found != HASH_NONE ? trace->object[found] : add_object(trace, from, hash);
+}
+
+#define OTHERS 1 /* objects whose path another one has, too, have hashes of their own */
+
+const struct xaudit_read_object *read_api_object_exactly(
+	struct xaudit_read_trace *trace, const struct read_object *from)
+{
+	const struct xaudit_read_object *object = read_api_object(trace, from);
+	const char *path = read_object_path(from), *build_id = from && from->build_id ? from->build_id : "";
+
+	if (!object || !strcmp(object->build_id, build_id))
+		return object;
+	uint32_t hash = hash_text(OTHERS, path);
+	uint32_t found = HASH_FIND(i, &trace->by_path, hash,
+		!strcmp(trace->object[i]->path, path) && !strcmp(trace->object[i]->build_id, build_id));
+	return found != HASH_NONE ? trace->object[found] : add_object(trace, from, hash);
 }
 
 /* ---- functions ---- */

@@ -3,6 +3,7 @@
 # libxaudit-read: the reader of traces for other programs, .libs/libxaudit-read.so in the build folder; all of
 # tool/read/libread.la, of which read.map exports what the public headers declare.
 include_HEADERS += tool/read/api/xaudit-read.h tool/read/api/xaudit-read-events.h tool/read/api/xaudit-read-facts.h \
+	tool/read/api/xaudit-read-frames.h \
 	tool/read/api/xaudit-read-values.h
 lib_LTLIBRARIES += libxaudit-read.la
 libxaudit_read_la_SOURCES =

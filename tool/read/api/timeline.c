@@ -81,7 +81,7 @@ static void take_call(
 	const struct read_merge_event *next = &source->head;
 
 	e->event->function = function_at(e, e->thread->process, source, from);
-	e->values = read_api_values_of(from);
+	e->values = read_api_values_of(e->thread->process->process, from);
 	e->event->values = e->values.layout ? &e->values : NULL;
 	set_place(e->event, source, e->event->function, read_merge_function(source, from));
 	/* Does the call's end come next in its record? */

@@ -319,7 +319,7 @@ void read_api_take_leaf(
 	if (!call)
 		return;
 	end_call(&call->public, 0, how, end->time);
-	const struct xaudit_read_values values = read_api_values_of(end);
+	const struct xaudit_read_values values = read_api_values_of(e->thread->process->process, end);
 	call->public.ended = read_api_keep_values(e->damage, &call->ended, &values);
 	e->event->values = call->public.entered; /* the merge goes on to another event now */
 	e->thread->on->calls.top->child += end->time - from->time;

@@ -6,9 +6,11 @@
 #include "tool/read/api/timeline.h"
 
 /* The values of an event of a call, until the next one. */
-static inline struct xaudit_read_values read_api_values_of(const struct read_merge_event *from)
+static inline struct xaudit_read_values read_api_values_of(
+	struct xaudit_read_process *process, const struct read_merge_event *from)
 {
-	return (struct xaudit_read_values){ from->layout, from->data, (uint32_t)from->count, from->flawed };
+	return (struct xaudit_read_values){ from->layout, from->data, (uint32_t)from->count, from->flawed,
+		from->chain, process, from->ticks };
 }
 
 /* Takes a call, or an end of calls: e->values are those of the event. */

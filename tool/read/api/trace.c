@@ -10,6 +10,7 @@
 #include "config.h"
 #include "tool/read/api/api.h"
 #include "tool/read/api/facts.h"
+#include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/damage/memory.h"
@@ -203,6 +204,7 @@ static void free_process(struct xaudit_read_process *process)
 	free((char *)process->info.command);
 	free((char *)process->info.host);
 	read_api_facts_free(process->facts);
+	read_api_free_keys(process);
 }
 
 void xaudit_read_close(struct xaudit_read_trace *trace)
@@ -217,6 +219,7 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 		xaudit_read_follow_close(trace->follows);
 	for (uint32_t i = 0; i < trace->info.processes; i++)
 		free_process(&trace->process[i]);
+	read_api_free_stacks(trace);
 	read_api_free_functions(trace);
 	read_api_free_threads(trace);
 	read_sched_close(trace->sched);

@@ -17,6 +17,7 @@ SAME(BYTES, TYPE_BYTES);
 SAME(ERRNO, TYPE_ERRNO);
 SAME(NONE, TYPE_NONE);
 SAME(STRUCTS, TYPE_STRUCTS);
+SAME(STACK, TYPE_STACK);
 SAME(CUT, CUT);
 SAME(FAULT, FAULT);
 SAME(UNREAD, UNREAD);
@@ -38,10 +39,12 @@ _Static_assert(XAUDIT_READ_VALUES == VALUES_MOST, "the same");
 const struct xaudit_read_values *read_api_keep_values(
 	struct read_damage *damage, struct read_api_values **kept, const struct xaudit_read_values *values)
 {
+	uint32_t chain = values->chain.words * (uint32_t)sizeof(*values->chain.word), size = chain + values->size;
+
 	if (!values->layout)
 		return NULL;
-	if (!*kept || (*kept)->room < values->size) {
-		uint32_t room = values->size < 64 ? 64 : values->size;
+	if (!*kept || (*kept)->room < size) {
+		uint32_t room = size < 64 ? 64 : size;
 		struct read_api_values *more = read_memory_zeroed(damage, sizeof(*more) + room, 1);
 		if (!more)
 			return NULL;
@@ -50,9 +53,12 @@ const struct xaudit_read_values *read_api_keep_values(
 		more->room = room;
 	}
 	(*kept)->public = *values;
-	(*kept)->public.bytes = (*kept)->bytes;
+	(*kept)->public.bytes = (*kept)->bytes + chain;
+	(*kept)->public.chain.word = (const void *)(*kept)->bytes;
+	if (chain)
+		memcpy((*kept)->bytes, values->chain.word, chain);
 	if (values->size)
-		memcpy((*kept)->bytes, values->bytes, values->size);
+		memcpy((*kept)->bytes + chain, values->bytes, values->size);
 	return &(*kept)->public;
 }
 
@@ -163,6 +169,9 @@ static void take_values(const struct xaudit_read_values *values, struct xaudit_r
 		if (!whole)
 			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
 	}
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (to[i].type == XAUDIT_READ_VALUE_STACK && to[i].number && !values->chain.words)
+			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
 	find_absent(layout, to);
 }
 

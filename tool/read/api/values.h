@@ -19,13 +19,16 @@ struct xaudit_read_values {
 	const uint8_t *bytes;
 	uint32_t size;
 	bool flawed;
+	struct read_chain chain; /* words 0: none, or not known */
+	struct xaudit_read_process *process;
+	uint64_t ticks; /* when */
 };
 
 /* A copy, with memory that is used again. */
 struct read_api_values {
 	struct xaudit_read_values public;
 	uint32_t room;
-	uint8_t bytes[];
+	_Alignas(8) uint8_t bytes[]; /* the backtrace comes first */
 };
 
 /* Copies to *kept, which is NULL or what was there before. Returns the copy; NULL: no memory, or there are none. */

@@ -35,7 +35,8 @@ enum xaudit_read_value_type {
 	XAUDIT_READ_VALUE_ERRNO,      /* a number: of an error */
 	XAUDIT_READ_VALUE_NONE,	      /* of an argument that is GONE */
 	/* `text` has the bytes of structures; `words` is "SIZE;NAME,OFFSET,TYPE,SIZE,MARKS,1=WORD;...", or SIZE[] */
-	XAUDIT_READ_VALUE_STRUCTS
+	XAUDIT_READ_VALUE_STRUCTS,
+	XAUDIT_READ_VALUE_STACK /* a backtrace, see xaudit-read-frames.h; `number` is 0 where there is none */
 };
 
 enum xaudit_read_value_state {

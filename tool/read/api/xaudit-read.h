@@ -473,6 +473,7 @@ void xaudit_read_sketch_close(struct xaudit_read_sketch *sketch);
 #endif
 
 #include "xaudit-read-events.h" /* events in the order of time */
+#include "xaudit-read-frames.h" /* who called: backtraces */
 #include "xaudit-read-facts.h" /* what was recorded, what was not, and why */
 #include "xaudit-read-values.h" /* with what functions were called, and what came back */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/events/decode.h"
 
+#include "tool/read/values/layout.h"
+
 static void damage(struct read_decoder *d, const char *what)
 {
 	if (d->damage)
@@ -65,6 +67,17 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 	return READ_DECODED_CUSTOM;
 }
 
+/* The backtrace of the event with values at d->at. Where it is cut off, that is told already. */
+static void look_at_chain(struct read_decoder *d, uint32_t words)
+{
+	const struct read_layout *layout = d->layout_of(d->source, d->values.layout);
+	const uint64_t *payload = &d->words[d->at + 1];
+
+	if (layout && layout->has_stack && d->values.words == words &&
+		!read_chains_take(d->chains, layout, payload, words, d->values.flawed, &d->values.chain))
+		damage(d, "a backtrace in an impossible form");
+}
+
 /*
  * Looks at the event with values at d->at. Where the chunk is cut off it has those that are there. Where a late payload
  * has not come, it is none.
@@ -86,8 +99,11 @@ static enum read_decoded look_at_values(struct read_decoder *d)
 		.words = words < here ? words : (uint32_t)here,
 		.flawed = id & TRACE_VALUED_FLAWED,
 		.event = event,
+		.time = read_decode_time(d->time, d->words[d->at]),
 	};
 	bool told = event > READ_DECODE_LOST && !late && !(words > here && d->changing);
+	if (told && d->chains)
+		look_at_chain(d, words);
 	move_over(d, 1 + (uint64_t)words);
 	d->values.last = told ? d->at - 1 : SIZE_MAX;
 	d->valued += told;

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "format/trace.h"
+#include "tool/read/values/chains.h"
 
 #define READ_INLINE	   static inline __attribute__((always_inline))
 #define read_likely(x)   __builtin_expect(!!(x), 1)
@@ -61,6 +62,8 @@ struct read_decode_values {
 	uint32_t words; /* of the payload, that are in the block: fewer than there should be only in a damaged chunk */
 	bool flawed;	/* its bytes begin with states (format/values.h) */
 	uint32_t event; /* high half of the word that it would be without values */
+	uint64_t time;	/* ticks */
+	struct read_chain chain; /* its backtrace, until the next event with values; words 0: none, or not known */
 };
 
 /* What read_decoder.event_of may say of a layout. */
@@ -78,6 +81,9 @@ struct read_decoder {
 	void (*damage)(void *source, size_t at, const char *what);
 	/* Type and id of the events that have values by a layout, as TRACE_WORD() makes them; or one of the above. */
 	uint32_t (*event_of)(void *source, uint32_t layout);
+	/* What the chunk told of backtraces; NULL: nobody asks. And the layout of that number, or NULL. */
+	struct read_chains *chains;
+	const struct read_layout *(*layout_of)(void *source, uint32_t layout);
 	void *source;
 	struct read_decode_values values; /* of the last event that had some; last: SIZE_MAX at a block's beginning */
 

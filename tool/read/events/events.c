@@ -17,10 +17,16 @@ static uint32_t event_of(void *source, uint32_t number)
 	return layout ? layout->event : process->head.meta_lost ? READ_DECODE_LOST : READ_DECODE_UNKNOWN;
 }
 
+static const struct read_layout *layout_of(void *source, uint32_t number)
+{
+	return read_process_layout(((struct read_stream *)source)->chunks.process, number);
+}
+
 bool read_events_open(struct read_events *events, struct read_process *process, unsigned number, size_t block)
 {
 	*events = (struct read_events){
-		.decoder = { .damage = damage, .event_of = event_of, .values.last = SIZE_MAX },
+		.decoder = { .damage = damage, .event_of = event_of, .layout_of = layout_of, .values.last = SIZE_MAX },
+		.chains.damage = process->family->damage,
 	};
 	return read_stream_open(&events->stream, process, number, block);
 }
@@ -28,6 +34,7 @@ bool read_events_open(struct read_events *events, struct read_process *process, 
 void read_events_close(struct read_events *events)
 {
 	read_stream_close(&events->stream);
+	read_chains_free(&events->chains);
 }
 
 void read_events_damage(const struct read_events *events, size_t at, const char *what)
@@ -54,6 +61,7 @@ static void begin_chunk(struct read_events *events)
 
 	d->time = s->chunk.head.clock;
 	d->token = s->chunk.token;
+	read_chains_clear(&events->chains);
 	events->gap = s->chunks.gap;
 	events->missing = s->chunks.overwritten - events->told;
 	events->told = s->chunks.overwritten;
@@ -71,6 +79,7 @@ enum read_stream_step read_events_step(struct read_events *events)
 	struct read_decoder *d = &events->decoder;
 
 	d->source = s; /* the struct may have been copied */
+	d->chains = &events->chains;
 	s->at = d->at;
 	read_stream_skip(s, d->skip);
 	d->skip = 0;

@@ -26,6 +26,7 @@
 struct read_events {
 	struct read_stream stream;
 	struct read_decoder decoder;
+	struct read_chains chains; /* that the chunk tells of */
 	uint64_t missing; /* with READ_DECODED_GAP */
 	uint64_t told;	  /* those of stream.chunks.overwritten that a READ_DECODED_GAP has told */
 	bool begun;

@@ -36,7 +36,8 @@ static void set_head(struct read_merge_source *source, enum read_merge_type type
 }
 
 #define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
-_Static_assert(DATA_ROOM > 255 * sizeof(uint64_t), "values fit, too");
+#define CHAIN_AT  (256 * sizeof(uint64_t)) /* behind values */
+_Static_assert(DATA_ROOM >= CHAIN_AT + (CHAIN_MOST + 1) * sizeof(uint64_t), "values and a backtrace fit, too");
 
 /* Keeps a copy of the data for the event at the head. Returns false if there is no memory. */
 static bool keep_data(struct read_merge_source *source, const void *from, size_t size)
@@ -54,6 +55,17 @@ static bool keep_data(struct read_merge_source *source, const void *from, size_t
 	return true;
 }
 
+/* ... and of the backtrace of an event whose values are kept. */
+static void keep_chain(struct read_merge_source *source, const struct read_chain *chain)
+{
+	uint64_t *to = (uint64_t *)(source->data + (source->second ? DATA_ROOM : 0) + CHAIN_AT);
+
+	if (!chain->words)
+		return;
+	memcpy(to, chain->word, chain->words * sizeof(*to));
+	source->head.chain = (struct read_chain){ to, chain->words };
+}
+
 static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct read_merge_source *source = user;
@@ -68,6 +80,8 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	if (values && keep_data(source, &source->events.decoder.words[values->first + 1], 8ul * values->words)) {
 		source->head.layout = read_process_layout(process, values->layout);
 		source->head.flawed = values->flawed;
+		source->head.ticks = values->time;
+		keep_chain(source, &values->chain);
 	}
 	if (function)
 		source->head.index = read_process_function_index(process, function);

@@ -55,6 +55,8 @@ struct read_merge_event {
 	uint64_t own;
 	const struct read_layout *layout; /* of events of calls; NULL: they have no values */
 	bool flawed;
+	struct read_chain chain; /* its backtrace, valid as `data`; */
+	uint64_t ticks;		 /* and when that was */
 	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
@@ -344,7 +345,8 @@ void live_process_take(struct live_process *process, struct live_record *record)
 		record->blocks = record->source.blocks;
 		forget_left_out(process, record);
 	}
-	process->values = (struct xaudit_read_values){ event->layout, event->bytes, event->size, event->flawed };
+	process->values = (struct xaudit_read_values){ event->layout, event->bytes, event->size, event->flawed,
+		event->chain, &process->wrapped, event->ticks };
 	switch (event->what) {
 	case READ_SOURCE_CALL:
 		read_calls_take(&record->on->calls, &hooks, process, event->type, event->id, process->ns);
@@ -468,5 +470,6 @@ void live_process_close(struct live_process *process)
 	}
 	free(process->record);
 	free(process->function);
+	read_api_free_keys(&process->wrapped);
 	free(process);
 }

@@ -23,12 +23,19 @@ static uint32_t event_of(void *process, uint32_t number)
 	return layout ? layout->event : READ_DECODE_UNKNOWN;
 }
 
+static const struct read_layout *layout_of(void *process, uint32_t number)
+{
+	return read_process_layout(process, number);
+}
+
 bool read_source_open(struct read_source *s, struct read_process *process, unsigned number, bool newest)
 {
 	*s = (struct read_source){ .number = number, .first = newest ? READ_CHUNKS_NEWEST : 0 };
 	read_chunks_follow(&s->chunks, process, number);
 	read_chunks_look(&s->chunks);
 	s->decoder.event_of = event_of;
+	s->decoder.layout_of = layout_of;
+	s->chains.damage = process->family->damage;
 	s->decoder.source = process;
 	return read_memory_resize(process->family->damage, &s->words, ROOM, sizeof(*s->words));
 }
@@ -36,6 +43,7 @@ bool read_source_open(struct read_source *s, struct read_process *process, unsig
 void read_source_close(struct read_source *s)
 {
 	read_chunks_close(&s->chunks);
+	read_chains_free(&s->chains);
 	free(s->words);
 	free(s->run);
 	s->words = NULL;
@@ -71,6 +79,7 @@ static void begin(struct read_source *s, const struct read_chunk *chunk)
 	s->decoder.stack = stack;
 	s->decoder.time = head->clock;
 	s->decoder.token = chunk->token;
+	read_chains_clear(&s->chains);
 	s->chunk = *chunk;
 	s->runs = 0;
 	s->begun = true;
@@ -324,6 +333,7 @@ static bool next_block(struct read_source *s)
 	if (is_back(s))
 		return true;
 	d->words = s->words;
+	d->chains = &s->chains; /* the struct may have been moved */
 	d->rest = UINT64_MAX; /* they may come */
 	d->values.last = SIZE_MAX;
 	d->have = good;
@@ -350,6 +360,7 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 		s->head.bytes = (const uint8_t *)&s->words[values->first + 1];
 		s->head.size = values->words * 8;
 		s->head.flawed = values->flawed;
+		s->head.chain = values->chain;
 	}
 	size_t first = values ? values->first : at;
 	s->head.entry = (struct read_source_entry){ s->chunk.head.seq, s->pos + first * 8, s->words[first] };

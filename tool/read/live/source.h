@@ -56,6 +56,7 @@ struct read_source_event {
 	const uint8_t *bytes;		  /* until the next read_source_next() */
 	uint32_t size;
 	bool flawed;
+	struct read_chain chain; /* as long */
 	struct read_source_entry entry; /* of an entry, or of what was taken back */
 };
 
@@ -75,6 +76,7 @@ struct read_source {
 	uint64_t *words;	 /* the block: the decoder has it */
 	uint64_t blocks;	 /* that were read up to now */
 	struct read_decoder decoder;
+	struct read_chains chains; /* that the chunk tells of */
 	unsigned due; /* bits 1 << what: to be told before the block */
 	uint64_t lost, gone;
 	uint32_t tid;

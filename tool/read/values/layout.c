@@ -16,6 +16,7 @@ static bool is_possible(uint8_t type, uint8_t size)
 	case VALUES_TYPE_ERRNO:
 		return size == 4;
 	case VALUES_TYPE_DOUBLE:
+	case VALUES_TYPE_STACK:
 		return size == 8;
 	case VALUES_TYPE_TEXT:
 	case VALUES_TYPE_BYTES:
@@ -62,10 +63,12 @@ struct read_layout *read_layout(struct read_damage *damage, const struct trace_r
 	*good = from->names_size && !names[from->names_size - 1];
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct trace_value *value = &from->value[i];
-		if (!is_possible(value->type, value->size)) {
+		bool is_stack = value->type == VALUES_TYPE_STACK;
+		if (!is_possible(value->type, value->size) || (is_stack && layout->has_stack)) {
 			*good = false;
 			break;
 		}
+		layout->has_stack |= is_stack;
 		*good = *good && value->name < from->names_size && value->words < from->names_size &&
 			value->when < from->names_size;
 		layout->value[layout->count++] = (struct read_layout_value){

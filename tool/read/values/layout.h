@@ -32,6 +32,7 @@ struct read_layout {
 	uint32_t event; /* TRACE_WORD(): type, TRACE_ENTRY to TRACE_POINT, and id of its events */
 	uint32_t states; /* values that the record tells of: so many states events may begin with */
 	uint32_t count; /* values that are known: the first ones of these */
+	bool has_stack; /* one of them is a VALUES_TYPE_STACK */
 	bool has_fails;
 	int64_t fails;	/* a result that means failure */
 	struct read_layout_value value[];
