@@ -35,16 +35,18 @@ static uint32_t add_name(char *names, uint32_t *used, const char *name)
 static void take_type(struct trace_value *value, const char *word)
 {
 	static const char *const types[] = { "", "i", "u", "x", "p", "f", "d", "text", "bytes", "errno", "none",
-		"structs" };
+		"structs", "stack" };
 	size_t length = strcspn(word, "12345678");
 
-	for (value->type = 1; value->type < 12; value->type++)
+	for (value->type = 1; value->type < 13; value->type++)
 		if (strlen(types[value->type]) == length && !strncmp(types[value->type], word, length))
 			break;
-	if (value->type == 12) /* a type that there is not */
+	if (value->type == 13) /* a type that there is not */
 		value->type = (uint8_t)number(word);
 	else if (word[length])
 		value->size = (uint8_t)number(word + length);
+	else if (value->type == VALUES_TYPE_STACK)
+		value->size = 8;
 }
 
 static void take_role(struct trace_value *value, const char *word)
@@ -173,7 +175,7 @@ static size_t put_value(uint8_t *to, const char *word, uint8_t type, uint8_t siz
 	return size;
 }
 
-/* values N TIME VALUE...: VALUE may be fault, unread or null, or begin with cut: */
+/* values N TIME VALUE... [chain WORD...]: VALUE may be fault, unread or null, or begin with cut: */
 static void put_values(char **word, int words)
 {
 	union {
@@ -183,8 +185,11 @@ static void put_values(char **word, int words)
 	uint8_t state[VALUES_MOST] = { 0 }, flawed = 0;
 	uint32_t n = (uint32_t)number(word[1]);
 	const struct layout *layout = &layouts[n < LAYOUTS ? n : 0];
+	int all = words;
 	size_t at;
 
+	for (int i = 3; i < all; i++)
+		words = !strcmp(word[i], "chain") ? i : words;
 	if ((uint32_t)words - 3 != layout->count)
 		fail("not as many values as the layout has");
 	for (uint32_t i = 0; i < layout->count; i++) {
@@ -207,6 +212,12 @@ static void put_values(char **word, int words)
 			fail("too many bytes of values");
 	}
 	at += !at;
+	for (int i = words + 1; i < all; i++) {
+		at = (at + 7) / 8 * 8 + 8;
+		if (at > 239 * 8)
+			fail("too many words of a backtrace");
+		payload.word[at / 8 - 1] = number(word[i]);
+	}
 	uint32_t id = TRACE_VALUED_ID(n, (at + 7) / 8) | (flawed ? TRACE_VALUED_FLAWED : 0);
 	put_with_payload(TRACE_VALUED, id, number(word[2]) + step, payload.word, (at + 7) / 8);
 }

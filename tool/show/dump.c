@@ -10,6 +10,7 @@
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/show/show.h"
+#include "tool/show/term/frames.h"
 #include "tool/show/values.h"
 
 struct dump {
@@ -39,6 +40,9 @@ static const char *word(int what)
 
 	return words[what];
 }
+
+/* Before each caller: below the place of the function. */
+#define BACKTRACE "                                                   > "
 
 /* ENTRY to POINT */
 static bool is_of_call(const struct xaudit_read_event *event)
@@ -209,6 +213,7 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 		printf("%s", color->off);
 	}
 	puts(event->what == XAUDIT_READ_EVENT_POINT ? "  entry only" : "");
+	frames_lines(stdout, xaudit_read_stack(event->values), BACKTRACE, "\n");
 }
 
 /* Events that only tell replay where a tree ends; here each event has its tid, and in JSON its stack. */

@@ -11,7 +11,8 @@ xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_form
 # xaudit report.
 xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/report/by_event.c \
 	tool/show/report/by_event.h tool/show/report/by_request.c \
-	tool/show/report/by_request.h tool/show/report/by_value.c tool/show/report/by_value.h \
+	tool/show/report/by_request.h tool/show/report/by_stack.c tool/show/report/by_stack.h \
+	tool/show/report/by_value.c tool/show/report/by_value.h \
 	tool/show/report/by_process.c tool/show/report/by_process.h \
 	tool/show/report/catalog.c tool/show/report/catalog.h tool/show/report/columns.c tool/show/report/columns.h \
 	tool/show/report/compare.c tool/show/report/compare.h tool/show/report/diff.c tool/show/report/diff.h \

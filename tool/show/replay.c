@@ -16,6 +16,7 @@
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/trace_has.h"
+#include "tool/show/term/frames.h"
 #include "tool/show/values.h"
 
 struct replay {
@@ -81,6 +82,23 @@ static void end_line(const struct replay *r, const struct xaudit_read_function *
 	putchar('\n');
 }
 
+/* Who called, below the first line of a call. */
+static void print_backtrace(const struct replay *r, const struct xaudit_read_event *event)
+{
+	const struct xaudit_read_stack *stack = has_values(r, event->call) ? xaudit_read_stack(event->call->entered) : NULL;
+
+	for (uint32_t i = 0; stack && i < stack->frames; i++) {
+		begin_line(r, UINT64_MAX, event->tid, event->depth + 1);
+		printf("%s/* %s ", r->color->dim, i ? "by" : "called by");
+		frames_print(stdout, stack->frame[i]);
+		printf(" */%s\n", r->color->off);
+	}
+	if (!stack || stack->end == XAUDIT_READ_STACK_BOTTOM)
+		return;
+	begin_line(r, UINT64_MAX, event->tid, event->depth + 1);
+	printf("%s/* the backtrace ends here: %s */%s\n", r->color->dim, stack->end_text, r->color->off);
+}
+
 /* ---- calls ---- */
 
 /* How the call ended, as a phrase; NULL: it returned. */
@@ -135,6 +153,7 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 		print_call(r, call);
 		fputs(" {", stdout);
 		end_line(r, event->function);
+		print_backtrace(r, event);
 		return;
 	}
 	begin_line(r, call->end - call->start, event->tid, event->depth);
@@ -145,6 +164,7 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 	if (phrase(call->how) && !has_values(r, call))
 		printf(" %s/* %s */%s", r->color->dim, phrase(call->how), r->color->off);
 	end_line(r, event->function);
+	print_backtrace(r, event);
 }
 
 /* A call of which only the entry is recorded. */
@@ -157,6 +177,7 @@ static void print_point(const struct replay *r, const struct xaudit_read_event *
 	if (has_values(r, call))
 		values_result(stdout, NULL, (int)call->how);
 	printf("; %s/* entry only */%s\n", r->color->dim, r->color->off);
+	print_backtrace(r, event);
 }
 
 /* Behind the bracket of a call that ends: its result, and all of it if it has written some of its arguments. */

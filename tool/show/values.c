@@ -9,6 +9,7 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/show/event_text.h"
+#include "tool/show/term/frames.h"
 #include "tool/show/term/term.h"
 
 /* ---- text ---- */
@@ -153,7 +154,7 @@ static void print_value(FILE *file, const struct xaudit_read_value *value)
 void values_json(FILE *file, const char *key, const struct xaudit_read_values *values)
 {
 	static const char *const types[] = { NULL, "signed", "unsigned", "hex", "pointer", "float", "double", "text",
-		"bytes", "errno", "none", "structs" };
+		"bytes", "errno", "none", "structs", "stack" };
 	static const char *const states[] = { "whole", "cut", "fault", "not read", "null", "damaged", "absent",
 		"optimized out" };
 	static const char *const roles[] = { "named", "argument", "result", "errno", "request" };
@@ -176,7 +177,10 @@ void values_json(FILE *file, const char *key, const struct xaudit_read_values *v
 			fprintf(file, ",\"place\":%" PRIu32, value[i].place);
 		fprintf(file, ",\"type\":\"%s\",\"state\":\"%s\",\"value\":", WORD(types, value[i].type),
 			WORD(states, value[i].state));
-		print_value(file, &value[i]);
+		if (value[i].type == XAUDIT_READ_VALUE_STACK)
+			frames_json(file, xaudit_read_stack(values), values);
+		else
+			print_value(file, &value[i]);
 		fputs(",\"shown\":", file);
 		json_string(file, shown);
 		putc('}', file);

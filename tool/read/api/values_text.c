@@ -415,6 +415,8 @@ size_t xaudit_read_value_text(const struct xaudit_read_value *value, char *to, s
 static void add_named(struct out *out, const struct xaudit_read_value *value, uint32_t count, bool errors)
 {
 	for (uint32_t i = 0; i < count; i++) {
+		if (value[i].type == XAUDIT_READ_VALUE_STACK)
+			continue; /* it has lines of its own */
 		if (value[i].role != XAUDIT_READ_VALUE_NAMED && value[i].role != XAUDIT_READ_VALUE_REQUEST &&
 			!(errors && value[i].role == XAUDIT_READ_VALUE_ERROR))
 			continue;

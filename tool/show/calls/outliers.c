@@ -8,6 +8,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/calls/view.h"
+#include "tool/show/term/frames.h"
 #include "tool/show/term/fit.h"
 #include "tool/show/term/term.h"
 #include "tool/show/values.h"
@@ -31,6 +32,7 @@ struct outlier {
 	uint64_t median, p99;
 	bool found;   /* the longest call, in the pass for the rest: */
 	char *values; /* of values_text() */
+	const struct xaudit_read_stack *stack; /* that it was called by; NULL: not known */
 	char *request; /* NULL: none */
 };
 
@@ -85,6 +87,7 @@ static void keep(struct outlier *outlier, const struct xaudit_read_call *call)
 {
 	outlier->found = true;
 	outlier->values = values_text(call);
+	outlier->stack = xaudit_read_stack(call->entered);
 	outlier->request = call->request ? memory_text(call->request, strlen(call->request)) : NULL;
 }
 
@@ -145,6 +148,7 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 		term_text(stdout, outlier->request);
 	}
 	putchar('\n');
+	frames_lines(stdout, outlier->stack, "              called by ", "\n");
 }
 
 static void print_table(const struct own *own)
@@ -189,6 +193,10 @@ static void print_json(const struct own *own)
 		if (outlier->values) {
 			printf(",\"values\":");
 			json_string(stdout, outlier->values);
+		}
+		if (outlier->stack) {
+			printf(",\"backtrace\":");
+			frames_json(stdout, outlier->stack, NULL);
 		}
 		if (outlier->request) {
 			printf(",\"request\":");

@@ -65,6 +65,7 @@ static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_
 	slow->call[at] = (struct slow_call){
 		.start = call->start, .time = time, .process = call->process, .tid = call->tid, .cpu = call->cpu,
 		.values = values_text(call),
+		.stack = xaudit_read_stack(call->entered),
 		.request = call->request ? memory_text(call->request, strlen(call->request)) : NULL,
 	};
 }

@@ -28,6 +28,7 @@ struct slow_call {
 	struct cct tree;
 	uint64_t cpu; /* XAUDIT_READ_UNKNOWN */
 	char *values; /* of values_text() */
+	const struct xaudit_read_stack *stack; /* that it was called by; NULL: not known */
 	char *request; /* NULL: none */
 };
 

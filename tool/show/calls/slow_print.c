@@ -9,6 +9,7 @@
 #include "tool/base/memory.h"
 #include "tool/show/calls/slow.h"
 #include "tool/show/term/fit.h"
+#include "tool/show/term/frames.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
@@ -192,7 +193,9 @@ static void print_call(const struct slow *slow, uint32_t number)
 		printf("\n   on CPU %s", show_time(buf, call->cpu));
 		printf(", waiting %s", show_time(buf, call->time - call->cpu));
 	}
-	fputs("\n\n", stdout);
+	putchar('\n');
+	frames_lines(stdout, call->stack, "   called by ", "\n");
+	putchar('\n');
 	if (!call->found) {
 		printf("It was overwritten while the trace was read.\n");
 		return;
@@ -286,6 +289,11 @@ static void json_call(const struct slow *slow, const struct slow_call *call)
 	if (call->values) {
 		printf("\"values\":");
 		json_string(stdout, call->values);
+		putchar(',');
+	}
+	if (call->stack) {
+		printf("\"backtrace\":");
+		frames_json(stdout, call->stack, NULL);
 		putchar(',');
 	}
 	if (call->request) {

@@ -9,6 +9,7 @@
 #include "tool/base/tool.h"
 #include "tool/show/report/by_event.h"
 #include "tool/show/report/by_request.h"
+#include "tool/show/report/by_stack.h"
 #include "tool/show/report/by_value.h"
 #include "tool/show/report/diff.h"
 #include "tool/show/report/edges.h"
@@ -71,6 +72,8 @@ static const struct options_row rows[] = {
 	TEXT("event-end", "TYPE", "custom events that end what --by-event means", event_end),
 	TEXT("by-value", "NAME", "a line per value of this name and function, of calls\n"
 		"whose values were recorded", by_value),
+	{ 0, "by-stack", NULL, "a line per backtrace and function, of calls that have one",
+		.take = options_flag, .at = offsetof(struct report, by_stack) },
 	{ 0, "by-request", NULL, "a line per request, of calls that belong to one", .take = options_flag,
 		.at = offsetof(struct report, by_request) },
 	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
@@ -124,13 +127,13 @@ static const char *wrong(const struct report *report)
 {
 	unsigned questions = (report->callers != NULL) + (report->callees != NULL) + (report->hist != NULL) +
 			     (report->by_event != NULL) + (report->by_value != NULL) + report->by_request +
-			     report->diff;
+			     report->by_stack + report->diff;
 
 	if (questions > 1)
-		return "one question is enough: --callers, --callees, --hist, --by-event, --by-value, --by-request or "
-		       "--diff";
+		return "one question is enough: --callers, --callees, --hist, --by-event, --by-value, --by-request, "
+		       "--by-stack or --diff";
 	if (questions && !report->by_event && !report->by_request && report->by != REPORT_BY_DEFAULT)
-		return "--by does not go with --callers, --callees, --hist, --by-value or --diff";
+		return "--by does not go with --callers, --callees, --hist, --by-value, --by-stack or --diff";
 	if (report->by_event && report->by >= XAUDIT_READ_BY_THREAD)
 		return "with --by-event, --by is function or library";
 	if (report->by_request && report->by >= XAUDIT_READ_BY_THREAD)
@@ -140,8 +143,9 @@ static const char *wrong(const struct report *report)
 						report->by != XAUDIT_READ_BY_FUNCTION)))
 		return "--srcline goes with functions: lines here are of something else";
 	if (report->apart && (report->callers || report->callees || report->by_value || report->by_request ||
-				     report->diff))
-		return "--apart does not go with --callers, --callees, --by-value, --by-request or --diff";
+				     report->by_stack || report->diff))
+		return "--apart does not go with --callers, --callees, --by-value, --by-request, --by-stack or "
+		       "--diff";
 	if (report->event_end && !report->by_event)
 		return "--event-end goes with --by-event";
 	if (report->diff && !report->old)
@@ -169,6 +173,8 @@ static int answer(struct report *report)
 		return report_by_event(report);
 	if (report->by_value)
 		return report_by_value(report);
+	if (report->by_stack)
+		return report_by_stack(report);
 	if (report->by_request)
 		return report_by_request(report);
 	return report->diff ? report_diff(report) : report_profile(report);

@@ -6,6 +6,7 @@
  *	hist.h		the times of one function's calls, by the profile
  *	edges.h		callers and callees of a function
  *	by_event.h	calls and times by the values of custom events
+ *	by_stack.h	calls and times by who called
  *	by_value.h	calls and times by one of their values
  *	by_request.h	calls and times by the request that calls belong to
  *	diff.h		two runs
@@ -38,6 +39,7 @@ struct report {
 	uint64_t from, to; /* ns after the start of each trace */
 	const char *callers, *callees, *hist; /* patterns of functions */
 	const char *by_event, *event_end, *by_value;
+	bool by_stack;
 	struct event_formats formats;
 
 	const char **folder;

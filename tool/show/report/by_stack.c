@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/show/report/by_stack.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/show/report/catalog.h"
+#include "tool/show/report/each_call.h"
+#include "tool/show/report/row_names.h"
+#include "tool/show/report/tally.h"
+#include "tool/show/report/tally_print.h"
+#include "tool/show/term/frames.h"
+
+/*
+ * Equal backtraces of several traces are one: by text, which has the object and the offset of each frame. The text of a
+ * backtrace is made once per trace.
+ */
+struct by_stack {
+	struct report *report;
+	struct catalog texts, names;
+	struct tallies rows; /* key: the text, and the function */
+	uint32_t *text;	     /* of a backtrace of the trace at hand, by its number; 0: not made yet */
+	uint32_t known;
+	const struct xaudit_read_stack **stack; /* by number of the text */
+	uint32_t stacks;
+};
+
+static void begin_trace(void *user, uint32_t trace)
+{
+	struct by_stack *by = user;
+
+	(void)trace;
+	catalog_next_trace(&by->names);
+	by->known = 0;
+}
+
+static char *text_of(const struct xaudit_read_stack *stack)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = memory_need(open_memstream(&text, &size));
+
+	fprintf(file, "%d", stack->end);
+	for (uint32_t i = 0; i < stack->frames; i++) {
+		const struct xaudit_read_frame *frame = stack->frame[i];
+		fprintf(file, "\n%s %s %" PRIx64 " %" PRIu32, frame->object ? frame->object->path : "",
+			frame->object ? frame->object->build_id : "", frame->offset, frame->marks);
+	}
+	if (fclose(file))
+		memory_failed();
+	return text;
+}
+
+static uint32_t number_of(struct by_stack *by, const struct xaudit_read_stack *stack)
+{
+	if (stack->number >= by->known) {
+		uint32_t more = 2 * stack->number + 16;
+		by->text = memory_resize(by->text, more, sizeof(*by->text));
+		for (; by->known < more; by->known++)
+			by->text[by->known] = 0;
+	}
+	if (by->text[stack->number])
+		return by->text[stack->number];
+	char *text = text_of(stack);
+	uint32_t number = catalog_number(&by->texts, text, NULL);
+	free(text);
+	if (number >= by->stacks) {
+		by->stacks = 2 * number + 16;
+		by->stack = memory_resize(by->stack, by->stacks, sizeof(*by->stack));
+	}
+	by->stack[number] = stack;
+	return by->text[stack->number] = number;
+}
+
+static void take(void *user, const struct xaudit_read_item *item)
+{
+	struct by_stack *by = user;
+	const struct xaudit_read_stack *stack =
+		item->what == XAUDIT_READ_CALL ? xaudit_read_stack(item->call->entered) : NULL;
+
+	if (stack) {
+		uint32_t function = catalog_function(&by->names, item->call->function);
+		uint32_t row = tallies_find(&by->rows, number_of(by, stack), function, 0);
+		tallies_add(&by->rows, row, item->call, item->call->ticks.total);
+	}
+}
+
+/* ---- printing ---- */
+
+static const struct by_stack *compared;
+
+static int compare(const void *row, const void *other)
+{
+	const struct tally *x = row, *y = other;
+	int by_name = catalog_compare(&compared->names, x->key[1], y->key[1]);
+
+	return by_name ? by_name : x->key[0] < y->key[0] ? -1 : x->key[0] > y->key[0];
+}
+
+static void print_line(const void *of, const struct report_line *line)
+{
+	const struct by_stack *by = of;
+	const struct tally *tally = line->row;
+	const struct catalog_name *name = &by->names.name[tally->key[1]];
+
+	report_print_function(by->report, name->name, name->library);
+	putchar('\n');
+	frames_lines(stdout, by->stack[tally->key[0]], "    called by ", "\n");
+}
+
+static void json_line(const void *of, const struct report_line *line)
+{
+	const struct by_stack *by = of;
+	const struct tally *tally = line->row;
+	const struct catalog_name *name = &by->names.name[tally->key[1]];
+
+	printf("{\"backtrace\":");
+	frames_json(stdout, by->stack[tally->key[0]], NULL);
+	putchar(',');
+	report_json_function(name->name, name->library);
+	putchar(',');
+	columns_json(&by->report->columns, line);
+	putchar('}');
+}
+
+int report_by_stack(struct report *report)
+{
+	struct by_stack by = { .report = report };
+	const struct report_calls calls = {
+		.values = true, .begin = begin_trace, .take = take, .rows = &by.rows, .user = &by
+	};
+	const struct tally_table table = { .head = "Function, and who called", .compare = compare, .print = print_line,
+		.json = json_line, .of = &by };
+	int status = TOOL_OK;
+
+	compared = &by;
+	report_each(report, &calls);
+	if (by.rows.used > 1) {
+		tally_print(report, &by.rows, &table);
+	} else {
+		tool_error("report", "no call with a backtrace is in the trace; `xaudit record --context "
+				     "FUNC:backtrace` records them");
+		status = TOOL_FAILED;
+	}
+	tallies_free(&by.rows);
+	catalog_free(&by.texts);
+	catalog_free(&by.names);
+	free(by.text);
+	free(by.stack);
+	return status;
+}
