@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Backtraces of traces that are written by hand: a chunk tells once what a key stands for, and all events of that chunk
+# with the key have it, but those of another chunk don't. Equal backtraces are one, over chunks, threads, and where the
+# library was mapped. What can't be is damage, and is not shown.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
+
+E=0x2000000000000000 # CHAIN_END
+X=0x8000000000000000 # CHAIN_EXACT
+
+# Key 7 is main < start of libbar; key 9 the same after libbar was mapped elsewhere; key 8 has the frame of a signal,
+# code without an object, and ends for reason 2.
+write_trace good <<END
+process p100 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 5
+object 1 /usr/lib/libfoo.so
+object 2 /usr/lib/libbar.so build=0011223344
+function 1 0 1 0x100 foo
+load 1 1 1000 0x10000 100
+load 2 2 1000 0x40000 100
+unload 2 4000 100
+load 3 2 4100 0x70000 100
+layout 1 entry 1 u8:arg0:n stack:-:backtrace
+thread 100 main
+values 1 1000 5 7 chain 0x40110 0x40220 $E
+exit 1 1010
+values 1 1020 6 7
+exit 1 1040
+values 1 1050 6 0
+exit 1 1051
+values 1 1060 6 8 chain $(printf 0x%x $((0x4000000000000000 + 0x40110))) 0x8000000000040300 0x123456 0x2000000000000002
+exit 1 1070
+values 1 1080 6 77
+exit 1 1090
+chunk 2000
+values 1 2010 5 8
+exit 1 2020
+values 1 2030 5 7 chain 0x40110 0x40220 $E
+exit 1 2060
+thread 101 second
+values 1 3000 5 7 chain 0x40110 0x40220 $E
+exit 1 3001
+values 1 5000 5 9 chain 0x70110 0x70220 $E
+exit 1 5002
+values 1 5010 5 7 chain 0x40110 0x40220 $E
+exit 1 5020
+END
+
+"$XAUDIT" dump "$tmp/good" >"$tmp/dump" 2>"$tmp/err"
+is "$?:$(cat "$tmp/err")" '0:' 'a trace with backtraces is not damaged'
+is "$(grep -c ' > 0x110 \[libbar.so\]$' "$tmp/dump")" 6 'six events have libbar as caller, or by its key alone'
+is "$(grep -c ' > 0x220 \[libbar.so\]$' "$tmp/dump")" 5 'five of these have the other frame'
+is "$(sed -n 's/^ *> //p' "$tmp/dump" | sed -n 5,8p)" '0x110 [libbar.so]
+0x300 [libbar.so] (signal)
+0x123456
+(the backtrace ends here: code without unwind information, which keeps no frame pointer)' \
+	'a frame by its pointer, one of a signal, code of no object, and why there are no more'
+is "$(grep -c ' > 0x40110$' "$tmp/dump")" 1 'where the library was, before it was mapped elsewhere, nothing is'
+
+is "$("$XAUDIT" report --by-stack --columns=calls,total --sort=calls --format=json "$tmp/good" |
+	grep -o '"number":[0-9]*\|"calls":[0-9]*\|"total_ns":[0-9]*' | tr '\n' ' ')" \
+	'"number":0 "calls":5 "total_ns":63 "number":1 "calls":1 "total_ns":10 "number":2 "calls":1 "total_ns":10 ' \
+	'equal backtraces are one: over chunks, threads, and mappings'
+is "$("$XAUDIT" report --by-stack --columns=calls,total --sort=calls "$tmp/good" | sed -n 3,5p | sed 's/^ *//')" \
+	'5     0.063 us  foo [libfoo.so]
+called by 0x110 [libbar.so]
+called by 0x220 [libbar.so]' 'as a table'
+is "$("$XAUDIT" report --by-stack --from=15ns --columns=calls --format=json "$tmp/good" | grep -o '"calls":[0-9]*' |
+	tr '\n' ' ')" '"calls":4 "calls":1 "calls":1 ' 'a time that begins in the middle of a chunk'
+is "$("$XAUDIT" dump --format=json "$tmp/good" | grep -c '"type":"stack","state":"damaged","value":null')" 2 \
+	'keys that their chunk does not tell of are not known'
+is "$("$XAUDIT" dump --format=json "$tmp/good" | sed -n 's/.*"frames":\(\[.*\]\),"end":"\([^"]*\)".*/\1 \2/p' |
+	sed -n 3p)" '[{"function":null,"library":"/usr/lib/libbar.so","offset":"0x110","address":"0x40110",'\
+'"by_frame_pointer":true},{"function":null,"library":"/usr/lib/libbar.so","offset":"0x300","address":"0x40300",'\
+'"exact":true},{"function":null,"library":null,"address":"0x123456"}] '\
+'code without unwind information, which keeps no frame pointer' 'frames in JSON'
+is "$("$XAUDIT" replay "$tmp/good" | grep -c 'called by 0x110 \[libbar.so\] \*/')" 6 'replay has them as remarks'
+is "$("$XAUDIT" replay --no-values "$tmp/good" | grep -c 'called by')" 0 '... but for --no-values'
+is "$("$XAUDIT" slow -n 1 foo "$tmp/good" | sed -n 's/^   called by //p')" '0x110 [libbar.so]
+0x220 [libbar.so]' 'slow tells who called'
+
+# The same, dense and packed.
+cp -r "$tmp/good" "$tmp/packed"
+"$XAUDIT" pack "$tmp/packed" >"$tmp/out" 2>&1
+same=$("$XAUDIT" dump "$tmp/packed" 2>&1 | cmp - "$tmp/dump" && echo same)
+is "$same" same 'a packed trace says the same'
+
+# Words that can't be a backtrace.
+for wrong in '7 chain 0x40110 0x40220' "7 chain $E 0x40110 $E" "0 chain 0x40110 $E" \
+	"7 chain $(yes 0x40110 | head -n 101 | tr '\n' ' ') $E"; do
+	write_trace wrong <<-END
+	process p100 flags=1 clock=mono
+	pair first 1000 1000 5
+	pair last 9000 9000 5
+	object 1 /usr/lib/libfoo.so
+	function 1 0 1 0x100 foo
+	layout 1 entry 1 u8:arg0:n stack:-:backtrace
+	thread 100 main
+	values 1 1000 5 $wrong
+	exit 1 1010
+	values 1 1020 6 7
+	exit 1 1040
+	END
+	"$XAUDIT" dump "$tmp/wrong" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c 'a backtrace in an impossible form' "$tmp/err") $(grep -c ' > ' "$tmp/out") $(grep -c foo \
+		"$tmp/out")" '1 1 0 4' "$(echo "$wrong" | cut -c 1-40): is damage, and calls stay"
+	rm -rf "$tmp/wrong"
+done
+
+# Two of them in a layout: what comes behind the first is not known.
+write_trace two <<END
+process p100 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 5
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 foo
+layout 1 entry 1 stack:-:backtrace stack:-:other
+thread 100 main
+values 1 1000 7 8 chain 0x40110 $E
+exit 1 1010
+END
+"$XAUDIT" dump "$tmp/two" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c 'a record contradicts itself' "$tmp/err") $(grep -c ' > ' "$tmp/out")" '1 1 0' \
+	'a layout with two backtraces is damage'
+
+# Names, by the symbols of a file with the trace's build-id, and of no other.
+if command -v "${CC:-gcc}" >/dev/null 2>&1; then
+	echo 'int inner(int a); int inner(int a) { return a; } int outer(int a); int outer(int a) { return inner(a) + 1; }' \
+		>"$tmp/bar.c"
+	"${CC:-gcc}" -g -O0 -shared -fPIC -Wl,--build-id=0x0011223344556677 -o "$tmp/libbar.so" "$tmp/bar.c" ||
+		bail 'no compiler'
+	outer=$(nm "$tmp/libbar.so" | awk '$3 == "outer" { print $1 }')
+	at=$(printf '0x%x' $((0x40000 + 0x$outer + 9)))
+	for id in 0011223344556677 0011223344556678; do
+		rm -rf "$tmp/named"
+		write_trace named <<-END
+		process p100 flags=1 clock=mono
+		pair first 1000 1000 5
+		pair last 9000 9000 5
+		object 1 /usr/lib/libfoo.so
+		object 2 $tmp/libbar.so build=$id
+		function 1 0 1 0x100 foo
+		load 2 2 1000 0x40000 100
+		layout 1 entry 1 stack:-:backtrace
+		thread 100 main
+		values 1 1000 7 chain $at $E
+		exit 1 1010
+		END
+		"$XAUDIT" replay --srcline "$tmp/named" | sed -n 's/.*called by \(.*\) \*\/$/\1/p' >"$tmp/$id"
+	done
+	is "$(cat "$tmp/0011223344556677")" "outer+0x9 [libbar.so] $tmp/bar.c:1" 'a function of the file, and its line'
+	is "$(cat "$tmp/0011223344556678")" "$(printf '0x%x' $((0x$outer + 9))) [libbar.so]" \
+		'another file today has no names'
+fi
+done_testing
