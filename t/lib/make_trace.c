@@ -47,6 +47,7 @@
  *					NUMBER=WORD,...; count=N, names=N: what the record says falsely
  *	values N TIME VALUE...		an event of layout N. VALUE: a number, =TEXT (_ for a blank), or bytes in hex;
  *					fault, unread, null; before one that is cut: cut:
+ *					chain WORD... behind them: words of a backtrace
  *	valued N TIME WORD...		... with these words as they are
  *	late N TIME [WORD]		... with one word that was written late; or that was not written
  *	reserved|given_up - TIME WORD...	one that was not finished
