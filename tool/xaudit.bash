@@ -129,8 +129,8 @@ _xaudit()
 		fi
 		;;
 	report)
-		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --by-stack --by-value='
-		options+=' --by-request'
+		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --by-value='
+		options+=' --by-request --by-stack'
 		options+=' --event-end= --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
 		options+=' --srcline --no-demangle --no-pager --help'
 		;;

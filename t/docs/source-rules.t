@@ -187,7 +187,8 @@ headers() { # FILE.c...
 	BEGIN {
 		api = load("runtime/api/xaudit.h") load("runtime/api/xray.h")
 		reader = load("tool/read/api/xaudit-read.h") load("tool/read/api/xaudit-read-events.h") \
-			load("tool/read/api/xaudit-read-facts.h") load("tool/read/api/xaudit-read-values.h")
+			load("tool/read/api/xaudit-read-facts.h") \
+			load("tool/read/api/xaudit-read-frames.h") load("tool/read/api/xaudit-read-values.h")
 		commands = load("tool/base/tool.h")
 		while ((getline line < "x86_64/contract.h") > 0) {
 			if (line ~ /^ \*\truntime[/].*:$/) {

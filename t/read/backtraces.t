@@ -128,7 +128,7 @@ is "$? $(grep -c 'a record contradicts itself' "$tmp/err") $(grep -c ' > ' "$tmp
 
 # Names, by the symbols of a file with the trace's build-id, and of no other.
 if command -v "${CC:-gcc}" >/dev/null 2>&1; then
-	echo 'int inner(int a); int inner(int a) { return a; } int outer(int a); int outer(int a) { return inner(a) + 1; }' \
+	echo 'int inner(int a) { return a; } int outer(int a); int outer(int a) { return inner(a) + 1; }' \
 		>"$tmp/bar.c"
 	"${CC:-gcc}" -g -O0 -shared -fPIC -Wl,--build-id=0x0011223344556677 -o "$tmp/libbar.so" "$tmp/bar.c" ||
 		bail 'no compiler'

@@ -29,7 +29,8 @@ tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool
 	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/cursor_values.c \
 	tool/read/api/cursor_values.h tool/read/api/extent.c tool/read/api/facts.c \
 	tool/read/api/facts.h tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_record.c \
-	tool/read/api/follow_record.h tool/read/api/frames.c tool/read/api/frames.h tool/read/api/frame_loads.c tool/read/api/frame_loads.h \
+	tool/read/api/follow_record.h tool/read/api/frames.c tool/read/api/frames.h \
+	tool/read/api/frame_loads.c tool/read/api/frame_loads.h \
 	tool/read/api/functions.c tool/read/api/functions.h tool/read/api/live.c \
 	tool/read/api/phrases.c tool/read/api/stays.c tool/read/api/threads.c tool/read/api/threads.h \
 	tool/read/api/timeline.c \

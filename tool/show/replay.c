@@ -85,7 +85,8 @@ static void end_line(const struct replay *r, const struct xaudit_read_function *
 /* Who called, below the first line of a call. */
 static void print_backtrace(const struct replay *r, const struct xaudit_read_event *event)
 {
-	const struct xaudit_read_stack *stack = has_values(r, event->call) ? xaudit_read_stack(event->call->entered) : NULL;
+	const struct xaudit_read_values *entered = has_values(r, event->call) ? event->call->entered : NULL;
+	const struct xaudit_read_stack *stack = xaudit_read_stack(entered);
 
 	for (uint32_t i = 0; stack && i < stack->frames; i++) {
 		begin_line(r, UINT64_MAX, event->tid, event->depth + 1);

@@ -8,7 +8,7 @@
 #include "tool/read/meta.h"
 #include "tool/read/process_load.h"
 
-#define LOOKS 16 /* at mappings that begin at or before an address: they may lie in one another only in damaged traces */
+#define LOOKS 16 /* at mappings that begin at or before an address: only in damaged traces one lies in another */
 
 static int by_start(const void *a, const void *b)
 {
@@ -33,7 +33,7 @@ static int by_time(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Takes what a record says. Unloads wait, as a list of numbers and times behind the loads, until all loads are known. */
+/* Takes what a record says. Unloads wait, as a list of numbers and times, until all loads are known. */
 static bool take(struct read_frame_loads *loads, struct read_process *process, const struct trace_record *record,
 	struct read_frame_load **gone, size_t *gones)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * xaudit-read-frames.h: the part of xaudit-read.h, which includes it, that tells who called: the backtrace that was
- * recorded with an event, if there is one among its values (XAUDIT_READ_VALUE_STACK). What is said there holds here, too.
+ * recorded with an event, if there is one among its values (XAUDIT_READ_VALUE_STACK). What is said there holds here,
+ * too.
  *
  *	const struct xaudit_read_stack *stack = xaudit_read_stack(call->entered);
  *	struct xaudit_read_symbol symbol;

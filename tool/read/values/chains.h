@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The backtraces that a chunk tells of (format/chain.h), by their keys. An event that has one as a value may come behind
- * the one that tells what it is, so who reads a chunk takes all of its events, from the first on.
+ * The backtraces that a chunk tells of (format/chain.h), by their keys. An event that has one as a value may come
+ * behind the one that tells what it is, so who reads a chunk takes all of its events, from the first on.
  *
  * Memory: what the chunk has of them, up to a limit; what comes behind that is not known. One thread.
  */
@@ -40,8 +40,8 @@ struct read_chains {
 void read_chains_clear(struct read_chains *chains);
 
 /*
- * Takes the payload of an event, all of it, of a layout that has a backtrace; and finds that. It is valid until the next
- * call. Returns false if what is told of it can't be.
+ * Takes the payload of an event, all of it, of a layout that has a backtrace; and finds that. It is valid until the
+ * next call. Returns false if what is told of it can't be.
  */
 bool read_chains_take(struct read_chains *chains, const struct read_layout *layout, const uint64_t *payload,
 	uint32_t words, bool flawed, struct read_chain *chain);
