@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Backtraces (tool/read/api/xaudit-read-frames.h) as commands show them. A frame is "name+0x12 [libfoo.so.1]", behind
- * it " FILE:LINE" if --srcline is given; where no symbol is known "0x1234 [libfoo.so.1]", where no object is, the address.
+ * it " FILE:LINE" if --srcline is given; where no symbol is known "0x1234 [libfoo.so.1]", and where no object is, the
+ * address.
  *
  * Errors are left in the stream (ferror). One thread.
  */
