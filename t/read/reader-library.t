@@ -56,7 +56,7 @@ compiles() {
 	$1 -std="$2" -pedantic -Wall -Wextra -Wno-long-long -Werror -fsyntax-only $includes -x "$3" - 2>"$tmp/err" ||
 		{ diag "$(cat "$tmp/err")"; return 1; }
 }
-for header in xaudit-read xaudit-read-events xaudit-read-facts xaudit-read-values; do
+for header in xaudit-read xaudit-read-events xaudit-read-facts xaudit-read-frames xaudit-read-values; do
 	# Macros are only looked at where they are used.
 	cat >"$tmp/alone" <<-END
 		#include <$header.h>

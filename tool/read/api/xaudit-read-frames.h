@@ -22,7 +22,7 @@ extern "C" {
 /* Bits of `marks`. */
 enum xaudit_read_frame_mark {
 	XAUDIT_READ_FRAME_EXACT = 1,	/* a signal came in at this instruction; else a call comes back to it */
-	XAUDIT_READ_FRAME_BY_FRAME = 2, /* further in was code without a table: it was found by its frame pointer */
+	XAUDIT_READ_FRAME_BY_FRAME = 2  /* further in was code without a table: it was found by its frame pointer */
 };
 
 /* A caller: one place in the code of a trace, wherever processes have mapped it. Once per trace. */
