@@ -71,9 +71,9 @@ while 1 waited, 0.550 us in all; at 0.000001010 s" \
 is "$(cat raw)" 'in _Z3putv > nanosleep' '--no-demangle shows names of the object files'
 "$XAUDIT" locks --format=json one | jq -c '.places' >places
 is "$(cat places)" '[{"function":"pthread_mutex_lock","locked_in":null,"lock":0,"calls":1,'\
-'"waits":{"count":1,"total_ns":570,"max_ns":570},"holds":{"count":1,"total_ns":80,"max_ns":80},"others_waited_ns":0},'\
+'"waits":{"count":1,"total_ns":570,"max_ns":570},"holds":{"count":1,"total_ns":80,"max_ns":80},"others_waited_ns":0,"stack":[]},'\
 '{"function":"pthread_mutex_lock","locked_in":"_Z3putv","lock":0,"calls":1,'\
-'"waits":{"count":0,"total_ns":0,"max_ns":0},"holds":{"count":1,"total_ns":590,"max_ns":590},"others_waited_ns":550}]' \
+'"waits":{"count":0,"total_ns":0,"max_ns":0},"holds":{"count":1,"total_ns":590,"max_ns":590},"others_waited_ns":550,"stack":[]}]' \
 	'as JSON'
 is "$("$XAUDIT" locks --format=json one | jq -c '.holders[] | [.tid, .thread, .holds.total_ns, .others_waited_ns]')" \
 	'[100,"main",590,550]

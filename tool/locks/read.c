@@ -43,29 +43,33 @@ static const struct locks_meaning *meaning_of(struct locks_reading *r, const str
 	return meaning;
 }
 
-static uint32_t place_of(struct locks_reading *r, uint32_t process, const struct xaudit_read_call *call)
+/* key: of the backtrace among the values; 0: there is none. */
+static uint32_t place_of(struct locks_reading *r, uint32_t process, const struct xaudit_read_call *call, uint64_t key,
+	const struct xaudit_read_values *values)
 {
 	const struct locks_origin place = {
-		.process = process, .function = call->function->number,
+		.process = process, .function = call->function->number, .key = key,
 		.caller = call->parent ? call->parent->function->number : LOCKS_NONE,
 	};
-	uint32_t hash = hash_key(place.function, (uint64_t)process << 32 | place.caller);
+	uint32_t hash = hash_key(key ^ place.function, (uint64_t)process << 32 | place.caller);
 	uint32_t found = HASH_FIND(i, &r->by_place, hash,
 		r->place[i].process == process && r->place[i].function == place.function &&
-			r->place[i].caller == place.caller);
+			r->place[i].caller == place.caller && r->place[i].key == key);
 
 	if (found != HASH_NONE)
 		return found;
 	r->place = memory_grow(r->place, r->places, sizeof(*r->place));
 	memory_hash(&r->by_place, hash, r->places);
 	r->place[r->places] = place;
+	if (key)
+		r->place[r->places].stack = xaudit_read_stack(values);
 	return r->places++;
 }
 
 /* ---- values ---- */
 
 struct told {
-	uint64_t argument[2];
+	uint64_t argument[2], key; /* key: of the backtrace; 0 */
 	int64_t result;
 	bool has[2];
 };
@@ -75,6 +79,10 @@ static void take_value(struct told *told, const struct xaudit_read_value *value)
 {
 	bool named = value->role == XAUDIT_READ_VALUE_NAMED;
 
+	if (value->type == XAUDIT_READ_VALUE_STACK) {
+		told->key = value->number;
+		return;
+	}
 	if (value->state != XAUDIT_READ_VALUE_WHOLE || value->type == XAUDIT_READ_VALUE_TEXT ||
 		value->type == XAUDIT_READ_VALUE_BYTES || value->type == XAUDIT_READ_VALUE_STRUCTS)
 		return;
@@ -129,7 +137,7 @@ static void enter(struct locks_reading *r, const struct xaudit_read_event *event
 		const struct locks_call call = {
 			.thread = thread, .process = process, .kind = function->kind, .act = function->act,
 			.time = event->time, .address = told.argument[0], .mutex = told.argument[1],
-			.place = place_of(r, process, event->call),
+			.place = place_of(r, process, event->call, told.key, event->values),
 		};
 		locks_enter(&r->locks, &call);
 		event->call->user[0] = 1;
@@ -177,7 +185,7 @@ static void point(struct locks_reading *r, const struct xaudit_read_event *event
 		.thread = thread, .process = process, .kind = function->kind, .act = function->act,
 		.time = event->time, .address = told.argument[0],
 		.place = place_of(r, process,
-			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }),
+			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }, told.key, event->values),
 	};
 	locks_enter(&r->locks, &call);
 	locks_leave(&r->locks, thread, event->time, LOCKS_UNKNOWN, false);

@@ -18,6 +18,8 @@ struct locks_origin {
 	uint32_t process;
 	uint32_t function; /* the one that was called */
 	uint32_t caller;   /* the traced function around it; LOCKS_NONE */
+	uint64_t key;	   /* of the chain, in its process (format/chain.h); 0: there is none */
+	const struct xaudit_read_stack *stack; /* NULL */
 };
 
 struct locks_process {

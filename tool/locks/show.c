@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tool/locks/show.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,51 @@ struct locks_path locks_path_shown(const struct locks_view *view, const struct l
 		before = object;
 	}
 	return shown;
+}
+
+const char *locks_frame_name(const struct xaudit_read_frame *frame, char buf[LOCKS_FRAME_SIZE])
+{
+	struct xaudit_read_symbol symbol;
+
+	if (xaudit_read_frame_symbol(frame, &symbol) && symbol.name)
+		return symbol.name;
+	snprintf(buf, LOCKS_FRAME_SIZE, "%s%s0x%" PRIx64, frame->object ? tool_base(frame->object->path) : "",
+		frame->object ? "+" : "", frame->offset);
+	return buf;
+}
+
+static bool begins_with_any(const char *text, const char *const *with)
+{
+	while (*with && strncmp(text, *with, strlen(*with)) != 0)
+		with++;
+	return *with;
+}
+
+/* Wrappers of the functions that lock, as C++'s library has them, tell nothing of the program. */
+static bool is_wrapper(const struct xaudit_read_frame *frame, const char *name)
+{
+	static const char *const libraries[] = {
+		"libc.so", "libpthread.so", "libstdc++.so", "libc++.so", "ld-linux", NULL
+	};
+	static const char *const names[] = { "_ZNSt", "_ZSt", "_ZNKSt", "_ZL18__gthread", "_ZL20__gthread",
+		"_ZL21__gthread", "_ZN9__gnu_cxx", "__gthread_", NULL };
+
+	return (frame->object && begins_with_any(tool_base(frame->object->path), libraries)) ||
+	       begins_with_any(name, names);
+}
+
+const char *locks_place_name(const struct locks_view *view, uint32_t number, char buf[LOCKS_FRAME_SIZE])
+{
+	const struct locks_origin *place = number == LOCKS_NONE ? NULL : &view->reading.place[number];
+
+	for (uint32_t i = 0; place && place->stack && i < place->stack->frames; i++) {
+		const char *name = locks_frame_name(place->stack->frame[i], buf);
+		if (!is_wrapper(place->stack->frame[i], name))
+			return name;
+	}
+	if (!place || place->caller == LOCKS_NONE)
+		return NULL;
+	return locks_function_of(view, place->caller)->name;
 }
 
 const char *locks_function_name(const struct locks_view *view, uint32_t number)

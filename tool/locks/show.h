@@ -33,6 +33,19 @@ const char *locks_thread_name(const struct locks_view *view, uint32_t thread);
 /* What a holder did, without what functions of libc do in each other. */
 struct locks_path locks_path_shown(const struct locks_view *view, const struct locks_path *path);
 
+/*
+ * A name in which nothing is more than a name: of a caller, or, if no symbol tells it, where that lies. Returns buf or
+ * what is valid as long as the trace.
+ */
+#define LOCKS_FRAME_SIZE 300
+const char *locks_frame_name(const struct xaudit_read_frame *frame, char buf[LOCKS_FRAME_SIZE]);
+
+/*
+ * The function in which a lock was taken, as far as it is known: the innermost caller that is not of the libraries that
+ * are made of such calls, or the traced function around the call. NULL. Likewise.
+ */
+const char *locks_place_name(const struct locks_view *view, uint32_t place, char buf[LOCKS_FRAME_SIZE]);
+
 static inline const struct xaudit_read_function *locks_function_of(const struct locks_view *view, uint32_t number)
 {
 	return xaudit_read_function(view->reading.trace, number);

@@ -24,10 +24,29 @@ static void put_function(const struct locks_view *view, uint32_t number)
 
 static void put_origin(const struct locks_view *view, const char *name, uint32_t place)
 {
-	const struct locks_origin *origin = place == LOCKS_NONE ? NULL : &view->reading.place[place];
+	char buf[LOCKS_FRAME_SIZE];
 
 	printf(",\"%s\":", name);
-	put_function(view, origin ? origin->caller : LOCKS_NONE);
+	json_string(stdout, locks_place_name(view, place, buf));
+}
+
+/* All callers, the innermost first. */
+static void put_stack(const struct locks_view *view, uint32_t number)
+{
+	const struct xaudit_read_stack *stack = view->reading.place[number].stack;
+	char buf[LOCKS_FRAME_SIZE];
+
+	printf(",\"stack\":[");
+	for (uint32_t i = 0; stack && i < stack->frames; i++) {
+		const char *name = locks_frame_name(stack->frame[i], buf);
+		printf("%s{\"function\":", i ? "," : "");
+		json_string(stdout, name);
+		names_json(stdout, name);
+		printf(",\"library\":");
+		json_string(stdout, stack->frame[i]->object ? stack->frame[i]->object->path : NULL);
+		putchar('}');
+	}
+	putchar(']');
 }
 
 static void put_thread(const struct locks_view *view, uint32_t number)
@@ -139,7 +158,9 @@ static void put_places(const struct locks_view *view)
 		printf(",\"calls\":%" PRIu64, place->calls);
 		put_sum("waits", &place->wait);
 		put_sum("holds", &place->hold);
-		printf(",\"others_waited_ns\":%" PRIu64 "}", place->waited);
+		printf(",\"others_waited_ns\":%" PRIu64, place->waited);
+		put_stack(view, view->place[i]);
+		putchar('}');
 	}
 	printf("\n]");
 }

@@ -13,6 +13,7 @@
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
+#define CALLERS 4 /* of a backtrace, the innermost: JSON has all */
 #define SHORT 1000 /* a hold is not shown if others waited this part of what they did in the first one, or less */
 
 /* ---- parts of lines ---- */
@@ -22,15 +23,37 @@ static void print_function(const struct locks_view *view, uint32_t number)
 	names_print(stdout, locks_function_name(view, number));
 }
 
-/* The function from which a lock was called, as far as it is known. Returns whether it is. */
-static bool print_origin(const struct locks_view *view, uint32_t place)
+/* " in NAME": the function where it was locked, as far as that is known. */
+static bool print_in(const struct locks_view *view, const char *before, uint32_t place)
 {
-	const struct locks_origin *origin = &view->reading.place[place];
+	char buf[LOCKS_FRAME_SIZE];
+	const char *name = locks_place_name(view, place, buf);
 
-	if (origin->caller == LOCKS_NONE)
+	if (!name)
 		return false;
-	print_function(view, origin->caller);
+	fputs(before, stdout);
+	names_print(stdout, name);
 	return true;
+}
+
+/* The way to a place: the traced function around it, or the innermost callers. */
+static void print_way(const struct locks_view *view, uint32_t number)
+{
+	const struct locks_origin *place = &view->reading.place[number];
+	uint32_t callers = place->stack ? place->stack->frames : 0;
+	char buf[LOCKS_FRAME_SIZE];
+
+	if (callers) {
+		fputs(callers > CALLERS ? "... > " : "", stdout);
+		for (uint32_t i = callers < CALLERS ? callers : CALLERS; i--;) {
+			names_print(stdout, locks_frame_name(place->stack->frame[i], buf));
+			fputs(" > ", stdout);
+		}
+	} else if (place->caller != LOCKS_NONE) {
+		print_function(view, place->caller);
+		fputs(" > ", stdout);
+	}
+	print_function(view, place->function);
 }
 
 static void print_symbol(const struct locks_name *name)
@@ -55,10 +78,7 @@ static void print_lock(const struct locks_view *view, uint32_t number)
 		print_symbol(&name);
 	} else {
 		printf("0x%" PRIx64, lock->address);
-		if (lock->first_place != LOCKS_NONE && view->reading.place[lock->first_place].caller != LOCKS_NONE) {
-			fputs(" first locked in ", stdout);
-			print_origin(view, lock->first_place);
-		}
+		print_in(view, " first locked in ", lock->first_place);
 	}
 	fputs(view->color->off, stdout);
 	if (lock->life)
@@ -177,10 +197,9 @@ static void print_places(const struct locks_view *view)
 	bool any = false;
 	uint32_t rows = rows_of(view, view->places);
 
-	for (uint32_t i = 0; i < view->places; i++) {
-		const struct locks_origin *origin = &view->reading.place[view->place[i]];
-		any |= origin->caller != LOCKS_NONE;
-	}
+	for (uint32_t i = 0; i < view->places; i++)
+		any |= view->reading.place[view->place[i]].stack ||
+		       view->reading.place[view->place[i]].caller != LOCKS_NONE;
 	if (!any)
 		return;
 	printf("\n%s%10s  %9s  %11s  %11s  %11s  %s%s\n", view->color->head, "Calls", "Contended", "Waited", "Longest",
@@ -193,9 +212,7 @@ static void print_places(const struct locks_view *view)
 		print_time(place->wait.count, place->wait.max);
 		print_time(place->waited, place->waited);
 		fputs("  ", stdout);
-		if (print_origin(view, view->place[i]))
-			fputs(" > ", stdout);
-		print_function(view, view->reading.place[view->place[i]].function);
+		print_way(view, view->place[i]);
 		if (!place->several) {
 			fputs(": ", stdout);
 			print_lock(view, place->lock);
@@ -212,13 +229,9 @@ static void print_doing(const struct locks_view *view, const struct locks_hold *
 {
 	const char *before = " in ";
 	struct locks_path path = locks_path_shown(view, &hold->path);
-	uint32_t caller = view->reading.place[hold->place].caller;
 
-	if (caller != LOCKS_NONE) {
-		fputs(before, stdout);
-		print_function(view, caller);
+	if (print_in(view, before, hold->place))
 		before = " > ";
-	}
 	for (uint32_t i = 0; i < path.functions; i++) {
 		fputs(i ? " > " : before, stdout);
 		print_function(view, path.function[i]);
@@ -289,9 +302,7 @@ static void print_edge(const struct locks_view *view, const struct order_edge *e
 	print_lock(view, edge->to);
 	fputs(" by ", stdout);
 	print_thread(view, edge->thread);
-	if (view->reading.place[edge->place].caller != LOCKS_NONE)
-		fputs(" in ", stdout);
-	print_origin(view, edge->place);
+	print_in(view, " in ", edge->place);
 	printf(", %" PRIu64 " time%s%s; at ", edge->count, show_s(edge->count), edge->several ? ", and others" : "");
 	print_moment(view, edge->first);
 	putchar('\n');
