@@ -185,7 +185,8 @@ static void point(struct locks_reading *r, const struct xaudit_read_event *event
 		.thread = thread, .process = process, .kind = function->kind, .act = function->act,
 		.time = event->time, .address = told.argument[0],
 		.place = place_of(r, process,
-			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }, told.key, event->values),
+			&(struct xaudit_read_call){ .function = event->function, .parent = event->call }, told.key,
+			event->values),
 	};
 	locks_enter(&r->locks, &call);
 	locks_leave(&r->locks, thread, event->time, LOCKS_UNKNOWN, false);

@@ -8,6 +8,7 @@
 #include "tool/locks/names.h"
 #include "tool/locks/order.h"
 #include "tool/locks/show.h"
+#include "tool/show/term/frames.h"
 #include "tool/show/term/names.h"
 
 static void put_sum(const char *name, const struct locks_sum *sum)
@@ -28,25 +29,6 @@ static void put_origin(const struct locks_view *view, const char *name, uint32_t
 
 	printf(",\"%s\":", name);
 	json_string(stdout, locks_place_name(view, place, buf));
-}
-
-/* All callers, the innermost first. */
-static void put_stack(const struct locks_view *view, uint32_t number)
-{
-	const struct xaudit_read_stack *stack = view->reading.place[number].stack;
-	char buf[LOCKS_FRAME_SIZE];
-
-	printf(",\"stack\":[");
-	for (uint32_t i = 0; stack && i < stack->frames; i++) {
-		const char *name = locks_frame_name(stack->frame[i], buf);
-		printf("%s{\"function\":", i ? "," : "");
-		json_string(stdout, name);
-		names_json(stdout, name);
-		printf(",\"library\":");
-		json_string(stdout, stack->frame[i]->object ? stack->frame[i]->object->path : NULL);
-		putchar('}');
-	}
-	putchar(']');
 }
 
 static void put_thread(const struct locks_view *view, uint32_t number)
@@ -159,7 +141,8 @@ static void put_places(const struct locks_view *view)
 		put_sum("waits", &place->wait);
 		put_sum("holds", &place->hold);
 		printf(",\"others_waited_ns\":%" PRIu64, place->waited);
-		put_stack(view, view->place[i]);
+		printf(",\"stack\":");
+		frames_json(stdout, view->reading.place[view->place[i]].stack, NULL);
 		putchar('}');
 	}
 	printf("\n]");
