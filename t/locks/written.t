@@ -108,7 +108,8 @@ like "$("$XAUDIT" locks lost)" '^2 events were lost: of threads that lost some, 
 printf '%s\n' 'layout 6 entry 1 p8:-:arg1 stack:-:backtrace' 'thread 100 main' \
 	'values 6 2000 0x1000 0x77 chain 0x7f0000000abc 0x560000000123 0x560000000456 0x2000000000000000' \
 	'values 2 2010 0' 'values 3 2020 0x1000' 'exit 2 2021' 'values 6 2100 0x1000 0x77' 'values 2 2110 0' \
-	'values 3 2200 0x1000' 'exit 2 2201' 'thread 101 other' 'values 1 2150 0x1000' 'values 2 2250 0' | written stacks
+	'values 3 2200 0x1000' 'exit 2 2201' \
+	'thread 101 other' 'values 1 2150 0x1000' 'values 2 2250 0' | written stacks
 "$XAUDIT" locks stacks >out 2>err
 like "$(cat err out)" \
 	'^thread 100 \(main\) held 0x1000 .* 0\.090 us in libbar\.so\+0x123 while 1 waited, 0\.050 us in all; at ' \
