@@ -64,10 +64,10 @@ _xaudit()
 			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
 			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
 		elif [[ $command == locks ]]; then
-			options='--count= --format= --keep= --filter= --notrace= --follow= --size-limit= --config='
+			options='--count= --format= --keep= --backtrace= --filter= --notrace= --follow= --size-limit= --config='
 			options+=' --pid= --color= --no-demangle --no-pager --help'
 			takes='-n|-F|-N|-c|--count|--format|--keep|--filter|--notrace|--follow|--size-limit|--config'
-			takes+='|--pid|--color'
+			takes+='|--backtrace|--pid|--color'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
 			options+=' --error-exitcode= --format= --output= --no-demangle --help'
@@ -102,7 +102,7 @@ _xaudit()
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
 			return
 			;;
-		--error-exitcode | -n | --count | --pid) return ;;
+		--error-exitcode | -n | --count | --pid | --backtrace) return ;;
 		--color) mapfile -t COMPREPLY < <(compgen -W 'always never auto' -- "$cur"); return ;;
 		--suppressions) compopt -o default; return ;;
 		--default-suppressions) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$cur"); return ;;

@@ -73,7 +73,9 @@ const struct locks_function *locks_function(const char *name, const char *aliase
 	return function;
 }
 
-const char *locks_context(const struct locks_function *function)
+const char *locks_context(const struct locks_function *function, bool *stack)
 {
+	*stack = function->act == LOCKS_LOCK || function->act == LOCKS_READ || function->act == LOCKS_TRY ||
+		 function->act == LOCKS_TRY_READ || function->act == LOCKS_WAIT;
 	return function->act == LOCKS_WAIT ? "arg1,arg2,ret" : function->act == LOCKS_POST ? "arg1" : "arg1,ret";
 }

@@ -3,6 +3,7 @@
 #ifndef XAUDIT_TOOL_LOCKS_FUNCTIONS_H
 #define XAUDIT_TOOL_LOCKS_FUNCTIONS_H
 
+#include <stdbool.h>
 
 #include "tool/locks/model.h"
 
@@ -24,7 +25,7 @@ const struct locks_function *locks_function(const char *name, const char *aliase
 /* Functions of libc that may take long, to tell what the holder of a lock does; ends with NULL. */
 extern const char *const locks_slow_functions[];
 
-/* The function's context. */
-const char *locks_context(const struct locks_function *function);
+/* The function's context, but for the backtrace; of those that lock, or wait, `*stack` becomes true. */
+const char *locks_context(const struct locks_function *function, bool *stack);
 
 #endif

@@ -47,6 +47,9 @@ static const struct options_row rows[] = {
 		.allowed = "a number from 1 up" },
 	SHOW_FORMAT("text or json", "text (default) or json"),
 	{ 0, "keep", "DIR", "keep the trace of the command in this folder", .take = options_text, AT(run.keep) },
+	{ 0, "backtrace", "N", "record so many callers (default: " OPTIONS_NUMBER(CHAIN_DEFAULT) ")",
+		.take = options_number, .most = CHAIN_MOST, AT(run.backtrace),
+		.allowed = "a number from 1 to " OPTIONS_NUMBER(CHAIN_MOST) },
 	{ 'F', "filter", "PATTERN", "record these functions, too: what holders of locks do", .take = take_record },
 	{ 'N', "notrace", "PATTERN", "never record these functions", .take = take_record },
 	{ 0, "follow", "WHICH", "executed programs: yes (default), no; always", .take = take_record },
@@ -174,7 +177,7 @@ static int run(struct locks_options *options, int first, char **argv)
 
 int locks_main(int argc, char **argv)
 {
-	struct locks_options options = { .view = { .count = ROWS } };
+	struct locks_options options = { .view = { .count = ROWS }, .run = { .backtrace = CHAIN_DEFAULT } };
 	int first = options_take(&of_command, &options, argc, argv), status;
 
 	if (first <= 0)

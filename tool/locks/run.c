@@ -43,8 +43,12 @@ static void add_rules(struct locks_run *run)
 	/* Entries have their returns seen whoever calls; pthread_spin_lock() has none that can be displaced. */
 	record->kinds = 1u << TRACE_KIND_ENTRY | 1u << TRACE_KIND_PLT;
 	for (const struct locks_function *function = locks_functions; function->name; function++) {
+		bool stack;
+		const char *context = locks_context(function, &stack);
 		add(&record->also, memory_format("%s", function->name));
-		add(&record->contexts, memory_format("%s:%s", function->name, locks_context(function)));
+		add(&record->contexts, stack ?
+			memory_format("%s:%s,backtrace:%u", function->name, context, run->backtrace) :
+			memory_format("%s:%s", function->name, context));
 	}
 	add(&record->also, memory_format("%s@libc.so*", LOCKS_THREAD_ENDS));
 	for (const char *const *name = locks_slow_functions; *name; name++)

@@ -13,6 +13,7 @@
 struct locks_run {
 	struct record_options record;
 	const char *keep;   /* folder of the trace; NULL: one that is removed */
+	uint32_t backtrace; /* callers, at most */
 	/* Called when all of the trace is there. */
 	void (*report)(void *context, const char *folder);
 	void *context;
