@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/alloc/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/alloc/functions.h"
+#include "tool/base/memory.h"
+
+struct alloc_thread {
+	uint32_t tid, number;
+	uint32_t turn; /* blocks that it has allocated */
+	struct alloc_open *jumped; /* its last event is the end of this one, which jumped on; NULL */
+};
+
+/* What is known of a function, by its number in the trace. */
+struct function {
+	const struct alloc_function *is; /* NULL: another one */
+	uint32_t frame;
+	bool known;
+};
+
+struct alloc_process {
+	struct alloc_account_book *book;
+	struct alloc_blocks blocks;
+	struct function *function;
+	uint32_t functions;
+	struct alloc_thread *thread;
+	uint32_t threads, last; /* last: the one that was looked for last */
+	struct hash by_tid;
+};
+
+/* A block that an inner call has given. */
+struct inner {
+	struct alloc_block block;
+	struct inner *next;
+};
+
+/* A call of an allocator function that is open, or has jumped on. */
+struct alloc_open {
+	const struct alloc_function *function;
+	struct alloc_open *outer, *next; /* next: of those that are free */
+	struct inner *inner;
+	uint64_t address, size; /* as its arguments say; 0 */
+	uint32_t stack, thread; /* thread: index */
+	struct alloc_block taken; /* address 0: none */
+};
+
+#define OPEN 0 /* call->user[]: struct alloc_open *; of a call in one, too; 0: none is open */
+#define NODE 1 /* ... its node in the tree; 0: not asked for yet */
+
+void alloc_book_open(struct alloc_account_book *book, uint32_t soon)
+{
+	*book = (struct alloc_account_book){ .model = { .soon = soon } };
+	alloc_tree_open(&book->tree);
+}
+
+void alloc_book_close(struct alloc_account_book *book)
+{
+	for (struct alloc_open *open; (open = book->spare);) {
+		book->spare = open->next;
+		free(open);
+	}
+	alloc_model_close(&book->model);
+	alloc_tree_close(&book->tree);
+}
+
+/* ---- processes, threads, functions ---- */
+
+struct alloc_process *alloc_process_begin(struct alloc_account_book *book)
+{
+	struct alloc_process *process = memory_zeroed(1, sizeof(*process));
+
+	process->book = book;
+	book->processes++;
+	return process;
+}
+
+static struct alloc_thread *thread_of(struct alloc_process *process, uint32_t tid)
+{
+	if (process->last < process->threads && process->thread[process->last].tid == tid)
+		return &process->thread[process->last];
+	uint32_t hash = hash_key(tid, 0);
+	uint32_t found = HASH_FIND(i, &process->by_tid, hash, process->thread[i].tid == tid);
+	if (found == HASH_NONE) {
+		found = process->threads++;
+		process->thread = memory_grow(process->thread, found, sizeof(*process->thread));
+		process->thread[found] = (struct alloc_thread){ .tid = tid, .number = found };
+		memory_hash(&process->by_tid, hash, found);
+	}
+	process->last = found;
+	return &process->thread[found];
+}
+
+static const struct function *function_of(struct alloc_process *process, const struct xaudit_read_function *function)
+{
+	if (function->number >= process->functions) {
+		uint32_t count = function->number + 64;
+		process->function = memory_resize(process->function, count, sizeof(*process->function));
+		memset(process->function + process->functions, 0,
+			(count - process->functions) * sizeof(*process->function));
+		process->functions = count;
+	}
+	struct function *known = &process->function[function->number];
+	if (!known->known) {
+		known->is = alloc_function_of(function);
+		known->frame = alloc_tree_frame(&process->book->tree, function->name, function->object->path, "");
+		known->known = true;
+	}
+	return known;
+}
+
+/* ---- values ---- */
+
+static const struct xaudit_read_value *find(
+	const struct xaudit_read_value *value, uint32_t count, int role, uint32_t place)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (value[i].role == role && (role != XAUDIT_READ_VALUE_ARGUMENT || value[i].place == place) &&
+			value[i].state == XAUDIT_READ_VALUE_WHOLE && value[i].type <= XAUDIT_READ_VALUE_POINTER)
+			return &value[i];
+	return NULL;
+}
+
+static uint32_t read_values(const struct xaudit_read_values *values, struct xaudit_read_value value[XAUDIT_READ_VALUES])
+{
+	uint32_t count = values ? xaudit_read_values(values, value, XAUDIT_READ_VALUES) : 0;
+
+	return count < XAUDIT_READ_VALUES ? count : XAUDIT_READ_VALUES;
+}
+
+/* The argument, if the function has one there. Returns false if it has, and it was not recorded. */
+static bool argument(const struct xaudit_read_value *value, uint32_t count, int place, uint64_t *to)
+{
+	const struct xaudit_read_value *found =
+		place < 0 ? NULL : find(value, count, XAUDIT_READ_VALUE_ARGUMENT, (uint32_t)place);
+
+	if (found)
+		*to = found->number;
+	return found || place < 0;
+}
+
+/* Returns false if what is needed was not recorded. */
+static bool take_arguments(struct alloc_open *open, const struct xaudit_read_call *call)
+{
+	struct xaudit_read_value value[XAUDIT_READ_VALUES];
+	uint32_t count = read_values(call->entered, value);
+	const struct alloc_function *function = open->function;
+	uint64_t factor = 1;
+
+	if ((!function->out && !argument(value, count, function->address, &open->address)) ||
+		!argument(value, count, function->size, &open->size) ||
+		!argument(value, count, function->factor, &factor))
+		return false;
+	/* Where the product is too large for a number the call fails. */
+	if (__builtin_mul_overflow(open->size, factor, &open->size))
+		open->size = UINT64_MAX;
+	return true;
+}
+
+/* The address that the call gave; 0: it failed. Returns false if that is not known. */
+static bool take_result(const struct alloc_function *function, const struct xaudit_read_call *call, uint64_t *address)
+{
+	struct xaudit_read_value value[XAUDIT_READ_VALUES];
+	uint32_t count = read_values(call->ended, value);
+	const struct xaudit_read_value *result = find(value, count, XAUDIT_READ_VALUE_RESULT, 0);
+
+	if (!result)
+		return false;
+	*address = result->number;
+	if (!function->out)
+		return true;
+	*address = 0;
+	if ((uint32_t)result->number)
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		if ((!strcmp(value[i].name, ALLOC_OUT) || value[i].marks & XAUDIT_READ_VALUE_OUT) &&
+			value[i].state == XAUDIT_READ_VALUE_WHOLE && value[i].type <= XAUDIT_READ_VALUE_POINTER)
+			*address = value[i].number;
+	return *address != 0;
+}
+
+/* ---- stacks ---- */
+
+static uint32_t node_of(struct alloc_process *process, struct xaudit_read_call *call)
+{
+	if (!call)
+		return 0;
+	if (!call->user[NODE])
+		call->user[NODE] = alloc_tree_node(&process->book->tree, node_of(process, call->parent),
+			function_of(process, call->function)->frame);
+	return (uint32_t)call->user[NODE];
+}
+
+/* ---- blocks ---- */
+
+static void put(struct alloc_process *process, struct alloc_block *block, uint64_t time)
+{
+	block->turn = process->thread[block->thread].turn++;
+	alloc_model_add(&process->book->model, &process->blocks, block, time);
+}
+
+static void free_block(struct alloc_process *process, uint64_t address, uint32_t thread, bool outermost, uint64_t time)
+{
+	if (!alloc_model_free(&process->book->model, &process->blocks, address, thread,
+		    process->thread[thread].turn, time) && outermost)
+		process->book->model.unknown_frees++;
+}
+
+/* What the call has given counts. */
+static void give(struct alloc_process *process, struct alloc_open *open, uint64_t address, uint64_t time)
+{
+	struct alloc_block block = {
+		.address = address, .size = open->size, .stack = open->stack, .thread = open->thread
+	};
+
+	if (!open->outer) {
+		put(process, &block, time);
+		return;
+	}
+	struct inner *inner = memory_zeroed(1, sizeof(*inner));
+	*inner = (struct inner){ block, open->outer->inner };
+	open->outer->inner = inner;
+}
+
+/* A block that an inner call gave, and another one frees, or makes another block of: it counts now. */
+static void count_inner(struct alloc_process *process, struct alloc_open *outer, uint64_t address, uint64_t time)
+{
+	for (; outer; outer = outer->outer)
+		for (struct inner **at = &outer->inner, *inner; (inner = *at); at = &inner->next)
+			if (inner->block.address == address) {
+				*at = inner->next;
+				put(process, &inner->block, time);
+				free(inner);
+				return;
+			}
+}
+
+/* The inner blocks of a call that has given this one, or none (0). */
+static void settle_inner(struct alloc_process *process, struct alloc_open *open, uint64_t address, uint64_t time)
+{
+	for (struct inner *inner; (inner = open->inner);) {
+		const struct alloc_block *block = &inner->block;
+		bool same = address == block->address ||
+			(address > block->address && address - block->address < block->size);
+
+		open->inner = inner->next;
+		if (!same && open->outer) {
+			inner->next = open->outer->inner;
+			open->outer->inner = inner;
+			continue;
+		}
+		if (!same)
+			put(process, &inner->block, time);
+		free(inner);
+	}
+}
+
+/* ---- calls ---- */
+
+static struct alloc_open *new_open(struct alloc_account_book *book)
+{
+	struct alloc_open *open = book->spare;
+
+	if (open)
+		book->spare = open->next;
+	else
+		open = memory_zeroed(1, sizeof(*open));
+	*open = (struct alloc_open){ 0 };
+	return open;
+}
+
+static struct alloc_open *open_of(const struct xaudit_read_call *call)
+{
+	return call ? (struct alloc_open *)(uintptr_t)call->user[OPEN] : NULL;
+}
+
+/* known: the address is what the call gave; else nobody knows. */
+static void finish(struct alloc_process *process, struct alloc_open *open, bool known, uint64_t address, uint64_t time)
+{
+	struct alloc_model *model = &process->book->model;
+	uint32_t turn = process->thread[open->thread].turn;
+	bool gives = known && address && open->function->kind != ALLOC_FREE;
+
+	if (open->taken.address && known && (address || !open->size))
+		alloc_model_free_taken(model, &open->taken, open->thread, turn, time);
+	else if (open->taken.address)
+		alloc_model_give_back(model, &process->blocks, &open->taken, time);
+	settle_inner(process, open, gives ? address : 0, time);
+	if (gives)
+		give(process, open, address, time);
+	open->next = process->book->spare;
+	process->book->spare = open;
+}
+
+/* Does what jumped go on with this call? */
+static bool goes_on(const struct alloc_open *jumped, const struct alloc_open *open)
+{
+	return jumped->outer == open->outer && (jumped->function->kind == ALLOC_FREE) ==
+		       (open->function->kind == ALLOC_FREE) &&
+	       (jumped->function->kind == ALLOC_FREE ? jumped->address == open->address
+						     : jumped->size == open->size);
+}
+
+static void begin(struct alloc_process *process, struct alloc_open *open, uint64_t time)
+{
+	bool frees = open->function->kind == ALLOC_FREE;
+
+	if (!open->address || open->function->out)
+		return;
+	count_inner(process, open->outer, open->address, time);
+	if (frees)
+		free_block(process, open->address, open->thread, !open->outer, time);
+	else if (!alloc_model_take(&process->blocks, open->address, &open->taken) && !open->outer)
+		process->book->model.unknown_frees++;
+}
+
+/* Nothing is known of what became of it. */
+static void give_up_jumped(struct alloc_process *process, struct alloc_open *jumped, uint64_t time)
+{
+	if (!jumped)
+		return;
+	process->book->endless += jumped->function->kind != ALLOC_FREE;
+	finish(process, jumped, false, 0, time);
+}
+
+static void see(struct alloc_account_book *book, uint64_t time)
+{
+	if (!book->begin || time < book->begin)
+		book->begin = time;
+	if (time > book->end)
+		book->end = time;
+}
+
+void alloc_call_begins(struct alloc_process *process, struct xaudit_read_call *call, uint64_t time)
+{
+	const struct alloc_function *is = function_of(process, call->function)->is;
+	struct alloc_open *outer = open_of(call->parent);
+	struct alloc_thread *thread = thread_of(process, call->tid);
+	struct alloc_open *jumped = thread->jumped;
+
+	see(process->book, time);
+	call->user[OPEN] = (uintptr_t)outer;
+	call->user[NODE] = 0;
+	thread->jumped = NULL;
+	if (!is) {
+		give_up_jumped(process, jumped, time);
+		return;
+	}
+	process->book->calls++;
+	struct alloc_open *open = new_open(process->book);
+	*open = (struct alloc_open){ .function = is, .outer = outer, .thread = thread->number };
+	if (!take_arguments(open, call)) {
+		process->book->without++;
+		open->next = process->book->spare;
+		process->book->spare = open;
+		give_up_jumped(process, jumped, time);
+		return;
+	}
+	if (jumped && goes_on(jumped, open)) {
+		open->next = process->book->spare;
+		process->book->spare = open;
+		call->user[OPEN] = (uintptr_t)jumped;
+		return;
+	}
+	give_up_jumped(process, jumped, time);
+	if (is->kind != ALLOC_FREE)
+		open->stack = node_of(process, call);
+	call->user[OPEN] = (uintptr_t)open;
+	begin(process, open, time);
+}
+
+void alloc_call_ends(struct alloc_process *process, struct xaudit_read_call *call, uint64_t time)
+{
+	const struct alloc_function *is = function_of(process, call->function)->is;
+	struct alloc_open *open = open_of(call);
+	uint64_t address = 0;
+
+	see(process->book, time);
+	/* A call without values has none of its own. */
+	if (!is || !open || open == open_of(call->parent))
+		return;
+	if (call->how == XAUDIT_READ_JUMPED) {
+		thread_of(process, call->tid)->jumped = open;
+		return;
+	}
+	bool gives = open->function->kind != ALLOC_FREE;
+	bool known = gives && call->how == XAUDIT_READ_RETURNED && take_result(is, call, &address);
+	if (gives && call->how == XAUDIT_READ_RETURNED)
+		process->book->without += !known;
+	else if (gives)
+		process->book->endless += call->how != XAUDIT_READ_UNWOUND;
+	finish(process, open, known, address, time);
+}
+
+void alloc_process_end(struct alloc_process *process, uint64_t time)
+{
+	for (uint32_t i = 0; i < process->threads; i++)
+		give_up_jumped(process, process->thread[i].jumped, time);
+	alloc_model_end(&process->book->model, &process->blocks, time);
+	free(process->function);
+	free(process->thread);
+	hash_free(&process->by_tid);
+	free(process);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions that allocate and free, what their arguments say, and the rules by which they are recorded. A function
+ * is known by its name, or by one of its other names. Pure.
+ */
+#ifndef XAUDIT_TOOL_ALLOC_FUNCTIONS_H
+#define XAUDIT_TOOL_ALLOC_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/read/api/xaudit-read.h"
+
+enum alloc_kind {
+	ALLOC_NONE, /* another function */
+	ALLOC_NEW,	/* gives a block */
+	ALLOC_REALLOC,	/* frees one, and gives one; neither, if it fails */
+	ALLOC_FREE,
+};
+
+/* X(name or prefix and '*', kind, argument that is an address, that is a size, that is a factor of it: from 0, or -1) */
+#define ALLOC_FUNCTIONS(X)                       \
+	X("malloc", NEW, -1, 0, -1)              \
+	X("calloc", NEW, -1, 0, 1)               \
+	X("realloc", REALLOC, 0, 1, -1)          \
+	X("reallocarray", REALLOC, 0, 1, 2)      \
+	X("free", FREE, 0, -1, -1)               \
+	X("cfree", FREE, 0, -1, -1)              \
+	X("aligned_alloc", NEW, -1, 1, -1)       \
+	X("memalign", NEW, -1, 1, -1)            \
+	X("posix_memalign", NEW, 0, 2, -1)       \
+	X("valloc", NEW, -1, 0, -1)              \
+	X("pvalloc", NEW, -1, 0, -1)             \
+	X("_Znw*", NEW, -1, 0, -1) /* operator new */      \
+	X("_Zna*", NEW, -1, 0, -1) /* operator new[] */    \
+	X("_Zdl*", FREE, 0, -1, -1) /* operator delete */  \
+	X("_Zda*", FREE, 0, -1, -1) /* operator delete[] */
+
+struct alloc_function {
+	const char *pattern;
+	enum alloc_kind kind;
+	int address, size, factor; /* places of arguments; -1: it has none */
+	bool out; /* the argument `address` is where the block's address is stored, and the result is an error */
+};
+
+/* NULL: it neither allocates nor frees. */
+const struct alloc_function *alloc_function_of(const struct xaudit_read_function *function);
+
+/* By number, from 0 on; NULL: there are no more. */
+const struct alloc_function *alloc_function_at(unsigned number);
+
+/* The contexts by which what is needed of its calls is recorded; the caller frees them. */
+char *alloc_function_contexts(const struct alloc_function *function);
+
+/* The address that `out` is about is recorded as a value of this name. */
+#define ALLOC_OUT "block"
+
+#endif
