@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/alloc/calls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,13 +113,20 @@ static const struct function *function_of(struct alloc_process *process, const s
 
 /* ---- values ---- */
 
-static const struct xaudit_read_value *find(
-	const struct xaudit_read_value *value, uint32_t count, int role, uint32_t place)
+/* The argument at that place, or the result (place -1): as args and retval have it, or as arg1 and ret. */
+static const struct xaudit_read_value *find(const struct xaudit_read_value *value, uint32_t count, int place)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (value[i].role == role && (role != XAUDIT_READ_VALUE_ARGUMENT || value[i].place == place) &&
-			value[i].state == XAUDIT_READ_VALUE_WHOLE && value[i].type <= XAUDIT_READ_VALUE_POINTER)
+	char name[16] = "ret";
+
+	if (place >= 0)
+		snprintf(name, sizeof(name), "arg%d", place + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		bool is = place < 0 ? value[i].role == XAUDIT_READ_VALUE_RESULT :
+				      value[i].role == XAUDIT_READ_VALUE_ARGUMENT && value[i].place == (uint32_t)place;
+		if ((is || !strcmp(value[i].name, name)) && value[i].state == XAUDIT_READ_VALUE_WHOLE &&
+			value[i].type <= XAUDIT_READ_VALUE_POINTER)
 			return &value[i];
+	}
 	return NULL;
 }
 
@@ -133,7 +141,7 @@ static uint32_t read_values(const struct xaudit_read_values *values, struct xaud
 static bool argument(const struct xaudit_read_value *value, uint32_t count, int place, uint64_t *to)
 {
 	const struct xaudit_read_value *found =
-		place < 0 ? NULL : find(value, count, XAUDIT_READ_VALUE_ARGUMENT, (uint32_t)place);
+		place < 0 ? NULL : find(value, count, place);
 
 	if (found)
 		*to = found->number;
@@ -163,7 +171,7 @@ static bool take_result(const struct alloc_function *function, const struct xaud
 {
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = read_values(call->ended, value);
-	const struct xaudit_read_value *result = find(value, count, XAUDIT_READ_VALUE_RESULT, 0);
+	const struct xaudit_read_value *result = find(value, count, -1);
 
 	if (!result)
 		return false;
