@@ -31,6 +31,7 @@ _xaudit()
 	COMPREPLY=()
 
 	local commands='record trace report replay dump info graph stacks slow outliers loads locks'
+	local commands='record trace report replay dump info graph stacks slow outliers loads alloc'
 	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -156,6 +157,7 @@ _xaudit()
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
 		options+=' --no-values --help'
 		;;
+	alloc) options='--count= --sort= --temporary= --keep= --pid= --color= --no-demangle --no-pager --help' ;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)
 		local control='status enable disable add-context del-context contexts start stop mode snapshot top'
