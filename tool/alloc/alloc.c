@@ -103,8 +103,8 @@ static void print_account(FILE *to, const struct alloc_account *account)
 	struct alloc_sum peak = alloc_model_at_peak(&book.model, account);
 
 	fprintf(to,
-		"%" PRIu64 " calls, %" PRIu64 " bytes; at the end %" PRIu64 " blocks, %" PRIu64 " bytes; at the peak %" PRIu64
-		" blocks, %" PRIu64 " bytes; temporary %" PRIu64 "\n",
+		"%" PRIu64 " calls, %" PRIu64 " bytes; at the end %" PRIu64 " blocks, %" PRIu64
+		" bytes; at the peak %" PRIu64 " blocks, %" PRIu64 " bytes; temporary %" PRIu64 "\n",
 		account->all.blocks, account->all.bytes, account->left.blocks, account->left.bytes, peak.blocks,
 		peak.bytes, account->temporary);
 }
@@ -143,7 +143,8 @@ static void print_text(FILE *to, const struct own *own)
 		fprintf(to, "%" PRIu32 " more stacks: see -n\n", count - most);
 	fputs("in all: ", to);
 	print_account(to, &model->sum);
-	fprintf(to, "%" PRIu64 " frees, %" PRIu64 " of unknown blocks; %" PRIu64 " lost, as their addresses came again\n",
+	fprintf(to,
+		"%" PRIu64 " frees, %" PRIu64 " of unknown blocks; %" PRIu64 " lost, as their addresses came again\n",
 		model->frees, model->unknown_frees, model->lost_frees);
 	if (book.without || book.endless)
 		fprintf(to, "%" PRIu64 " calls without the values that are needed, %" PRIu64 " without an end\n",

@@ -12,8 +12,7 @@
  * else can have the address before. realloc's old block is taken out of the table when it begins, and freed when it
  * ends, unless it failed.
  *
- * Stacks are those that calls have as values (VALUES_TYPE_STACK), with the function itself as the innermost frame; where
- * they have none, the calls that are open around them.
+ * Stacks are those of the calls that are open, with the function itself as the innermost frame.
  *
  * One thread.
  */

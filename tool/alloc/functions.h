@@ -18,7 +18,9 @@ enum alloc_kind {
 	ALLOC_FREE,
 };
 
-/* X(name or prefix and '*', kind, argument that is an address, that is a size, that is a factor of it: from 0, or -1) */
+/*
+ * X(name or prefix and '*', kind, argument that is an address, that is a size, that is a factor of it: from 0, or -1)
+ */
 #define ALLOC_FUNCTIONS(X)                       \
 	X("malloc", NEW, -1, 0, -1)              \
 	X("calloc", NEW, -1, 0, 1)               \

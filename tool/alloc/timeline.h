@@ -12,7 +12,7 @@
 #define ALLOC_STEP_FIRST 65536 /* ns */
 
 struct alloc_step {
-	uint64_t peak;	     /* the most that was live in it, bytes; where nothing happened, what was live all the time */
+	uint64_t peak;	     /* the most that was live in it, bytes */
 	uint64_t calls, bytes; /* allocations */
 };
 
