@@ -208,7 +208,13 @@ _xaudit()
 	case $prev in
 	--cache) compopt -o dirnames; return ;;
 	-o | --output) [[ $command == unpack ]] && compopt -o dirnames || compopt -o default; return ;;
-	--sort) [[ $command == stacks ]] && options='self cpu waiting calls' || options=$columns ;;
+	--sort)
+		case $command in
+		stacks) options='self cpu waiting calls' ;;
+		alloc) options='bytes calls live peak temporary' ;;
+		*) options=$columns ;;
+		esac
+		;;
 	--columns) _xaudit_list "$columns"; return ;;
 	--by) options='function library thread process' ;;
 	--format)
