@@ -280,16 +280,23 @@ static int make(const struct index_identity *identity, const char *path, struct 
 	return -1;
 }
 
-int index_find(struct index *to, const struct index_identity *identity, const char *path)
+int index_find_kept(struct index *to, const struct index_identity *identity)
 {
 	int why = index_look(to, folder, folders, identity);
 
 	if (!why || why == -EPERM)
 		return why;
 	const struct attempt *attempt = attempt_at(identity);
-	if (attempt && attempt->bytes)
-		return index_attach(to, attempt->bytes, attempt->size, NULL);
-	return !attempt && path && may_make() && !make(identity, path, to) ? 0 : why;
+	return attempt && attempt->bytes ? index_attach(to, attempt->bytes, attempt->size, NULL) : why;
+}
+
+int index_find(struct index *to, const struct index_identity *identity, const char *path)
+{
+	int why = index_find_kept(to, identity);
+
+	if (!why || why == -EPERM || attempt_at(identity))
+		return why;
+	return may_make() && !make(identity, path, to) ? 0 : why;
 }
 
 /* What the command says of the rules it says of each file. */

@@ -18,8 +18,8 @@
  *
  * The environment counts as it is when the process starts: what the program changes there later is not seen.
  *
- * index_find_init() comes once, in la_version, before any thread. index_find() with a path comes in la_objopen, where
- * ld.so's lock keeps other threads out; no process lock held. Without one: any thread, with or without locks,
+ * index_find_init() comes once, in la_version, before any thread. index_find() comes in la_objopen, where ld.so's lock
+ * keeps other threads out; no process lock held. index_find_kept(): any thread, with or without locks,
  * async-signal-safe.
  */
 #ifndef XAUDIT_AUDIT_INDEX_FIND_H
@@ -38,12 +38,15 @@ void index_find_init(char *(*environment)(const char *name));
 
 /*
  * Finds and maps the index of the file with this identity. path: what to open to read the file, to make an index if
- * need be; NULL: only look. Returns 0, and the index is the caller's (index_close()), whose blocks are checked when
- * they are used. Else why none was found, of the first folder that has one: -EPERM: somebody else's, or others may
+ * need be. Returns 0, and the index is the caller's (index_close()), whose blocks are checked when they are used. Else
+ * why none was found, of the first folder that has one: -EPERM: somebody else's, or others may
  * write to it; -EBADMSG: damaged; -EPROTO: of another version; -ESTALE: of another file; -ENOENT when there is none in
  * any folder, or none that this process can reach.
  */
 int index_find(struct index *to, const struct index_identity *identity, const char *path);
+
+/* The same of one that is there, in a folder or in this process's memory alone. */
+int index_find_kept(struct index *to, const struct index_identity *identity);
 
 /*
  * Has the command make the plan of a file's values (format/plan.h). values: "--values=RULES". Returns its bytes,

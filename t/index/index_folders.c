@@ -83,7 +83,7 @@ static void put(const char *where, uint64_t number, int damaged)
 static long long find(void)
 {
 	struct index index;
-	int r = index_find(&index, &identity, NULL);
+	int r = index_find_kept(&index, &identity);
 	long long number = r;
 
 	if (!r) {
