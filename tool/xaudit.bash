@@ -65,8 +65,8 @@ _xaudit()
 			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
 			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
 		elif [[ $command == locks ]]; then
-			options='--count= --format= --keep= --backtrace= --filter= --notrace= --follow= --size-limit= --config='
-			options+=' --pid= --color= --no-demangle --no-pager --help'
+			options='--count= --format= --keep= --backtrace= --filter= --notrace= --follow='
+			options+=' --size-limit= --config= --pid= --color= --no-demangle --no-pager --help'
 			takes='-n|-F|-N|-c|--count|--format|--keep|--filter|--notrace|--follow|--size-limit|--config'
 			takes+='|--backtrace|--pid|--color'
 		else

@@ -134,8 +134,9 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place)
 {
 	/* Asked before the words are reserved, so of a chunk that may be another one then. */
-	const bool tells = chain && chain->key &&
-			   __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(thread, chain->key); /* relaxed: its own */
+	const bool has_chain = chain && chain->key;
+	const bool tells = has_chain && /* relaxed: its own */
+			   __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(thread, chain->key);
 	const uint64_t asked_of = thread->next_chunk;
 	const unsigned words = TRACE_VALUED_WORDS(word) + (tells ? chain->words : 0);
 	uint64_t clock = now ? now : clock_now(), at = recorder_cursor(&thread->hot);
@@ -157,7 +158,7 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	/* A child leaves it to its parent. */
 	if (thread_is_wiped(thread))
 		return 1;
-	if (chain && !tells && thread->next_chunk != asked_of) {
+	if (has_chain && !tells && thread->next_chunk != asked_of) {
 		/* This chunk has not been told: once more, with the chain. */
 		cpu_swap_one((void *)(uintptr_t)at, reserved, TRACE_GIVEN_UP_OF(reserved));
 		return 1;

@@ -47,7 +47,8 @@ struct recorder_chain {
 /*
  * Writes an event on the stack `on`. word: TRACE_WORD(TRACE_VALUED, ...), whose payload is so many words; plain: the
  * event without values, which is written where more is too deep inside of each other; word == plain: just that. now:
- * its clock; 0: it is read as late as can be. chain: NULL: it has none. Returns whether it is recorded; *place tells where.
+ * its clock; 0: it is read as late as can be. chain: NULL: it has none. Returns whether it is recorded; *place tells
+ * where.
  */
 bool recorder_values(struct thread *thread, struct stack *on, uint32_t plain, uint32_t word, const uint64_t *payload,
 	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place);

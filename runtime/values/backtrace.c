@@ -14,27 +14,29 @@
 
 /* ---- code ---- */
 
-/* Version: release after a change, with a fence before it; pairs with the acquires and the fence in take(). */
+/* Version: release after a change, with a fence before it; both pair with those in take(). */
 static struct slot {
 	uint32_t version; /* odd: it is being written */
 	struct backtrace_range range;
-} slots[BACKTRACE_RANGES];
+} slots[BACKTRACE_RANGES] SYS_LARGE;
 static uint32_t used; /* slots that were ever in use. Release; pairs with the acquire in find() */
-static uint32_t forgotten; /* how often a range went. Relaxed: who sees it late is in no code that went */
+/* How often a range went. Relaxed: who sees it late is in no code that went. */
+static uint32_t forgotten;
 
 static void set(struct slot *slot, const struct backtrace_range *range)
 {
-	uint32_t version = slot->version;
+	/* It is odd already in a child that was forked in the middle of this. */
+	uint32_t version = slot->version | 1;
 
-	__atomic_store_n(&slot->version, version + 1, __ATOMIC_RELAXED); /* relaxed: the fence follows */
+	__atomic_store_n(&slot->version, version, __ATOMIC_RELAXED);	 /* relaxed: a fence follows */
 	__atomic_thread_fence(__ATOMIC_RELEASE);			  /* pairs with the acquire of words in take() */
 	/* Relaxed, all: taken between two looks at the version. */
 	__atomic_store_n(&slot->range.low, range->low, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->range.high, range->high, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->range.base, range->base, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->range.table, range->table, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->range.rule, range->rule, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->version, version + 2, __ATOMIC_RELEASE); /* pairs with the first acquire in take() */
+	__atomic_store_n(&slot->range.table, range->table, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_store_n(&slot->range.rule, range->rule, __ATOMIC_RELAXED);   /* relaxed, as above */
+	__atomic_store_n(&slot->version, version + 1, __ATOMIC_RELEASE); /* pairs with the first acquire in take() */
 }
 
 int backtrace_add(const struct backtrace_range *range)
@@ -68,8 +70,8 @@ static bool take(const struct slot *slot, struct backtrace_range *range)
 	range->low = __atomic_load_n(&slot->range.low, __ATOMIC_RELAXED);
 	range->high = __atomic_load_n(&slot->range.high, __ATOMIC_RELAXED);
 	range->base = __atomic_load_n(&slot->range.base, __ATOMIC_RELAXED);
-	range->table = __atomic_load_n(&slot->range.table, __ATOMIC_RELAXED);
-	range->rule = __atomic_load_n(&slot->range.rule, __ATOMIC_RELAXED);
+	range->table = __atomic_load_n(&slot->range.table, __ATOMIC_RELAXED); /* relaxed, as above */
+	range->rule = __atomic_load_n(&slot->range.rule, __ATOMIC_RELAXED);   /* relaxed, as above */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the fence in set() */
 	return !(version & 1) && __atomic_load_n(&slot->version, __ATOMIC_RELAXED) == version; /* relaxed: the fence */
 }

@@ -310,10 +310,10 @@ static bool backtrace(struct values_asked *asked, struct parser *p, size_t lengt
 	uint64_t most = CHAIN_DEFAULT;
 
 	p->at += length;
-	if (p->at < p->end && (!parser_take(p, ":") || !parser_number(p, &most) || p->at < p->end || !most ||
-				      most > CHAIN_MOST))
-		return parser_fail(p, "backtrace takes a number of callers from 1 to 100, as in backtrace:16, not", name,
-			(size_t)(p->end - name), "");
+	if (p->at < p->end &&
+		(!parser_take(p, ":") || !parser_number(p, &most) || p->at < p->end || !most || most > CHAIN_MOST))
+		return parser_fail(p, "backtrace takes a number of callers from 1 to 100, as in backtrace:16, not",
+			name, (size_t)(p->end - name), "");
 	for (uint32_t i = 0; i < asked->entry.values; i++)
 		if (asked->entry.value[i].type == VALUES_TYPE_STACK)
 			return parser_fail(p, "", name, length, " is asked for twice");
@@ -342,8 +342,8 @@ static bool plain(struct values_asked *asked, struct parser *p)
 		return member(asked, p);
 	if (!length || p->at + length != p->end || !parser_name(p, name, length))
 		return parser_fail(p, "no context is called", name, (size_t)(p->end - name),
-			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, regs, "
-			"reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT");
+			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, "
+			"regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT");
 	type_of(p, name, length, &type, &size);
 	parser_emit(p, VALUES_PUT, size, 1);
 	if (!add_value(asked, p, name, length, type, size, size))
