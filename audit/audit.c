@@ -29,6 +29,7 @@
 #include "audit/freestanding.h"
 #include "audit/index/find.h"
 #include "audit/live/announce.h"
+#include "audit/live/backtraces.h"
 #include "audit/live/dlclose.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
@@ -252,6 +253,8 @@ static void open_object(void *argument)
 	}
 	struct load *load = object_open(opening->map, opening->namespace, &image, &rules, flags);
 	*opening->cookie = (uintptr_t)load;
+	if (load && !check_mode())
+		backtraces_open(load);
 	if (!load || flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return;
 	dladdr_note(load);

@@ -352,6 +352,17 @@ bool load_code_is_mapped_file(int fd, uint64_t address)
 	return is;
 }
 
+bool load_code_is_as_file(const struct object *object, uint64_t address)
+{
+	long fd = sys_open(object_file(object), O_RDONLY, 0);
+
+	if (fd < 0)
+		return false;
+	bool is = load_code_is_mapped_file((int)fd, address);
+	sys_close((int)fd);
+	return is;
+}
+
 /* Compares words: sys_same() compares bytes. */
 static bool is_same_page(const void *a, const void *b)
 {

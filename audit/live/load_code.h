@@ -82,6 +82,12 @@ size_t load_code_give_back(struct load *load);
 bool load_code_is_mapped_file(int fd, uint64_t address);
 
 /*
+ * Is the object's file still what is mapped at the address? For objects without a build-id, which would tell. Takes the
+ * process lock.
+ */
+bool load_code_is_as_file(const struct object *object, uint64_t address);
+
+/*
  * `merge = yes`: lets the kernel find pages that other processes patched in the same way. Says once where it does not
  * look for them.
  */

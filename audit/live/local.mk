@@ -4,6 +4,7 @@
 # this folder is compiled for that (no vector registers, no libc).
 noinst_LTLIBRARIES += audit/live/liblive.la
 audit_live_liblive_la_SOURCES = audit/live/announce.c audit/live/announce.h audit/live/api.c audit/live/api.h \
+	audit/live/backtraces.c audit/live/backtraces.h \
 	audit/live/batch.c audit/live/batch.h audit/live/batch_index.c audit/live/batch_index.h audit/live/ctl_index.c \
 	audit/live/ctl_index.h audit/live/cyg.c audit/live/cyg.h audit/live/dladdr.c audit/live/dladdr.h \
 	audit/live/dlclose.c audit/live/dlclose.h audit/live/entry.c audit/live/entry.h audit/live/entry_calls.c \

@@ -6,6 +6,7 @@
 
 #include "audit/index/find.h"
 #include "audit/live/announce.h"
+#include "audit/live/backtraces.h"
 #include "audit/live/load_code.h"
 #include "audit/live/requests.h"
 #include "runtime/base/text.h"
@@ -91,19 +92,28 @@ const char *const *values_rules_place(const struct rules *rules)
 	return &rules_now;
 }
 
-/* Does a line of the rules say so? A plan may have been kept by others; only the rules say what is done here. */
-static bool have_trust(const char *rules)
+static bool have(const char *rules, const char *text)
 {
-	static const char line[] = "\ttrust\targuments\n";
-
 	for (const char *p = rules; p && *p; p++) {
 		size_t same = 0;
-		while (line[same] && p[same] == line[same])
+		while (text[same] && p[same] == text[same])
 			same++;
-		if (!line[same])
+		if (!text[same])
 			return true;
 	}
 	return false;
+}
+
+/* Does a line of the rules say so? A plan may have been kept by others; only the rules say what is done here. */
+static bool have_trust(const char *rules)
+{
+	return have(rules, "\ttrust\targuments\n");
+}
+
+bool values_ask_backtraces(void)
+{
+	/* A function of that name asks for them, too; that does no harm. */
+	return have(rules_now, "backtrace");
 }
 
 void values_prepare(struct load *load, const struct rules *rules)
@@ -295,7 +305,11 @@ int values_add(struct object *object, const void *bytes, uint64_t size, bool tru
 
 int values_remember(const char *rules)
 {
-	return make_word(rules_now ? rules_now : "", NULL, rules);
+	int r = make_word(rules_now ? rules_now : "", NULL, rules);
+
+	if (!r)
+		backtraces_look();
+	return r;
 }
 
 /* Drops what the pattern names of the object. Returns how many of them were in use. */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "audit/index/frames.h"
 #include "audit/index/index.h"
 #include "audit/match/match.h"
 #include "audit/site/site.h"
@@ -104,6 +105,9 @@ struct object {
 	bool words_asked;
 	struct values_set *values; /* of its functions' calls (audit/live/values.h) */
 	bool values_asked;	  /* the plan of these was. ld.so's lock */
+	/* How to go up from its code (audit/live/backtraces.h). In an index of its own that stays mapped. Lock */
+	struct index_frames frames;
+	bool frames_asked; /* whether there is one was. Lock */
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */
 	uint32_t xray_now; /* load.xray of the load that events of this object bear (xray.h) */
 	/* Bindings. */
@@ -209,6 +213,7 @@ struct load {
 	/* In la_objopen alone. */
 	struct arena got_calls;
 	struct patch *got_patch, *got_spare;
+	uint32_t backtraces; /* number of its code (runtime/values/backtrace.h) + 1; 0: it is not known there. Lock */
 	struct values_place place; /* where its variables are */
 	struct values_place bare; /* in its stead: nothing is read directly (values_hide()) */
 	int hidden; /* some of its memory was made unreadable */

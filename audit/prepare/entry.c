@@ -3,7 +3,6 @@
 #include "audit/prepare/entry.h"
 
 #include <errno.h> /* EPERM */
-#include <fcntl.h> /* O_RDONLY */
 #include <stdbool.h>
 #include <string.h> /* memcpy */
 
@@ -37,25 +36,13 @@ static enum trace_reason reason_of(int error)
 	}
 }
 
-/* Is the object's file still what is mapped? A build-id tells; without one its numbers must be those of now. */
-static bool is_file_as_mapped(const struct object *object, const struct image *image)
-{
-	long fd = sys_open(object_file(object), O_RDONLY, 0);
-
-	if (fd < 0)
-		return false;
-	int is = load_code_is_mapped_file((int)fd, image->start);
-	sys_close((int)fd);
-	return is;
-}
-
 enum trace_reason entry_find(struct index *index, const struct object *object, const struct image *image)
 {
 	struct index_identity identity;
 
 	*index = (struct index){ 0 };
 	object_identity(object, &identity);
-	if (!identity.build_id_len && !is_file_as_mapped(object, image))
+	if (!identity.build_id_len && !load_code_is_as_file(object, image->start))
 		return TRACE_REASON_FILE_CHANGED;
 	int r = index_find(index, &identity, object_file(object));
 	/* Text relocations may lie beside the code, as those of section __mcount_loc do (-mrecord-mcount). */

@@ -9,6 +9,7 @@
 
 #include "audit/bind/symbol.h"
 #include "audit/live/announce.h"
+#include "audit/live/backtraces.h"
 #include "audit/live/retired.h"
 #include "audit/live/values.h"
 #include "audit/live/xray.h"
@@ -306,6 +307,7 @@ void object_doom(void)
 static void retire(struct load *load)
 {
 	load->state = LOAD_RETIRED;
+	backtraces_close(load);
 	values_loads_changed(load->object);
 	epoch_defer(&load->retired, retired_free);
 }

@@ -41,6 +41,8 @@ process_confine / %r / - / check_confine: callers of prctl() and syscall() have 
 process_start / options|%r / control_permit announce_all own_labels_start / given
 epoch_reclaim / \(%r / recycle retired_free / given
 thread_each|mirror_each / %r / - / given
+backtrace_walk / %r / rule_of / given
+values_evaluate / %r / walk / given
 write_pages|stub_write / %r / - / given
 END
 

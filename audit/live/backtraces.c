@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/live/backtraces.h"
+
+#include "audit/index/find.h"
+#include "audit/index/folder.h"
+#include "audit/index/frames.h"
+#include "audit/live/load_code.h"
+#include "audit/live/values.h"
+#include "runtime/base/text.h"
+#include "runtime/process/process.h"
+#include "runtime/values/backtrace.h"
+
+static uint32_t rule_of(const void *frames, uint64_t address)
+{
+	return index_frames_rule(frames, address);
+}
+
+/* Lock held. */
+static void say_full(const struct object *object)
+{
+	static bool said;
+	char line[400];
+	struct text text = { line, sizeof(line), 0 };
+
+	if (said)
+		return;
+	said = true;
+	text_string(&text, object->path);
+	text_string(&text, ": backtraces may end in it, as in what is loaded after it: more than ");
+	text_number(&text, BACKTRACE_RANGES);
+	text_string(&text, " libraries are not kept track of");
+	process_say(line);
+}
+
+/* What was known of code that lay where the load lies now. Lock held. */
+static void forget_below(const struct load *load)
+{
+	for (struct load *l = loads; l; l = l->next)
+		if (l != load && l->backtraces && l->start < load->end && load->start < l->end)
+			backtraces_close(l);
+}
+
+/* Lock held. */
+static void add(struct load *load)
+{
+	const struct backtrace_range range = { .low = load->start, .high = load->end, .base = load->base,
+		.table = &load->object->frames, .rule = rule_of };
+
+	if (load->backtraces || !load->object->frames.count)
+		return;
+	int number = backtrace_add(&range);
+	if (number < 0)
+		say_full(load->object);
+	else
+		load->backtraces = (uint32_t)number + 1;
+}
+
+/* Takes the index, unless the object has one of this use, or has none. Lock held. */
+static void take(struct object *object, struct index *index)
+{
+	if (object->frames.count || index_frames_check(index, &object->frames))
+		index_close(index);
+}
+
+void backtraces_open(struct load *load)
+{
+	struct object *object = load->object;
+	struct index_identity identity;
+	struct process_held held;
+	struct index index = { 0 };
+
+	process_lock(&held);
+	forget_below(load);
+	/* ld.so's lock keeps others from asking for this object. */
+	bool asks = values_ask_backtraces() && !object->frames_asked && !(object->flags & TRACE_OBJECT_VDSO);
+	if (asks)
+		object->frames_asked = true;
+	process_unlock(&held);
+	object_identity(object, &identity);
+	if (asks && (identity.build_id_len || load_code_is_as_file(object, load->start)) &&
+		index_find(&index, &identity, object_file(object)))
+		index = (struct index){ 0 };
+	process_lock(&held);
+	if (index.head)
+		take(object, &index);
+	add(load);
+	process_unlock(&held);
+}
+
+void backtraces_close(struct load *load)
+{
+	if (load->backtraces)
+		backtrace_remove((int)load->backtraces - 1);
+	load->backtraces = 0;
+}
+
+/* Without a build-id it is not known whether the file is the one that was mapped. */
+void backtraces_look(void)
+{
+	struct index_identity identity;
+	struct index index;
+
+	if (!values_ask_backtraces())
+		return;
+	for (struct load *load = loads; load; load = load->next) {
+		struct object *object = load->object;
+		/* One that is being prepared sees to itself. */
+		if (load->state != LOAD_OPEN || load->preparing || object->flags & TRACE_OBJECT_VDSO)
+			continue;
+		object_identity(object, &identity);
+		if (!object->frames.count && identity.build_id_len && !index_find_kept(&index, &identity))
+			take(object, &index);
+		add(load);
+	}
+}
