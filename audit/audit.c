@@ -231,7 +231,6 @@ struct opening {
 	uintptr_t *cookie;
 };
 
-/* Most of la_objopen. */
 /* May the rules select a function that the object calls? */
 static bool may_bind(const struct load *load)
 {
@@ -240,6 +239,17 @@ static bool may_bind(const struct load *load)
 	return kinds & 1u << TRACE_KIND_PLT || (section && section->kinds & 1u << TRACE_KIND_CALLS);
 }
 
+/* A signal may come in while a thread is in our own code, too. */
+static void open_backtraces(struct load *load, uint32_t flags)
+{
+	struct load *own = flags & TRACE_OBJECT_PROGRAM && values_ask_backtraces() ? object_own() : NULL;
+
+	if (own)
+		backtraces_open(own);
+	backtraces_open(load);
+}
+
+/* Most of la_objopen. */
 static void open_object(void *argument)
 {
 	struct opening *opening = argument;
@@ -254,7 +264,7 @@ static void open_object(void *argument)
 	struct load *load = object_open(opening->map, opening->namespace, &image, &rules, flags);
 	*opening->cookie = (uintptr_t)load;
 	if (load && !check_mode())
-		backtraces_open(load);
+		open_backtraces(load, flags);
 	if (!load || flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
 		return;
 	dladdr_note(load);

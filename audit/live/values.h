@@ -58,7 +58,7 @@ const char *const *values_rules_place(const struct rules *rules);
 int values_remember(const char *rules);
 int values_drop_all(const char *patterns, const char *end, uint32_t *functions);
 
-/* Do they ask for backtraces? Lock held. */
+/* Do they ask for backtraces? ld.so's lock, or the process lock held. */
 bool values_ask_backtraces(void);
 
 /* Do rules ask for values of any function's calls? Any context. */

@@ -184,6 +184,9 @@ static void find_headers(struct image *image, const struct link_map *map)
 	image->phnum = header->e_phnum;
 }
 
+/* The linker's name for where our own file's head lies in memory. */
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
+
 int image_read(struct image *image, const struct link_map *map, int main)
 {
 	*image = (struct image){ .base = map->l_addr };
@@ -201,6 +204,18 @@ int image_read(struct image *image, const struct link_map *map, int main)
 	find_range(image);
 	read_notes(image);
 	read_dynamic(image, map->l_ld);
+	return image->start < image->end;
+}
+
+int image_read_own(struct image *image)
+{
+	*image = (struct image){
+		.base = (uint64_t)(uintptr_t)&__ehdr_start,
+		.phdr = (const Elf64_Phdr *)((uintptr_t)&__ehdr_start + __ehdr_start.e_phoff),
+		.phnum = __ehdr_start.e_phnum,
+	};
+	find_range(image);
+	read_notes(image);
 	return image->start < image->end;
 }
 

@@ -28,6 +28,9 @@ struct image {
  */
 int image_read(struct image *image, const struct link_map *map, int main);
 
+/* The same of the module itself, which ld.so does not announce; without its soname. */
+int image_read_own(struct image *image);
+
 /*
  * A hash that hardly any other file has: of its program headers and of the first 4 kB of its symbols' hash table, which
  * depend on the symbols' names. Cheap: ld.so reads these pages anyway. To be called before we write anything into the

@@ -14,6 +14,7 @@
 #include "audit/live/values.h"
 #include "audit/live/xray.h"
 #include "audit/prepare/copies.h"
+#include "runtime/base/maps.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
@@ -255,6 +256,28 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	}
 	process_unlock(&held);
 	return load;
+}
+
+struct load *object_own(void)
+{
+	static struct object object;
+	static struct load load;
+	struct process_held held;
+	struct mapping mapping;
+	struct image image;
+
+	process_lock(&held);
+	if (!load.object && image_read_own(&image) && maps_find(image.start, &mapping) == 1 && *mapping.name == '/') {
+		object.path = arena_string(&memory, mapping.name, strlen(mapping.name));
+		object.build_id_len = image.build_id_len;
+		if (image.build_id)
+			memcpy(object.build_id, image.build_id, image.build_id_len);
+		load = (struct load){ .base = image.base, .start = image.start, .end = image.end };
+		if (object.path && stat_file(&object))
+			load.object = &object;
+	}
+	process_unlock(&held);
+	return load.object ? &load : NULL;
 }
 
 struct load *object_load(uintptr_t cookie)

@@ -28,6 +28,12 @@
 struct load *object_open(const struct link_map *map, int64_t namespace, const struct image *image,
 	const struct rules *rules, uint32_t flags);
 
+/*
+ * The module itself, as a load of an object that are in no list; NULL: its file is not known, or gone. Takes the
+ * process lock.
+ */
+struct load *object_own(void);
+
 /* The load of a cookie, or NULL when the cookie is not one of ours. Any context. */
 struct load *object_load(uintptr_t cookie);
 

@@ -14,7 +14,7 @@
 
 /* ---- code ---- */
 
-/* Version: release after a change, with a fence before it; both pair with those in take(). */
+/* Version: release after a change, with a fence before it; both pair with take(). */
 static struct slot {
 	uint32_t version; /* odd: it is being written */
 	struct backtrace_range range;
@@ -29,7 +29,7 @@ static void set(struct slot *slot, const struct backtrace_range *range)
 	uint32_t version = slot->version | 1;
 
 	__atomic_store_n(&slot->version, version, __ATOMIC_RELAXED);	 /* relaxed: a fence follows */
-	__atomic_thread_fence(__ATOMIC_RELEASE);			  /* pairs with the acquire of words in take() */
+	__atomic_thread_fence(__ATOMIC_RELEASE);			  /* pairs with the fence in take() */
 	/* Relaxed, all: taken between two looks at the version. */
 	__atomic_store_n(&slot->range.low, range->low, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->range.high, range->high, __ATOMIC_RELAXED);

@@ -202,8 +202,12 @@ static bool run_other(struct rows *rows, struct cursor *at, uint8_t op)
 				.expression_end = block.end });
 		return true;
 	case DW_CFA_val_expression:
-		set_place(rows, cursor_leb(at, false), (struct frame_place){ .how = FRAME_PLACE_OTHER });
-		cursor_block(at);
+		number = cursor_leb(at, false);
+		block = cursor_block(at);
+		set_place(rows, number,
+			(struct frame_place){ .how = FRAME_PLACE_COMPUTED,
+				.expression = block.p,
+				.expression_end = block.end });
 		return true;
 	case DW_CFA_register:
 	case DW_CFA_val_offset:

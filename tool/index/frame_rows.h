@@ -15,7 +15,8 @@ enum frame_place_how {
 	FRAME_PLACE_UNDEFINED,
 	FRAME_PLACE_AT,		/* in the word at CFA + offset */
 	FRAME_PLACE_EXPRESSION, /* in the word whose address an expression tells */
-	FRAME_PLACE_OTHER,	/* in another register, or a computed value */
+	FRAME_PLACE_COMPUTED,	/* what an expression tells */
+	FRAME_PLACE_OTHER,	/* in another register, or that less a number */
 };
 
 struct frame_place {

@@ -101,6 +101,21 @@ static uint32_t rbp_of(const struct frame_place *place)
 	return FRAME_RBP_LOST;
 }
 
+/*
+ * What our own trampolines say (RETURNS_BY_LABEL, x86_64/tramp_pieces.h): right below the CFA there is a label, which
+ * stands for the return address. Who walks in a traced process knows labels, wherever they lie.
+ */
+static bool is_by_label(const struct frame_place *place)
+{
+	static const uint8_t before[] = { DW_OP_lit8, DW_OP_minus, DW_OP_deref, DW_OP_const4s };
+	static const uint8_t behind[] = { DW_OP_minus, DW_OP_deref };
+	const uint8_t *p = place->expression;
+	const size_t number = 4, size = sizeof(before) + number + sizeof(behind);
+
+	return place->how == FRAME_PLACE_COMPUTED && p && (size_t)(place->expression_end - p) == size &&
+	       !memcmp(p, before, sizeof(before)) && !memcmp(p + size - sizeof(behind), behind, sizeof(behind));
+}
+
 static uint32_t rule_of(const struct frame_row *row)
 {
 	int64_t offset = row->offset;
@@ -109,7 +124,7 @@ static uint32_t rule_of(const struct frame_row *row)
 		return NONE(FRAME_GAP);
 	if (row->no_return)
 		return NONE(FRAME_OUTERMOST);
-	if (row->back.how != FRAME_PLACE_AT || row->back.offset != -WORD)
+	if (!is_by_label(&row->back) && (row->back.how != FRAME_PLACE_AT || row->back.offset != -WORD))
 		return NONE(FRAME_ELSEWHERE);
 	uint32_t rbp = rbp_of(&row->rbp);
 	if (row->expression) {
