@@ -304,9 +304,10 @@ static bool member(struct values_asked *asked, struct parser *p)
 }
 
 /* backtrace, backtrace:N. Behind its key, the callers and the word that ends them are recorded, too. */
-static bool backtrace(struct values_asked *asked, struct parser *p, size_t length)
+static bool backtrace(struct values_asked *asked, struct parser *p)
 {
 	const char *name = p->at;
+	const size_t length = strlen("backtrace");
 	uint64_t most = CHAIN_DEFAULT;
 
 	p->at += length;
@@ -314,9 +315,11 @@ static bool backtrace(struct values_asked *asked, struct parser *p, size_t lengt
 		(!parser_take(p, ":") || !parser_number(p, &most) || p->at < p->end || !most || most > CHAIN_MOST))
 		return parser_fail(p, "backtrace takes a number of callers from 1 to 100, as in backtrace:16, not",
 			name, (size_t)(p->end - name), "");
-	for (uint32_t i = 0; i < asked->entry.values; i++)
-		if (asked->entry.value[i].type == VALUES_TYPE_STACK)
-			return parser_fail(p, "", name, length, " is asked for twice");
+	/* One is enough: that of the first section that asks for it. */
+	const struct values_program *to = p->at_end ? &asked->end : &asked->entry;
+	for (uint32_t i = 0; i < to->values; i++)
+		if (to->value[i].type == VALUES_TYPE_STACK)
+			return true;
 	parser_emit(p, VALUES_CHAIN, most, 1);
 	parser_emit(p, VALUES_PUT, 8, 1);
 	return add_value(asked, p, name, length, VALUES_TYPE_STACK, 8, 8 + 8 * (most + 1));
@@ -336,8 +339,8 @@ static bool plain(struct values_asked *asked, struct parser *p)
 		parser_emit(p, VALUES_PUT_NAME, 0, 0);
 		return add_value(asked, p, name, length, VALUES_TYPE_TEXT, 0, 2 + 16);
 	}
-	if (length && parser_is(name, length, "backtrace"))
-		return backtrace(asked, p, length);
+	if (length && p->at + length == p->end && parser_is(name, length, "backtrace"))
+		return backtrace(asked, p);
 	if (length && p->at + length < p->end && strchr("-[", p->at[length]))
 		return member(asked, p);
 	if (!length || p->at + length != p->end || !parser_name(p, name, length))
@@ -365,6 +368,8 @@ static bool context(struct values_asked *asked, struct parser *p)
 		return plain(asked, p);
 	size_t length = (size_t)(colon - p->at);
 	const char *word = p->at;
+	if (parser_is(word, length, "backtrace"))
+		return backtrace(asked, p);
 	p->at = colon + 1;
 	if (parser_is(word, length, "out")) {
 		p->at_end = true;
