@@ -43,11 +43,19 @@ static void forget_below(const struct load *load)
 /* Lock held. */
 static void add(struct load *load)
 {
-	const struct backtrace_range range = { .low = load->start, .high = load->end, .base = load->base,
-		.table = &load->object->frames, .rule = rule_of };
+	struct backtrace_range range = { .low = load->start, .high = load->end, .code_low = load->end,
+		.base = load->base, .table = &load->object->frames, .rule = rule_of };
 
 	if (load->backtraces || !load->object->frames.count)
 		return;
+	for (unsigned i = 0; i < load->phnum; i++) {
+		const Elf64_Phdr *p = &load->phdr[i];
+		uint64_t low = load->base + p->p_vaddr, high = low + p->p_memsz;
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		range.code_low = low < range.code_low ? low : range.code_low;
+		range.code_high = high > range.code_high ? high : range.code_high;
+	}
 	int number = backtrace_add(&range);
 	if (number < 0)
 		say_full(load->object);

@@ -272,7 +272,8 @@ struct load *object_own(void)
 		object.build_id_len = image.build_id_len;
 		if (image.build_id)
 			memcpy(object.build_id, image.build_id, image.build_id_len);
-		load = (struct load){ .base = image.base, .start = image.start, .end = image.end };
+		load = (struct load){ .base = image.base, .start = image.start, .end = image.end,
+			.phdr = image.phdr, .phnum = image.phnum };
 		if (object.path && stat_file(&object))
 			load.object = &object;
 	}

@@ -33,7 +33,9 @@ static void set(struct slot *slot, const struct backtrace_range *range)
 	/* Relaxed, all: taken between two looks at the version. */
 	__atomic_store_n(&slot->range.low, range->low, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->range.high, range->high, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->range.base, range->base, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->range.code_low, range->code_low, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->range.code_high, range->code_high, __ATOMIC_RELAXED); /* relaxed, as above */
+	__atomic_store_n(&slot->range.base, range->base, __ATOMIC_RELAXED);	      /* relaxed, as above */
 	__atomic_store_n(&slot->range.table, range->table, __ATOMIC_RELAXED); /* relaxed, as above */
 	__atomic_store_n(&slot->range.rule, range->rule, __ATOMIC_RELAXED);   /* relaxed, as above */
 	__atomic_store_n(&slot->version, version + 1, __ATOMIC_RELEASE); /* pairs with the first acquire in take() */
@@ -69,14 +71,18 @@ static bool take(const struct slot *slot, struct backtrace_range *range)
 	/* Relaxed, all but the last, after which comes a fence. */
 	range->low = __atomic_load_n(&slot->range.low, __ATOMIC_RELAXED);
 	range->high = __atomic_load_n(&slot->range.high, __ATOMIC_RELAXED);
-	range->base = __atomic_load_n(&slot->range.base, __ATOMIC_RELAXED);
+	range->code_low = __atomic_load_n(&slot->range.code_low, __ATOMIC_RELAXED);
+	range->code_high = __atomic_load_n(&slot->range.code_high, __ATOMIC_RELAXED); /* relaxed, as above */
+	range->base = __atomic_load_n(&slot->range.base, __ATOMIC_RELAXED);	      /* relaxed, as above */
 	range->table = __atomic_load_n(&slot->range.table, __ATOMIC_RELAXED); /* relaxed, as above */
 	range->rule = __atomic_load_n(&slot->range.rule, __ATOMIC_RELAXED);   /* relaxed, as above */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the fence in set() */
 	return !(version & 1) && __atomic_load_n(&slot->version, __ATOMIC_RELAXED) == version; /* relaxed: the fence */
 }
 
-/* The rule of the code at the address; FRAME_NONE with FRAME_GAP: no table has it. */
+#define NO_CODE FRAME_RULE(FRAME_NONE, FRAME_NONES, 0)
+
+/* The rule of the code at the address; FRAME_NONE with FRAME_GAP: no table has it; NO_CODE: data of a load. */
 static uint32_t find(uint64_t address)
 {
 	uint32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE); /* pairs with the release in backtrace_add() */
@@ -88,7 +94,9 @@ static uint32_t find(uint64_t address)
 			address >= __atomic_load_n(&slots[i].range.high, __ATOMIC_RELAXED))
 			continue;
 		if (take(&slots[i], &range) && address >= range.low && address < range.high)
-			return range.rule(range.table, address - range.base);
+			return address < range.code_low || address >= range.code_high
+				       ? NO_CODE
+				       : range.rule(range.table, address - range.base);
 	}
 	return FRAME_RULE(FRAME_NONE, FRAME_GAP, 0);
 }
@@ -252,11 +260,8 @@ static enum chain_end go_by_rule(struct walk *walk, uint32_t rule)
 }
 
 /* To the caller. Returns why there is none; CHAIN_END_COUNT: there is one. */
-static enum chain_end go_up(struct backtrace_room *room, struct walk *walk)
+static enum chain_end go_up(struct walk *walk, uint32_t rule)
 {
-	/* A call may be the last instruction of its function. */
-	uint32_t rule = rule_of(room, walk->pc - !walk->exact);
-
 	walk->exact = walk->by_frame = false;
 	switch (FRAME_BASE(rule)) {
 	case FRAME_SIGNAL:
@@ -298,20 +303,23 @@ uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from
 	if (!read_return(&walk, from->slot, &walk.pc))
 		end = CHAIN_END_MEMORY;
 	while (end == CHAIN_END_COUNT) {
-		if (!walk.pc) {
-			end = CHAIN_END_BOTTOM;
-		} else if (walk.pc & ~CHAIN_ADDRESS) {
-			end = CHAIN_END_ODD;
-		} else if (n == most) {
-			end = CHAIN_END_MOST;
-		} else {
-			out[n] = walk.pc | (walk.exact ? CHAIN_EXACT : 0) | (walk.by_frame ? CHAIN_BY_FRAME : 0);
-			*key = mix(*key, out[n++]);
-			end = go_up(room, &walk);
+		if (!walk.pc || walk.pc & ~CHAIN_ADDRESS || n == most) {
+			end = !walk.pc ? CHAIN_END_BOTTOM : n == most ? CHAIN_END_MOST : CHAIN_END_ODD;
+			break;
 		}
+		/* A call may be the last instruction of its function. */
+		uint32_t rule = rule_of(room, walk.pc - !walk.exact);
+		/* Then it is no return address: nobody called the one before, and its rule does not say so. */
+		if (rule == NO_CODE) {
+			end = CHAIN_END_ODD;
+			break;
+		}
+		out[n++] = walk.pc | (walk.exact ? CHAIN_EXACT : 0) | (walk.by_frame ? CHAIN_BY_FRAME : 0);
+		end = go_up(&walk, rule);
 	}
 	out[n++] = CHAIN_END | end;
-	*key = mix(*key, out[n - 1]);
+	for (uint32_t i = 0; i < n; i++)
+		*key = mix(*key, out[i]);
 	*key ^= *key >> 32;
 	*key |= !*key;
 	*told = &room->told[*key % TOLD];

@@ -29,10 +29,11 @@
 
 #define BACKTRACE_RANGES 1024 /* loads, most; of others nothing is known */
 
-/* A load's code, and what finds the rule of a link-time address in its table. */
+/* A load, and what finds the rule of a link-time address of its code in its table. */
 struct backtrace_range {
-	uint64_t low, high; /* addresses */
-	uint64_t base;	    /* to take from them */
+	uint64_t low, high;	      /* addresses */
+	uint64_t code_low, code_high; /* outside of these there is no code */
+	uint64_t base;		      /* to take from them */
 	const void *table;
 	uint32_t (*rule)(const void *table, uint64_t address);
 };

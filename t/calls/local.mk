@@ -2,8 +2,8 @@
 #
 # Calls on their way: whatever stack, signal or exception comes in between, the program runs as untraced, and
 # each call has its end.
-dist_check_SCRIPTS += t/calls/beside.t t/calls/caller.t t/calls/coroutines.t t/calls/enclosed.t t/calls/entry_ends.t \
-	t/calls/exceptions.t t/calls/leaving.t t/calls/left.t t/calls/own_labels.t t/calls/perf.t t/calls/perf_names.t \
+dist_check_SCRIPTS += t/calls/backtraces.t t/calls/beside.t t/calls/caller.t t/calls/coroutines.t t/calls/enclosed.t \
+	t/calls/entry_ends.t t/calls/exceptions.t t/calls/leaving.t t/calls/left.t t/calls/own_labels.t t/calls/perf.t t/calls/perf_names.t \
 	t/calls/personality.t t/calls/registers.t t/calls/runtime-imports.t t/calls/signal-steps.t \
 	t/calls/transparent.t t/calls/tree.t t/calls/trees.t t/calls/unwinder.t
 EXTRA_DIST += t/calls/beside.c t/calls/caller.c t/calls/caller_preload.c t/calls/coroutines.cc t/calls/coroutines.h \
@@ -12,7 +12,8 @@ EXTRA_DIST += t/calls/beside.c t/calls/caller.c t/calls/caller_preload.c t/calls
 	t/calls/left_library.c t/calls/moving.c t/calls/moving.h t/calls/moving_part.c t/calls/own_labels.c \
 	t/calls/perf_app.c t/calls/perf_part.c t/calls/personality.cc t/calls/ping.c t/calls/silent.c t/calls/split.c \
 	t/calls/stopped.c t/calls/stopped_library.c t/calls/switch_to.h t/calls/throwing.cc t/calls/throwing_host.cc \
-	t/calls/tree.c t/calls/trees.cc t/calls/unmapped.c t/calls/unwinder.c t/calls/unwinder_list.c
+	t/calls/tree.c t/calls/trees.cc t/calls/unmapped.c t/calls/unwinder.c t/calls/unwinder_list.c t/calls/walks.cc \
+	t/calls/walks_compare.py t/calls/walks_gdb.py
 check_PROGRAMS += t/calls/labels.u t/calls/mirror.u t/calls/mirror_parts.u t/calls/mirror_stacks.u \
 	t/calls/perf_numbers.u t/calls/stacks.u t/calls/step.u
 
