@@ -43,8 +43,9 @@ static void forget_below(const struct load *load)
 /* Lock held. */
 static void add(struct load *load)
 {
+	/* Only that of the module itself has no number. */
 	struct backtrace_range range = { .low = load->start, .high = load->end, .code_low = load->end,
-		.base = load->base, .table = &load->object->frames, .rule = rule_of };
+		.base = load->base, .own = !load->object->number, .table = &load->object->frames, .rule = rule_of };
 
 	if (load->backtraces || !load->object->frames.count)
 		return;

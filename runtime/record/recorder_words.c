@@ -120,10 +120,10 @@ int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t 
 /* Words of a valued event that is being written: its first word, and then what it becomes. */
 #define RESERVED(words) TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, words))
 
-/* That the thread's present chunk was told of the key. After a fork the chunks of the child are others. */
-static uint64_t telling(const struct thread *thread, uint64_t key)
+/* That this chunk of the thread was told of the key. After a fork the chunks of the child are others. */
+static uint64_t telling(uint64_t chunk, uint64_t key)
 {
-	return key ^ (thread->next_chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
+	return key ^ (chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
 }
 
 /*
@@ -133,11 +133,11 @@ static uint64_t telling(const struct thread *thread, uint64_t key)
 static int try_values(struct thread *thread, uint32_t depth, struct stack *on, uint32_t word, const uint64_t *payload,
 	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place)
 {
-	/* Asked before the words are reserved, so of a chunk that may be another one then. */
+	/* Asked before the words are reserved, so they may come to lie in a chunk behind this one. */
+	const uint64_t asked_of = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED); /* relaxed: its own */
 	const bool has_chain = chain && chain->key;
 	const bool tells = has_chain && /* relaxed: its own */
-			   __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(thread, chain->key);
-	const uint64_t asked_of = thread->next_chunk;
+			   __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(asked_of, chain->key);
 	const unsigned words = TRACE_VALUED_WORDS(word) + (tells ? chain->words : 0);
 	uint64_t clock = now ? now : clock_now(), at = recorder_cursor(&thread->hot);
 	uint64_t reserved = (uint64_t)RESERVED(words) << 32 | (uint32_t)clock;
@@ -158,7 +158,9 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	/* A child leaves it to its parent. */
 	if (thread_is_wiped(thread))
 		return 1;
-	if (has_chain && !tells && thread->next_chunk != asked_of) {
+	/* Relaxed, as above. A handler that changes it a moment later does not move what is reserved. */
+	const bool is_there = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED) == asked_of;
+	if (has_chain && !tells && !is_there) {
 		/* This chunk has not been told: once more, with the chain. */
 		cpu_swap_one((void *)(uintptr_t)at, reserved, TRACE_GIVEN_UP_OF(reserved));
 		return 1;
@@ -175,9 +177,8 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	uint64_t found = cpu_swap_one((void *)(uintptr_t)at, reserved, place->event);
 	if (found != reserved && found != place->event)
 		return 1;
-	/* A handler that ended the chunk meanwhile has another number by now: then it is told once more. */
-	if (tells && chain->for_good && !thread_is_wiped(thread) && thread->next_chunk == place->chunk)
-		__atomic_store_n(chain->told, telling(thread, chain->key), __ATOMIC_RELAXED); /* relaxed, as above */
+	if (tells && is_there && chain->for_good && !thread_is_wiped(thread))
+		__atomic_store_n(chain->told, telling(asked_of, chain->key), __ATOMIC_RELAXED); /* relaxed, as above */
 	return 0;
 }
 

@@ -36,6 +36,7 @@ static void set(struct slot *slot, const struct backtrace_range *range)
 	__atomic_store_n(&slot->range.code_low, range->code_low, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->range.code_high, range->code_high, __ATOMIC_RELAXED); /* relaxed, as above */
 	__atomic_store_n(&slot->range.base, range->base, __ATOMIC_RELAXED);	      /* relaxed, as above */
+	__atomic_store_n(&slot->range.own, range->own, __ATOMIC_RELAXED);	      /* relaxed, as above */
 	__atomic_store_n(&slot->range.table, range->table, __ATOMIC_RELAXED); /* relaxed, as above */
 	__atomic_store_n(&slot->range.rule, range->rule, __ATOMIC_RELAXED);   /* relaxed, as above */
 	__atomic_store_n(&slot->version, version + 1, __ATOMIC_RELEASE); /* pairs with the first acquire in take() */
@@ -74,6 +75,7 @@ static bool take(const struct slot *slot, struct backtrace_range *range)
 	range->code_low = __atomic_load_n(&slot->range.code_low, __ATOMIC_RELAXED);
 	range->code_high = __atomic_load_n(&slot->range.code_high, __ATOMIC_RELAXED); /* relaxed, as above */
 	range->base = __atomic_load_n(&slot->range.base, __ATOMIC_RELAXED);	      /* relaxed, as above */
+	range->own = __atomic_load_n(&slot->range.own, __ATOMIC_RELAXED);	      /* relaxed, as above */
 	range->table = __atomic_load_n(&slot->range.table, __ATOMIC_RELAXED); /* relaxed, as above */
 	range->rule = __atomic_load_n(&slot->range.rule, __ATOMIC_RELAXED);   /* relaxed, as above */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the fence in set() */
@@ -81,6 +83,23 @@ static bool take(const struct slot *slot, struct backtrace_range *range)
 }
 
 #define NO_CODE FRAME_RULE(FRAME_NONE, FRAME_NONES, 0)
+
+/* The rules of our own frames have these bases, so that a kept rule tells. */
+#define OWN_RSP	 5
+#define OWN_RBP	 6
+#define OWN_NONE 7
+
+static uint32_t of_range(const struct backtrace_range *range, uint64_t address)
+{
+	if (address < range->code_low || address >= range->code_high)
+		return NO_CODE;
+	uint32_t rule = range->rule(range->table, address - range->base);
+	if (!range->own)
+		return rule;
+	return FRAME_BASE(rule) == FRAME_RSP   ? rule - FRAME_RSP + OWN_RSP
+	       : FRAME_BASE(rule) == FRAME_RBP ? rule - FRAME_RBP + OWN_RBP
+					       : OWN_NONE;
+}
 
 /* The rule of the code at the address; FRAME_NONE with FRAME_GAP: no table has it; NO_CODE: data of a load. */
 static uint32_t find(uint64_t address)
@@ -94,9 +113,7 @@ static uint32_t find(uint64_t address)
 			address >= __atomic_load_n(&slots[i].range.high, __ATOMIC_RELAXED))
 			continue;
 		if (take(&slots[i], &range) && address >= range.low && address < range.high)
-			return address < range.code_low || address >= range.code_high
-				       ? NO_CODE
-				       : range.rule(range.table, address - range.base);
+			return of_range(&range, address);
 	}
 	return FRAME_RULE(FRAME_NONE, FRAME_GAP, 0);
 }
@@ -234,14 +251,15 @@ static enum chain_end go_by_frame(struct walk *walk)
 static enum chain_end go_by_rule(struct walk *walk, uint32_t rule)
 {
 	uint64_t words = FRAME_WORDS(rule), saved = FRAME_RBP_OF(rule), cfa, rbp = walk->rbp;
+	const bool by_rsp = FRAME_BASE(rule) == FRAME_RSP || FRAME_BASE(rule) == OWN_RSP;
 
-	if (FRAME_BASE(rule) != FRAME_RSP && !walk->has_rbp)
+	if (!by_rsp && !walk->has_rbp)
 		return CHAIN_END_RULE;
 	if (FRAME_BASE(rule) == FRAME_INDIRECT) {
 		if (!read_word(walk, walk->rbp - 8 * words, &cfa))
 			return CHAIN_END_MEMORY;
 	} else {
-		cfa = (FRAME_BASE(rule) == FRAME_RSP ? walk->rsp : walk->rbp) + 8 * words;
+		cfa = (by_rsp ? walk->rsp : walk->rbp) + 8 * words;
 	}
 	if (cfa <= walk->rsp)
 		return CHAIN_END_ODD;
@@ -269,7 +287,11 @@ static enum chain_end go_up(struct walk *walk, uint32_t rule)
 	case FRAME_RSP:
 	case FRAME_RBP:
 	case FRAME_INDIRECT:
+	case OWN_RSP:
+	case OWN_RBP:
 		return go_by_rule(walk, rule);
+	case OWN_NONE:
+		return CHAIN_END_RULE;
 	}
 	return FRAME_WORDS(rule) == FRAME_OUTERMOST ? CHAIN_END_BOTTOM
 	       : FRAME_WORDS(rule) == FRAME_GAP	    ? go_by_frame(walk)
@@ -314,7 +336,8 @@ uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from
 			end = CHAIN_END_ODD;
 			break;
 		}
-		out[n++] = walk.pc | (walk.exact ? CHAIN_EXACT : 0) | (walk.by_frame ? CHAIN_BY_FRAME : 0);
+		if (FRAME_BASE(rule) < OWN_RSP)
+			out[n++] = walk.pc | (walk.exact ? CHAIN_EXACT : 0) | (walk.by_frame ? CHAIN_BY_FRAME : 0);
 		end = go_up(&walk, rule);
 	}
 	out[n++] = CHAIN_END | end;

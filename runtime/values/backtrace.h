@@ -34,6 +34,7 @@ struct backtrace_range {
 	uint64_t low, high;	      /* addresses */
 	uint64_t code_low, code_high; /* outside of these there is no code */
 	uint64_t base;		      /* to take from them */
+	bool own;		      /* of the module itself: its frames are left out */
 	const void *table;
 	uint32_t (*rule)(const void *table, uint64_t address);
 };

@@ -24,7 +24,8 @@ compare() {
 	kind=$1 callers=$2 every=$3
 	shift 3
 	rm -rf "$tmp/trace"
-	printf '[trace]\noutput = %s\n[library libz.so*]\nkinds = %s\nfunctions = crc32\n' "$tmp/trace" "$kind" >walks.conf
+	printf '[trace]\noutput = %s\n[library libz.so*]\nkinds = %s\nfunctions = crc32\n' "$tmp/trace" "$kind" \
+		>walks.conf
 	printf '[program]\nkinds = none\n[context crc32]\ncontext = backtrace:%s\n' "$callers" >>walks.conf
 	WALKS_OUT=$tmp/walks.out WALKS_MOST=$most WALKS_EVERY=$every bounded "$longest" gdb --batch -nx \
 		-iex "set environment LD_AUDIT $MODULE" -iex "set environment XAUDIT_CONFIG $tmp/walks.conf" \

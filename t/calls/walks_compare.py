@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """walks_compare.py WALKS DUMP: are the backtraces of a trace those that gdb saw (walks_gdb.py)?
 
-Prints "WALKS compared, DIFFERENT differ, CUT cut", and up to three that differ. The n-th walk of the process is the n-th
-event with a backtrace in its dump (xaudit dump --format=json). A backtrace of as many callers as were asked for is cut:
+Prints "WALKS compared, DIFFERENT differ, CUT cut", and up to three that differ. The n-th walk of the process is the
+n-th event with a backtrace in its dump (xaudit dump --format=json). A backtrace of as many callers as were asked for is cut:
 what gdb sees beyond is not compared.
 """
 import json, sys
@@ -23,8 +23,8 @@ def walks(file):
 			if number is not None:
 				yield number, frames
 			number, frames = int(words[1]), []
-		# The module's own frames, from the walk to the trampoline; further out they count.
-		elif frames or not words[1].endswith("/libxaudit.so"):
+		# The module's own frames are left out.
+		elif not words[1].endswith("/libxaudit.so"):
 			frames.append((int(words[0], 16), words[2]))
 	if number is not None:
 		yield number, frames

@@ -48,7 +48,17 @@ injected() {
 values=''
 without_values() {
 	if [ -n "$values" ]; then
-		LC_ALL=C awk -f "$top_srcdir/t/lib/inject_values.awk" "$values" -
+		# Backtraces go to the ends of the events' values, before the object.
+		LC_ALL=C awk '/^ +> / { stack = stack substr($0, index($0, ">") - 1); next }
+			function put(at) {
+				at = match(event, /  [^ ]+(  entry only)?$/)
+				print stack == "" ? event : substr(event, 1, at - 1) stack substr(event, at)
+				stack = ""
+			}
+			NR > 1 { put() }
+			{ event = $0 }
+			END { put() }' |
+			LC_ALL=C awk -f "$top_srcdir/t/lib/inject_values.awk" "$values" -
 	else
 		cat
 	fi

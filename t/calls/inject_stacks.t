@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# At every instruction of the path of a call with a backtrace something is injected (t/lib/injected.sh): every backtrace
+# is right then, that of the call, and those of calls that a handler of signals makes in the middle of it. These go
+# through our own code, wherever it was, to the caller, which keeps no frame pointer and has no unwind information; our
+# own frames are left out.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/injected.sh"
+
+cat >values.conf <<-'END'
+	[context counted]
+	context = backtrace
+	[context handled]
+	context = backtrace:20
+	[context mark]
+	context = arg1
+END
+values=expected
+functions='make_handled|on_signal|main|call_counted|__libc_start_[a-z_]*|_start'
+place="(0x[0-9a-f]+( \\[[^]]+\\])?|($functions)\\+0x[0-9a-f]+ \\[[^]]+\\])"
+end=' > \(the backtrace ends here: code without unwind information, which keeps no frame pointer\)'
+form=' > \(the backtrace ends here: unwind information in a form that is not followed\)'
+cat >expected <<-END
+	entry counted \(\) > $place$end
+	entry handled \(\)( > $place)+( > $place \(signal\))?( > $place)?($end|$form)?
+	entry mark \(\) arg1=-?[0-9]+
+END
+
+# reached KIND: of the backtraces of calls that a handler made in the middle of counted(), nine in ten go to its caller.
+reached() {
+	bounded 100 "$XAUDIT" dump --format=json d 2>err | jq -c 'select(.event == "entry" and .values) |
+			[.function] + [.values[] | select(.name == "backtrace") | .value.frames[].address]' >stacks
+	is "$(awk -F '[],"[]+' '$2 == "counted" { caller = $3 }
+		$2 == "handled" { all++; same += $(NF - 1) == caller }
+		END { print (all > 50), (same > 0.9 * all) }' stacks)" '1 1' \
+		"$1: backtraces of handlers go through our code to the caller"
+}
+for kind in plt entry; do
+	build "$CC" "$kind"
+	all 'one call' '' '' call -c values.conf
+	all 'a chunk that is full' "-b recorder_try_slowly $few" '' fill -c values.conf
+	every event 'one call' '' '' call -c values.conf
+	reached "$kind"
+done
+every jump 'one call' '' '' call -c values.conf
+every fork 'one call' '' '' call -c values.conf
+diag "covered: $covered instructions"
+done_testing
