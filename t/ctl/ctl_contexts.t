@@ -124,6 +124,20 @@ is "$(events exit weigh)" "$(for i in $made; do
 done)" 'and results'
 is "$(bounded 60 "$XAUDIT" dump "$copy" | grep -c ' weigh(2[0-4], [0-9]*)')" 5 'so have those in a snapshot'
 
+# ---- backtraces, for which indexes are made of all objects, and looked for in those that are loaded ----
+
+weighed_rules plt
+begin plain/weighed
+tell 'call 3'
+ctl "$pid" add-context weigh backtrace
+tell 'call 4'
+finish
+is "$status $(cat err)" '0 ' 'the program notices nothing of backtraces that are asked for while it runs'
+is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "entry" and .function == "weigh") |
+	[.values // [] | .[].value | .end, .frames[].function] | join(" ")' | uniq -c | sed 's/^ *//')" \
+	'3 
+4 nobody called it main __libc_start_call_main __libc_start_main _start' 'calls from then on have them'
+
 # ---- what is left out, and what is wrong ----
 
 weighed_rules plt

@@ -11,8 +11,8 @@ EXTRA_DIST += t/values/debug_builds.py t/values/live.c t/values/live_flow.awk t/
 	t/values/live_hostile.awk t/values/live_hostile.c t/values/live_hostile_part.c \
 	t/values/live_loads.c t/values/live_loads_part.c t/values/live_memory.c t/values/live_part.c \
 	t/values/opens.c t/values/strace_calls.c
-dist_check_SCRIPTS += t/values/trust.t
-EXTRA_DIST += t/values/trust.c
+dist_check_SCRIPTS += t/values/backtraces.t t/values/trust.t
+EXTRA_DIST += t/values/backtraces.c t/values/backtraces_bare.c t/values/trust.c
 dist_check_SCRIPTS += t/values/copied.t t/values/debug_installed.t t/values/optimised.t
 EXTRA_DIST += t/values/debug_installed.cc t/values/debug_installed.py t/values/debug_installed_calls.py \
 	t/values/gdb_text.py

@@ -181,6 +181,8 @@ static bool change_one(const struct ctl_targets *targets, struct ctl_process *pr
 
 	request = change->request;
 	/* What takes long comes before the process is stopped. */
+	if (change->rules && strstr(change->rules, "backtrace"))
+		ctl_indexes_keep(process);
 	if (change->rules)
 		ctl_each_object(process, add, &(struct wanted_plans){ &plans, change->rules });
 	bool good = ctl_request(process, &request, change->rules ? &plans : NULL, NULL, &pause);

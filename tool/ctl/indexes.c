@@ -191,6 +191,21 @@ void ctl_indexes_find(
 		ctl_each_object(process, add, &wanted);
 }
 
+static void keep(void *context, const struct ctl_process *process, const struct object *object, uint64_t start)
+{
+	char *path = ctl_text(process, at(object->path));
+
+	(void)context;
+	if (path)
+		find(process, object, start, path);
+	free(path);
+}
+
+void ctl_indexes_keep(const struct ctl_process *process)
+{
+	ctl_each_object(process, keep, NULL);
+}
+
 void ctl_indexes_free(struct ctl_indexes *indexes)
 {
 	free(indexes->index);
