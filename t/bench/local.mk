@@ -8,7 +8,7 @@ EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t
 	t/bench/entry_shapes.h t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c t/bench/limit.sh \
 	t/bench/limit_sites.S t/bench/marks.sh t/bench/options.h \
 	t/bench/stacks.sh t/bench/hold_cost.c t/bench/threads_cost.c t/bench/stacks_cost.c t/bench/values.sh \
-	t/bench/values_cost.c t/bench/values_function.c
+	t/bench/backtrace_cost.c t/bench/backtraces.sh t/bench/values_cost.c t/bench/values_function.c
 EXTRA_PROGRAMS += t/bench/handler_cost
 CLEANFILES += t/bench/handler_cost
 t_bench_handler_cost_SOURCES = t/bench/handler_cost.c
