@@ -120,7 +120,10 @@ int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t 
 /* Words of a valued event that is being written: its first word, and then what it becomes. */
 #define RESERVED(words) TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, words))
 
-/* That this chunk of the thread was told of the key. After a fork the chunks of the child are others. */
+/*
+ * That this chunk of the thread was told of the key. After a fork the chunks of the child are others; a later thread
+ * that has the record goes on with its numbers.
+ */
 static uint64_t telling(uint64_t chunk, uint64_t key)
 {
 	return key ^ (chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;

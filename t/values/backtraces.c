@@ -3,7 +3,8 @@
  * backtraces WAY: calls leaf() of libleaf.so ten times from inner(), and that from outer():
  *
  *	plain	from main()
- *	thread	from two threads, five times each
+ *	thread	from two threads, ten times each, from two places
+ *	turns	the same from ten threads, one after another
  *	fork	five times in a child that was forked after the other five
  *	pointer	by way of bare(), which has no unwind information (backtraces_bare.c)
  *
@@ -75,7 +76,9 @@ static void *run(void *unused)
 	int sum = call(5);
 
 	__asm__ volatile("");
-	return sum == 25 ? NULL : unused;
+	sum += call(5);
+	__asm__ volatile("");
+	return sum == 50 ? NULL : unused;
 }
 
 int main(int argc, char **argv)
@@ -90,6 +93,10 @@ int main(int argc, char **argv)
 				return 1;
 		for (int i = 0; i < 2; i++)
 			pthread_join(thread[i], NULL);
+	} else if (!strcmp(way, "turns")) {
+		for (int i = 0; i < 10; i++)
+			if (pthread_create(&thread[0], NULL, run, NULL) || pthread_join(thread[0], NULL))
+				return 1;
 	} else if (!strcmp(way, "fork")) {
 		call(5);
 		pid_t child = fork();

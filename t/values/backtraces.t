@@ -24,7 +24,8 @@ chains() {
 	bounded 60 "$XAUDIT" dump --format=json d 2>err | jq -r --arg f "${1:-leaf}" \
 		'select(.event == "entry" and .function == $f) |
 		[(.values // [])[] | select(.name == "backtrace") | .value |
-			([.frames[].function // "?"] | join(" ") | sub("(?<last>main|start_thread) .*"; .last)), .end] | join(", ")' |
+			([.frames[].function // "?"] | join(" ") | sub("(?<last>main|start_thread) .*"; .last)), .end] |
+		join(", ")' |
 		sort | uniq -c | sed 's/^ *//'
 }
 whole='10 inner outer call main, nobody called it'
@@ -35,9 +36,10 @@ kind() {
 	shift 2
 	mkdir -p "$kind"
 	$maker "$kind/libleaf.so" "$tmp/leaf.c" "$@" || return 1
-	$CC -O2 -g -c -o bare.o "$beside/backtraces_bare.c" && $CC -O2 -g -DMIDDLE -c -o middle.o "$beside/backtraces.c" &&
-		$CC -O2 -g -fno-optimize-sibling-calls -pthread -o "$kind/calls" "$beside/backtraces.c" middle.o bare.o \
-			-L"$kind" -lleaf -Wl,-rpath,"$tmp/$kind" || bail 'the program does not compile'
+	$CC -O2 -g -c -o bare.o "$beside/backtraces_bare.c" &&
+		$CC -O2 -g -DMIDDLE -c -o middle.o "$beside/backtraces.c" &&
+		$CC -O2 -g -fno-optimize-sibling-calls -pthread -o "$kind/calls" "$beside/backtraces.c" middle.o \
+			bare.o -L"$kind" -lleaf -Wl,-rpath,"$tmp/$kind" || bail 'the program does not compile'
 	record d -k "$kind" -l libleaf.so -F leaf --context 'leaf:backtrace' "$kind/calls"
 	is "$status $err" '0 ' "$kind: the program notices nothing"
 	is "$(chains)" "$whole" "$kind: each call has its callers"
@@ -59,7 +61,9 @@ record d -c calls.conf plt/calls
 is "$(chains)" "$whole" 'calls: each call has its callers'
 
 record d -k plt -l libleaf.so --context 'leaf:backtrace' plt/calls thread
-is "$status $err $(chains)" '0  10 inner outer call run start_thread, nobody called it' 'two threads'
+is "$status $err $(chains)" '0  20 inner outer call run start_thread, nobody called it' 'two threads'
+record d -k plt -l libleaf.so --context 'leaf:backtrace' plt/calls turns
+is "$status $err $(chains)" '0  100 inner outer call run start_thread, nobody called it' 'ten threads in turns'
 record d -k plt -l libleaf.so --context 'leaf:backtrace' plt/calls fork
 is "$status $err $(chains)" "0  $whole" 'a child that is forked'
 record d -k plt -l libleaf.so --context 'leaf:backtrace:2' plt/calls
