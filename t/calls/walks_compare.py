@@ -3,8 +3,8 @@
 """walks_compare.py WALKS DUMP: are the backtraces of a trace those that gdb saw (walks_gdb.py)?
 
 Prints "WALKS compared, DIFFERENT differ, CUT cut", and up to three that differ. The n-th walk of the process is the
-n-th event with a backtrace in its dump (xaudit dump --format=json). A backtrace of as many callers as were asked for is cut:
-what gdb sees beyond is not compared.
+n-th event with a backtrace in its dump (xaudit dump --format=json). A backtrace of as many callers as were asked for
+is cut: what gdb sees beyond is not compared.
 """
 import json, sys
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls.
-check_PROGRAMS += t/values/amid.u t/values/calls.u t/values/evaluate.u t/values/expression.u t/values/ltrace.u \
-	t/values/plan_calls.u t/values/plan_fuzz.u t/values/plan_names.u t/values/prototype.u t/values/rules.u
+check_PROGRAMS += t/values/amid.u t/values/backtrace.u t/values/calls.u t/values/evaluate.u t/values/expression.u \
+	t/values/ltrace.u t/values/plan_calls.u t/values/plan_fuzz.u t/values/plan_names.u t/values/prototype.u \
+	t/values/rules.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
 	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/strace.t
@@ -18,6 +19,9 @@ EXTRA_DIST += t/values/debug_installed.cc t/values/debug_installed.py t/values/d
 	t/values/gdb_text.py
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
 	tool/values/expression.h tool/values/parser.c tool/values/parser.h
+
+t_values_backtrace_u_SOURCES = t/values/backtrace.c
+t_values_backtrace_u_LDADD = t/lib/libcore.la
 
 t_values_evaluate_u_SOURCES = t/values/evaluate.c
 t_values_evaluate_u_LDADD = runtime/libruntime.la runtime/libbase.la
