@@ -131,7 +131,7 @@ _xaudit()
 		;;
 	report)
 		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --by-value='
-		options+=' --by-request --by-stack'
+		options+=' --by-request'
 		options+=' --event-end= --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
 		options+=' --srcline --no-demangle --no-pager --help'
 		;;
@@ -216,7 +216,7 @@ _xaudit()
 		esac
 		;;
 	--columns) _xaudit_list "$columns"; return ;;
-	--by) options='function library thread process' ;;
+	--by) options='function library thread process stack' ;;
 	--format)
 		case $command in
 		dump | info | slow) options='text json' ;;

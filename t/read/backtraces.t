@@ -60,15 +60,15 @@ is "$(sed -n 's/^ *> //p' "$tmp/dump" | sed -n 5,8p)" '0x110 [libbar.so]
 	'a frame by its pointer, one of a signal, code of no object, and why there are no more'
 is "$(grep -c ' > 0x40110$' "$tmp/dump")" 1 'where the library was, before it was mapped elsewhere, nothing is'
 
-is "$("$XAUDIT" report --by-stack --columns=calls,total --sort=calls --format=json "$tmp/good" |
+is "$("$XAUDIT" report --by=stack --columns=calls,total --sort=calls --format=json "$tmp/good" |
 	grep -o '"number":[0-9]*\|"calls":[0-9]*\|"total_ns":[0-9]*' | tr '\n' ' ')" \
 	'"number":0 "calls":5 "total_ns":63 "number":1 "calls":1 "total_ns":10 "number":2 "calls":1 "total_ns":10 ' \
 	'equal backtraces are one: over chunks, threads, and mappings'
-is "$("$XAUDIT" report --by-stack --columns=calls,total --sort=calls "$tmp/good" | sed -n 3,5p | sed 's/^ *//')" \
+is "$("$XAUDIT" report --by=stack --columns=calls,total --sort=calls "$tmp/good" | sed -n 3,5p | sed 's/^ *//')" \
 	'5     0.063 us  foo [libfoo.so]
 called by 0x110 [libbar.so]
 called by 0x220 [libbar.so]' 'as a table'
-is "$("$XAUDIT" report --by-stack --from=15ns --columns=calls --format=json "$tmp/good" | grep -o '"calls":[0-9]*' |
+is "$("$XAUDIT" report --by=stack --from=15ns --columns=calls --format=json "$tmp/good" | grep -o '"calls":[0-9]*' |
 	tr '\n' ' ')" '"calls":4 "calls":1 "calls":1 ' 'a time that begins in the middle of a chunk'
 is "$("$XAUDIT" dump --format=json "$tmp/good" | grep -c '"type":"stack","state":"damaged","value":null')" 2 \
 	'keys that their chunk does not tell of are not known'
@@ -150,8 +150,10 @@ if command -v "${CC:-gcc}" >/dev/null 2>&1; then
 		exit 1 1010
 		END
 		"$XAUDIT" replay --srcline "$tmp/named" | sed -n 's/.*called by \(.*\) \*\/$/\1/p' >"$tmp/$id"
+		"$XAUDIT" report --by=stack --srcline "$tmp/named" | sed -n 's/^ *called by //p' >"$tmp/$id.report"
 	done
 	is "$(cat "$tmp/0011223344556677")" "outer+0x9 [libbar.so] $tmp/bar.c:1" 'a function of the file, and its line'
+	is "$(cat "$tmp/0011223344556677.report")" "$(cat "$tmp/0011223344556677")" 'report has it, too'
 	is "$(cat "$tmp/0011223344556678")" "$(printf '0x%x' $((0x$outer + 9))) [libbar.so]" \
 		'another file today has no names'
 fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xaudit report --by-stack: calls and times of each function by the backtrace that was recorded with them. */
+/* xaudit report --by=stack: calls and times of each function by the backtrace that was recorded with them. */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_BY_STACK_H
 #define XAUDIT_TOOL_SHOW_REPORT_BY_STACK_H
 

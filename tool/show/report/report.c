@@ -57,8 +57,8 @@ static bool take_function(const struct options_given *given)
 
 static const struct options_row rows[] = {
 	{ 0, "by", "WHAT", "a line per function (default), library, thread or\n"
-		"process", .take = options_word, .at = offsetof(struct report, by),
-		.allowed = "function, library, thread or process" },
+		"process; stack: one per function and recorded backtrace", .take = options_word,
+		.at = offsetof(struct report, by), .allowed = "function, library, thread, process or stack" },
 	{ 0, "apart", NULL, "processes apart, not added up",
 		.take = options_flag, .at = offsetof(struct report, apart) },
 	{ 0, "sort", "COLUMN", "by this column, the largest first; default: total", .take = take_sort },
@@ -72,8 +72,6 @@ static const struct options_row rows[] = {
 	TEXT("event-end", "TYPE", "custom events that end what --by-event means", event_end),
 	TEXT("by-value", "NAME", "a line per value of this name and function, of calls\n"
 		"whose values were recorded", by_value),
-	{ 0, "by-stack", NULL, "a line per backtrace and function, of calls that have one",
-		.take = options_flag, .at = offsetof(struct report, by_stack) },
 	{ 0, "by-request", NULL, "a line per request, of calls that belong to one", .take = options_flag,
 		.at = offsetof(struct report, by_request) },
 	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
@@ -122,29 +120,35 @@ static bool asks_for_self_median(const struct report *report)
 	return asks;
 }
 
+/* Are its lines of functions? */
+static bool has_functions(const struct report *report)
+{
+	if (report->by == REPORT_BY_DEFAULT)
+		return !report->by_event && !report->by_request;
+	return report->by == XAUDIT_READ_BY_FUNCTION || report->by == REPORT_BY_STACK;
+}
+
 /* Says what of the options does not go together. */
 static const char *wrong(const struct report *report)
 {
 	unsigned questions = (report->callers != NULL) + (report->callees != NULL) + (report->hist != NULL) +
 			     (report->by_event != NULL) + (report->by_value != NULL) + report->by_request +
-			     report->by_stack + report->diff;
+			     report->diff;
 
 	if (questions > 1)
-		return "one question is enough: --callers, --callees, --hist, --by-event, --by-value, --by-request, "
-		       "--by-stack or --diff";
+		return "one question is enough: --callers, --callees, --hist, --by-event, --by-value, --by-request "
+		       "or --diff";
 	if (questions && !report->by_event && !report->by_request && report->by != REPORT_BY_DEFAULT)
-		return "--by does not go with --callers, --callees, --hist, --by-value, --by-stack or --diff";
+		return "--by does not go with --callers, --callees, --hist, --by-value or --diff";
 	if (report->by_event && report->by >= XAUDIT_READ_BY_THREAD)
 		return "with --by-event, --by is function or library";
 	if (report->by_request && report->by >= XAUDIT_READ_BY_THREAD)
 		return "with --by-request, --by is function or library";
-	if (srcline_wanted() && (report->by >= XAUDIT_READ_BY_LIBRARY ||
-					((report->by_event || report->by_request) &&
-						report->by != XAUDIT_READ_BY_FUNCTION)))
+	if (srcline_wanted() && !has_functions(report))
 		return "--srcline goes with functions: lines here are of something else";
 	if (report->apart && (report->callers || report->callees || report->by_value || report->by_request ||
-				     report->by_stack || report->diff))
-		return "--apart does not go with --callers, --callees, --by-value, --by-request, --by-stack or "
+				     report->by == REPORT_BY_STACK || report->diff))
+		return "--apart does not go with --callers, --callees, --by-value, --by-request, --by=stack or "
 		       "--diff";
 	if (report->event_end && !report->by_event)
 		return "--event-end goes with --by-event";
@@ -173,10 +177,10 @@ static int answer(struct report *report)
 		return report_by_event(report);
 	if (report->by_value)
 		return report_by_value(report);
-	if (report->by_stack)
-		return report_by_stack(report);
 	if (report->by_request)
 		return report_by_request(report);
+	if (report->by == REPORT_BY_STACK)
+		return report_by_stack(report);
 	return report->diff ? report_diff(report) : report_profile(report);
 }
 

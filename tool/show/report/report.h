@@ -30,7 +30,7 @@
 struct report {
 	struct show_options options;
 	/* What is asked for. */
-	int by; /* enum xaudit_read_by, REPORT_BY_PROCESS or REPORT_BY_DEFAULT */
+	int by; /* enum xaudit_read_by, or a REPORT_BY_ */
 	int sort; /* enum report_column, or COLUMNS: the question's own order */
 	bool apart, diff, by_request;
 	struct report_columns columns;
@@ -39,7 +39,6 @@ struct report {
 	uint64_t from, to; /* ns after the start of each trace */
 	const char *callers, *callees, *hist; /* patterns of functions */
 	const char *by_event, *event_end, *by_value;
-	bool by_stack;
 	struct event_formats formats;
 
 	const char **folder;
@@ -53,5 +52,6 @@ struct report {
 
 #define REPORT_BY_DEFAULT (-1)
 #define REPORT_BY_PROCESS (XAUDIT_READ_BY_THREAD + 1)
+#define REPORT_BY_STACK	  (XAUDIT_READ_BY_THREAD + 2)
 
 #endif
