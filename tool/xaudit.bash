@@ -146,7 +146,7 @@ _xaudit()
 		options+=' --no-demangle --no-pager --help'
 		;;
 	stacks)
-		options='--count= --sort= --format= --tid= --from= --to= --pid= --color= --no-demangle'
+		options='--count= --sort= --backtraces --format= --tid= --from= --to= --pid= --color= --no-demangle'
 		options+=' --srcline --no-pager --help'
 		;;
 	slow)

@@ -18,11 +18,11 @@ pair last 9000 9000 8005
 object 1 /usr/lib/libc.so.6
 function 1 0 1 0x100 malloc
 load 1 1 900 0x7f0000000000 100
-layout 1 entry 1 u8:arg0:size
+layout 1 entry 1 u8:arg0:size stack:-:backtrace
 type 16 request
 thread 100 main
 custom 16 990 07000000 =get 00
-values 1 1000 24
+values 1 1000 24 7 chain 0x123456 0x2000000000000000
 exit 1 1100
 END
 cp -r xaudit.data old.data

@@ -26,7 +26,8 @@ xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/repo
 xaudit_LDADD += -lm
 
 # xaudit graph, stacks, slow, outliers and loads.
-xaudit_SOURCES += tool/show/calls/cct.c tool/show/calls/cct.h tool/show/calls/graph.c tool/show/calls/graph.h \
+xaudit_SOURCES += tool/show/calls/backtraces.c tool/show/calls/backtraces.h tool/show/calls/cct.c \
+	tool/show/calls/cct.h tool/show/calls/graph.c tool/show/calls/graph.h \
 	tool/show/calls/graph_edges.c tool/show/calls/graph_edges.h tool/show/calls/loads.c tool/show/calls/outliers.c \
 	tool/show/calls/node_values.c tool/show/calls/node_values.h \
 	tool/show/calls/sample.c tool/show/calls/sample.h tool/show/calls/slow.c tool/show/calls/slow.h \

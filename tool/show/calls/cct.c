@@ -88,9 +88,21 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, uint32_t function)
 
 /* ---- calls ---- */
 
+/* As what a call in that one, and around this one, has in user[0]; `around` if nobody places it elsewhere. */
+static uint32_t placed(struct cct *cct, const struct xaudit_read_call *call, uint32_t around)
+{
+	uint32_t node = CCT_ROOT;
+	bool all = true;
+
+	if (!cct->place || !cct->place(cct->user, cct, call, &node, &all))
+		return around;
+	return (node + 1) | (all ? 0 : USER_FOLDED);
+}
+
 /* Gives a call its node below `around`, what the call around it has in user[0]. */
 static void place(struct cct *cct, struct xaudit_read_call *call, uint32_t around)
 {
+	around = placed(cct, call, around);
 	uint32_t child = around & USER_FOLDED ? CCT_ROOT :
 						cct_child(cct, around ? around - 1 : CCT_ROOT, call->function->number);
 

@@ -40,7 +40,7 @@ struct cct_time {
 };
 
 struct cct_node {
-	uint32_t function; /* its number in the trace; of the root UINT32_MAX */
+	uint32_t function; /* its number in the trace; of the root UINT32_MAX; any other one if `place` makes nodes */
 	uint32_t parent;
 	uint32_t child, next; /* its first child, and its parent's next one; CCT_ROOT: none */
 	uint32_t recent;      /* the child that was looked for last */
@@ -63,6 +63,12 @@ struct cct {
 	uint32_t functions;
 	uint64_t from;	 /* set after cct_open(): calls that began before that are not given to cct_take() */
 	bool nodes_only; /* set after cct_open(): without sums per function */
+	/*
+	 * Set after cct_open(), or NULL: where the caller places a call. True: it goes below *node, whatever calls are
+	 * around it. *all, which is true before: whether there was room for all of the path to it.
+	 */
+	bool (*place)(void *user, struct cct *cct, const struct xaudit_read_call *call, uint32_t *node, bool *all);
+	void *user;
 	uint64_t folded;
 	struct xaudit_read_call **path; /* for cct_enter() */
 	uint32_t path_room;

@@ -7,6 +7,7 @@
 #include "runtime/base/text.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/calls/backtraces.h"
 #include "tool/show/calls/cct.h"
 #include "tool/show/calls/tree.h"
 #include "tool/show/calls/view.h"
@@ -22,9 +23,11 @@ struct own {
 	struct view_options options;
 	int sort;	/* enum sort */
 	uint32_t count; /* 0: not given */
+	bool by_backtraces;
 	/* What was read: */
 	struct xaudit_read_trace *trace;
 	struct cct cct;
+	struct backtraces backtraces;
 	struct view_left left;
 	bool cpu;
 	const struct cct_node **stack; /* the innermost functions, sorted */
@@ -88,12 +91,25 @@ static void find_stacks(struct own *own, const struct xaudit_read_calls *calls)
 	qsort(own->stack, own->stacks, sizeof(*own->stack), by_key);
 }
 
-static const struct xaudit_read_function *function_of(const struct own *own, const struct cct_node *node)
+/* NULL: it is a caller of a backtrace. */
+static const struct xaudit_read_function *function_of(const struct own *own, uint32_t number)
 {
-	return xaudit_read_function(own->trace, node->function);
+	return backtraces_has(number) ? NULL : xaudit_read_function(own->trace, number);
 }
 
 /* ---- text ---- */
+
+static void print_frame(const struct own *own, uint32_t number, uint32_t frame)
+{
+	const struct xaudit_read_function *function = function_of(own, number);
+
+	printf("%*s#%-3" PRIu32 " ", 4, "", frame);
+	if (function)
+		view_print_function(function, own->options.color);
+	else
+		backtraces_print(&own->backtraces, number, own->options.color);
+	putchar('\n');
+}
 
 static void print_stack(const struct own *own, uint32_t number)
 {
@@ -117,9 +133,7 @@ static void print_stack(const struct own *own, uint32_t number)
 			printf("      ... %" PRIu32 " calls ...\n", frames - FRAMES_MOST);
 		if (frame >= FRAMES_MOST / 2 && node->depth > FRAMES_MOST / 2)
 			continue;
-		printf("%*s#%-3" PRIu32 " ", 4, "", frame);
-		view_print_function(function_of(own, node), color);
-		putchar('\n');
+		print_frame(own, node->function, frame);
 	}
 }
 
@@ -170,6 +184,19 @@ static void fold_name(const char *name)
 	}
 }
 
+static void fold_frame(const struct own *own, uint32_t number)
+{
+	const struct xaudit_read_function *function = function_of(own, number);
+
+	if (function) {
+		fold_name(names_shown(function->name));
+		return;
+	}
+	char *name = backtraces_name(&own->backtraces, number);
+	fold_name(name);
+	free(name);
+}
+
 static void print_folded(const struct own *own)
 {
 	/* What is 0 has no width in a picture. */
@@ -186,7 +213,7 @@ static void print_folded(const struct own *own)
 		for (uint32_t n = depth; n--; node = &own->cct.node[node->parent])
 			path[n] = node->function;
 		for (uint32_t n = 0; n < depth; n++) {
-			fold_name(names_shown(xaudit_read_function(own->trace, path[n])->name));
+			fold_frame(own, path[n]);
 			putchar(n + 1 < depth ? ';' : ' ');
 		}
 		printf("%" PRIu64 "\n", key_of(own->stack[i], own->sort));
@@ -195,6 +222,19 @@ static void print_folded(const struct own *own)
 }
 
 /* ---- JSON ---- */
+
+static void json_frame(const struct own *own, uint32_t number)
+{
+	const struct xaudit_read_function *function = function_of(own, number);
+
+	if (!function) {
+		backtraces_json(&own->backtraces, number);
+		return;
+	}
+	putchar('{');
+	view_json_function(function);
+	putchar('}');
+}
 
 static void print_json(const struct own *own)
 {
@@ -208,9 +248,8 @@ static void print_json(const struct own *own)
 		tree_json_time("self", &node->own, own->cpu);
 		printf(",\"frames\":[");
 		for (bool some = false; node->depth; node = &own->cct.node[node->parent], some = true) {
-			printf("%s{", some ? "," : "");
-			view_json_function(function_of(own, node));
-			putchar('}');
+			fputs(some ? "," : "", stdout);
+			json_frame(own, node->function);
 		}
 		printf("]}");
 	}
@@ -218,6 +257,16 @@ static void print_json(const struct own *own)
 		own->stacks, own->without, own->cct.folded);
 	view_json_left(own->trace, &own->left);
 	puts("}");
+}
+
+static void print(const struct own *own)
+{
+	if (own->options.show.json == FORMAT_FOLDED)
+		print_folded(own);
+	else if (own->options.show.json == FORMAT_JSON)
+		print_json(own);
+	else
+		print_text(own);
 }
 
 /* ---- the command ---- */
@@ -228,6 +277,8 @@ static const struct options_row rows[] = {
 		.most = UINT32_MAX, .at = offsetof(struct own, count), .allowed = "a number from 1 up" },
 	{ 0, "sort", "KEY", "by self (default), cpu, waiting, or calls; the last column of\nfolded stacks, too",
 		.take = options_word, .at = offsetof(struct own, sort), .allowed = "self, cpu, waiting or calls" },
+	{ 0, "backtraces", NULL, "callers as recorded backtraces tell, traced or not", .take = options_flag,
+		.at = offsetof(struct own, by_backtraces) },
 	SHOW_FORMAT("text, folded or json", "text (default), folded (for flamegraph.pl), or json"),
 	SRCLINE_ROW,
 	VIEW_ROWS
@@ -253,12 +304,16 @@ static bool has_switches(const struct own *own)
 	return false;
 }
 
-static void read_calls(struct own *own)
+/* Returns whether there is what was asked for. */
+static bool read_calls(struct own *own)
 {
 	struct xaudit_read_calls *calls = view_begin(own->trace, &own->options, false);
 	struct xaudit_read_item item;
 
 	cct_open(&own->cct, CCT_MOST);
+	own->backtraces.places = srcline_wanted() && own->options.show.json != FORMAT_FOLDED;
+	if (own->by_backtraces)
+		backtraces_begin(&own->backtraces, &own->cct);
 	own->cct.from = view_from(own->trace, &own->options);
 	while (view_next(calls, &item, &own->left) == XAUDIT_READ_CALL) {
 		view_count_left(&own->left, item.call);
@@ -266,6 +321,11 @@ static void read_calls(struct own *own)
 	}
 	find_stacks(own, calls);
 	xaudit_read_calls_close(calls);
+	if (!own->by_backtraces || own->backtraces.calls)
+		return true;
+	tool_error("stacks", "no call with a backtrace is in the trace; `xaudit record --context FUNC:backtrace` "
+			     "records them");
+	return false;
 }
 
 int stacks_main(int argc, char **argv)
@@ -281,15 +341,14 @@ int stacks_main(int argc, char **argv)
 		xaudit_read_close(own.trace);
 		return TOOL_FAILED;
 	}
-	read_calls(&own);
-	if (own.options.show.json == FORMAT_FOLDED)
-		print_folded(&own);
-	else if (own.options.show.json == FORMAT_JSON)
-		print_json(&own);
-	else
-		print_text(&own);
+	own.options.values = own.by_backtraces;
+	bool found = read_calls(&own);
+	if (found)
+		print(&own);
 	view_left_free(&own.left);
 	free(own.stack);
 	cct_close(&own.cct);
-	return show_end_trace(own.trace);
+	backtraces_free(&own.backtraces);
+	status = show_end_trace(own.trace);
+	return found ? status : TOOL_FAILED;
 }

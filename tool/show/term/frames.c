@@ -93,6 +93,27 @@ static void frame_json(FILE *file, const struct xaudit_read_frame *frame, uint64
 	putc('}', file);
 }
 
+void frames_json_frame(FILE *file, const struct xaudit_read_frame *frame)
+{
+	frame_json(file, frame, 0);
+}
+
+void frames_json_function(FILE *file, const struct xaudit_read_frame *frame)
+{
+	struct xaudit_read_symbol symbol;
+
+	if (!xaudit_read_frame_symbol(frame, &symbol) || !symbol.name) {
+		frame_json(file, frame, 0);
+		return;
+	}
+	fputs("{\"function\":", file);
+	json_string(file, symbol.name);
+	names_json(file, symbol.name);
+	fputs(",\"library\":", file);
+	json_string(file, frame->object->path);
+	putc('}', file);
+}
+
 void frames_json(FILE *file, const struct xaudit_read_stack *stack, const struct xaudit_read_values *values)
 {
 	if (!stack) {

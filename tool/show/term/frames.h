@@ -24,6 +24,10 @@ char *frames_name(const struct xaudit_read_frame *frame);
  */
 void frames_lines(FILE *file, const struct xaudit_read_stack *stack, const char *before, const char *after);
 
+/* {"function":...,"library":...,...}: the frame; or, as far as symbols tell, the function that it is in, without place. */
+void frames_json_frame(FILE *file, const struct xaudit_read_frame *frame);
+void frames_json_function(FILE *file, const struct xaudit_read_frame *frame);
+
 /* {"number":N,"frames":[{...},...],"end":"..."}; values: addresses are those of their process; NULL: none are told. */
 void frames_json(FILE *file, const struct xaudit_read_stack *stack, const struct xaudit_read_values *values);
 
