@@ -57,7 +57,8 @@ _xaudit()
 			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--request|--config'
 		elif [[ $command == trace ]]; then
 			options='--trace= --output= --nested --summary-only --summary --timestamps'
-			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --successful-only'
+			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --stack-traces'
+			options+=' --successful-only'
 			options+=' --failed-only --quiet --attach= --behind= --command= --keep= --filter= --library='
 			options+=' --notrace= --kinds= --buffer= --size-limit= --overflow= --follow= --depth= --time='
 			options+=' --below= --clock= --context= --args= --results= --no-values --config= --help'

@@ -18,6 +18,7 @@
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
 #include "tool/read/live/live.h"
+#include "tool/trace/callers.h"
 #include "tool/trace/descriptors.h"
 #include "tool/trace/output.h"
 #include "tool/trace/shown.h"
@@ -248,6 +249,7 @@ static void take_end(void *user, struct read_live_process *process)
 {
 	(void)user;
 	descriptors_free(process);
+	callers_forget();
 	follow.end = process->end;
 	if (process->state != XAUDIT_READ_STATE_ENDED && process->state != XAUDIT_READ_STATE_GONE)
 		return; /* it goes on, as another process of the trace or without it */
@@ -415,6 +417,7 @@ int follow_end(int pid, int status)
 	read_live_close(follow.live);
 	line_free(&follow.line);
 	table_free();
+	callers_forget();
 	shown_free();
 	close(follow.news);
 	return caught;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "tool/read/api/values_text.h"
+#include "tool/trace/callers.h"
 #include "tool/trace/descriptors.h"
 #include "tool/trace/shown.h"
 
@@ -134,6 +135,22 @@ static void add_result(struct line *line, const struct xaudit_read_call *call, c
 	}
 }
 
+static int indent(const struct line *line, const struct xaudit_read_call *call)
+{
+	return line->options.nested ? (int)(2 * (call->depth < 100 ? call->depth : 100)) : 0;
+}
+
+static void add_callers(struct line *line, const struct xaudit_read_call *call)
+{
+	const char *lines = callers_lines(xaudit_read_stack(call->entered));
+
+	for (size_t length; *lines; lines += length) {
+		length = strcspn(lines, "\n") + 1;
+		add(line, "%*s", indent(line, call), "");
+		add(line, "%.*s", (int)length, lines);
+	}
+}
+
 void line_call(struct line *line, struct read_live_process *process, const struct xaudit_read_call *call,
 	enum line_part part)
 {
@@ -145,8 +162,7 @@ void line_call(struct line *line, struct read_live_process *process, const struc
 	};
 
 	begin(line, call->tid, part == LINE_END && call->end != XAUDIT_READ_UNKNOWN ? call->end : call->start);
-	if (line->options.nested)
-		add(line, "%*s", (int)(2 * (call->depth < 100 ? call->depth : 100)), "");
+	add(line, "%*s", indent(line, call), "");
 	if (part == LINE_BEGIN) {
 		add_call(line, call, &view, true);
 		add(line, " <unfinished ...>");
@@ -158,6 +174,8 @@ void line_call(struct line *line, struct read_live_process *process, const struc
 		add_result(line, call, &view);
 	}
 	add(line, "\n");
+	if (line->options.callers && part != LINE_BEGIN)
+		add_callers(line, call);
 }
 
 void line_say(struct line *line, uint32_t tid, uint64_t time, const char *format, ...)

@@ -23,6 +23,7 @@ struct line_options {
 	bool duration;	   /* behind the line */
 	bool nested;	   /* indented; a line where a call begins in which others are shown */
 	bool descriptors;  /* with what they are */
+	bool callers;	   /* lines below a call, as its backtrace tells */
 	bool file;	   /* each line has a pid, as many files of strace have */
 	uint32_t text;	   /* bytes of a text that are shown */
 };
@@ -38,7 +39,7 @@ struct line {
 
 enum line_part { LINE_WHOLE, LINE_BEGIN, LINE_END };
 
-/* Makes the line of a call, or where others are shown in it, its first or its last one. */
+/* Makes the line of a call, with those of its callers below; or where others are shown in it, its first or its last one. */
 void line_call(struct line *line, struct read_live_process *process, const struct xaudit_read_call *call,
 	enum line_part part);
 

@@ -134,7 +134,6 @@ static bool refuse(const struct options_given *given)
 #define REFUSED(letter, word, value, why) { letter, word, value, NULL, .take = refuse, .allowed = (why) }
 
 static const struct options_row refused_rows[] = {
-	REFUSED('k', "stack-trace", NULL, "the stacks of callers are not recorded"),
 	REFUSED('a', "columns", "N", "results stand behind the arguments"),
 	REFUSED('A', "output-append-mode", NULL, "-o /dev/stderr and the shell's 2>>FILE append"),
 	REFUSED('b', "detach-on", "CALL", "what the program executes is traced, too; --follow=no changes that"),

@@ -18,6 +18,7 @@
 #include "tool/record/record.h"
 #include "tool/record/run.h"
 #include "tool/record/signals.h"
+#include "tool/show/term/srcline.h"
 #include "tool/trace/follow.h"
 #include "tool/trace/select.h"
 
@@ -72,6 +73,16 @@ static bool take_nothing(const struct options_given *given)
 	return true;
 }
 
+static bool take_callers(const struct options_given *given)
+{
+	struct trace_options *options = given->context;
+
+	if (options->follow.line.callers)
+		return srcline_take(given);
+	options->follow.line.callers = true;
+	return true;
+}
+
 static const struct options_row own_rows[] = {
 	{ 'e', "trace", "LIST", "only these functions, as in open,malloc or !free; open is open64 and __open, too",
 		.take = take_selection },
@@ -91,6 +102,8 @@ static const struct options_row own_rows[] = {
 		.take = options_number, .most = INT32_MAX, AT(text), .allowed = "a number of bytes from 1 up" },
 	{ 'y', "decode-fds", NULL, "show what descriptors are, as in 3</etc/hosts>",
 		.take = options_flag, AT(follow.line.descriptors) },
+	{ 'k', "stack-traces", NULL, "who called, traced or not, in lines below; -kk with files and lines",
+		.take = take_callers },
 	{ 'z', "successful-only", NULL, "only calls that returned without an error",
 		.take = options_flag, AT(follow.good) },
 	{ 'Z', "failed-only", NULL, "only calls that failed", .take = options_flag, AT(follow.failed) },
@@ -270,6 +283,8 @@ static bool check(const struct trace_options *options, bool command)
 	else if (options->pid && (options->keep || options->select.any || options->record.functions.count ||
 					 options->record.libraries.count))
 		wrong = "-p shows what the process records by itself; `xaudit ctl PID enable FUNCTION` changes that";
+	else if (options->follow.line.callers && options->record.no_values)
+		wrong = "-k shows what is recorded with the values of calls, so it does not go with --no-values";
 	else if (command && options->command)
 		wrong = "--command names the command, so none can follow";
 	else if (!command && !options->command && !options->pid)
@@ -307,6 +322,9 @@ static int trace(struct trace_options *options, char **command)
 	options->follow.lines = !options->table || options->both;
 	if (!check(options, *command) || (options->command && !split(options->command, &words)))
 		return status;
+	/* The first backtrace that is asked for of a function counts: one of --context. */
+	if (options->follow.line.callers && options->follow.lines)
+		record_words_add(&options->record.contexts, "*:backtrace");
 	options->record.command = options->command ? words.we_wordv : command;
 	select_put(&options->select, &options->record);
 	if (open_output(options))
