@@ -126,4 +126,34 @@ printf '%s\n' 'thread 100 main' 'entry 3 2000' 'exit 3 2010' | written other
 "$XAUDIT" locks other >out 2>err
 is "$? $(cat out)" '1 ' 'a trace without calls that lock'
 like "$(cat err)" '^xaudit locks: the trace has no calls of functions that lock: ' 'is refused'
+
+# A variable that only a file with debug information has a symbol of.
+if command -v objcopy >/dev/null && command -v strip >/dev/null; then
+	echo 'static struct { long begin, lock[8]; } queue;' \
+		'void *get(void); void *get(void) { return &queue; }' >queue.c
+	"$CC" -g -shared -fPIC -Wl,--build-id=0x0011223344556677 -o libqueue.so queue.c || bail 'no library'
+	address=$(nm libqueue.so | awk '$3 == "queue" { print $1 }')
+	objcopy --only-keep-debug libqueue.so libqueue.debug
+	strip libqueue.so
+	objcopy --add-gnu-debuglink=libqueue.debug libqueue.so
+	write_trace queue <<-END
+	process p100
+	pair first 1000 1000 5
+	pair last 9000 9000 8005
+	object 1 /usr/lib/libc.so.6
+	object 2 $tmp/libqueue.so build=0011223344556677
+	function 1 5 1 0x100 pthread_mutex_lock
+	load 1 1 900 0x7f0000000000 100
+	load 2 2 900 0x560000000000 100
+	layout 1 entry 1 p8:-:arg1
+	layout 2 exit 1 i4:ret:
+	thread 100 main
+	values 1 2000 $(printf 0x%x $((0x560000000000 + 0x$address + 8)))
+	values 2 2010 0
+	END
+	is "$("$XAUDIT" locks --format=json queue | jq -c '.locks[] | [.variable, .offset]')" '["queue",8]' \
+		'a lock in it has its name' || diag "$("$XAUDIT" locks --format=json queue)"
+else
+	skip 1 'no objcopy or strip here'
+fi
 done_testing

@@ -68,7 +68,8 @@ atoi("1") = 1
  > compare [callers]
  > main [callers]
  > _start [callers]' 'callers have lines, those in libraries that are not traced, too' || diag "$(cat lines)"
-is "$(grep -c ' > .*qsort.* \[libc\.so\.6\]$' lines)" "$(grep -c '^[0-9]* *atoi' lines)" 'and those in libc between them'
+is "$(grep -c ' > .*qsort.* \[libc\.so\.6\]$' lines)" "$(grep -c '^[0-9]* *atoi' lines)" \
+	'and those in libc between them'
 bounded 60 "$XAUDIT" trace -kk -q -e open -o lines ./callers
 is "$(own lines | sed -n 's/^ > \([a-z]*\) \[callers\] /\1 /p')" "inner $tmp/callers.c:200
 outer $tmp/callers.c:300

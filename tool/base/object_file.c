@@ -33,9 +33,13 @@ struct object_file {
 	Dwarf *dwarf;	      /* NULL: nothing is known of lines */
 	struct range *range;  /* by address */
 	size_t ranges;
-	struct symbol *symbol, *named; /* by address, and by name; made when asked for */
+	bool has_dwarf;	      /* it was looked for */
+	struct symbol *symbol, *named; /* functions by address, and by name; made when asked for, as: */
 	size_t symbols;
 	bool has_symbols;
+	struct symbol *variable; /* by address, of equal ones the larger one first */
+	size_t variables;
+	bool has_variables;
 };
 
 /* ---- files ---- */
@@ -176,12 +180,20 @@ struct object_file *object_file_open(const char *path, const char *build_id)
 		object_file_close(object);
 		return NULL;
 	}
+	return object;
+}
+
+/* Finds debug information, and the file that has it, when it is asked for. */
+static void need_dwarf(struct object_file *object)
+{
+	if (object->has_dwarf)
+		return;
+	object->has_dwarf = true;
 	object->dwarf = open_dwarf(object->elf);
 	if (!object->dwarf)
 		find_debug(object);
 	if (object->dwarf)
 		list_ranges(object);
-	return object;
 }
 
 void object_file_close(struct object_file *object)
@@ -200,6 +212,7 @@ void object_file_close(struct object_file *object)
 	free(object->range);
 	free(object->symbol);
 	free(object->named);
+	free(object->variable);
 	free(object->path);
 	free(object->build_id);
 	free(object);
@@ -209,6 +222,7 @@ void object_file_close(struct object_file *object)
 
 bool object_file_line(struct object_file *object, uint64_t address, const char **source, int *line)
 {
+	need_dwarf(object);
 	size_t low = SEARCH(i, 0, object->ranges, object->range[i].begin <= address);
 
 	if (!low || address >= object->range[low - 1].end)
@@ -220,7 +234,7 @@ bool object_file_line(struct object_file *object, uint64_t address, const char *
 	return *source != NULL;
 }
 
-/* ---- functions ---- */
+/* ---- symbols ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -235,7 +249,17 @@ static int by_place(const void *a, const void *b)
 	return x->address != y->address ? (x->address < y->address ? -1 : 1) : by_name(a, b);
 }
 
-static void add_symbols(struct object_file *object, Elf *elf)
+static bool is_function(const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC || GELF_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC;
+}
+
+static bool is_variable(const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size;
+}
+
+static void add_symbols(struct symbol **list, size_t *count, Elf *elf, bool (*is_wanted)(const GElf_Sym *symbol))
 {
 	for (Elf_Scn *section = NULL; elf && (section = elf_nextscn(elf, section));) {
 		GElf_Shdr head;
@@ -244,21 +268,18 @@ static void add_symbols(struct object_file *object, Elf *elf)
 		if (!gelf_getshdr(section, &head) || (head.sh_type != SHT_SYMTAB && head.sh_type != SHT_DYNSYM) ||
 			!head.sh_entsize || !(data = elf_getdata(section, NULL)))
 			continue;
-		size_t count = data->d_size / head.sh_entsize;
-		struct symbol *more = reallocarray(object->symbol, object->symbols + count + 1, sizeof(*more));
+		size_t all = data->d_size / head.sh_entsize;
+		struct symbol *more = reallocarray(*list, *count + all + 1, sizeof(*more));
 		if (!more)
 			return;
-		object->symbol = more;
-		for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+		*list = more;
+		for (size_t i = 0; i < all && i <= INT32_MAX; i++) {
 			GElf_Sym symbol;
-			if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
-				(GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
-					GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC))
+			if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF || !is_wanted(&symbol))
 				continue;
 			const char *name = elf_strptr(elf, head.sh_link, symbol.st_name);
 			if (name && *name)
-				object->symbol[object->symbols++] =
-					(struct symbol){ name, symbol.st_value, symbol.st_size };
+				more[(*count)++] = (struct symbol){ name, symbol.st_value, symbol.st_size };
 		}
 	}
 }
@@ -268,8 +289,9 @@ static void list_symbols(struct object_file *object)
 	if (object->has_symbols)
 		return;
 	object->has_symbols = true;
-	add_symbols(object, object->elf);
-	add_symbols(object, object->debug_elf);
+	need_dwarf(object);
+	add_symbols(&object->symbol, &object->symbols, object->elf, is_function);
+	add_symbols(&object->symbol, &object->symbols, object->debug_elf, is_function);
 	object->named = calloc(object->symbols + 1, sizeof(*object->named));
 	if (!object->named || !object->symbols) {
 		object->symbols = 0;
@@ -311,4 +333,53 @@ uint64_t object_file_address(struct object_file *object, const char *name)
 		if (object->named[low].address != address)
 			return 0;
 	return address;
+}
+
+static int by_extent(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->size != y->size ? (x->size > y->size ? -1 : 1) : by_name(a, b);
+}
+
+static void list_variables(struct object_file *object)
+{
+	if (object->has_variables)
+		return;
+	object->has_variables = true;
+	need_dwarf(object);
+	add_symbols(&object->variable, &object->variables, object->elf, is_variable);
+	add_symbols(&object->variable, &object->variables, object->debug_elf, is_variable);
+	if (object->variables)
+		qsort(object->variable, object->variables, sizeof(*object->variable), by_extent);
+}
+
+const char *object_file_variable(struct object_file *object, uint64_t address, uint64_t *start)
+{
+	list_variables(object);
+	size_t low = SEARCH(i, 0, object->variables, object->variable[i].address <= address);
+
+	while (low--) {
+		const struct symbol *variable = &object->variable[low];
+		if (address - variable->address < variable->size) {
+			/* Of several names the first one. */
+			while (low && variable[-1].address == variable->address && variable[-1].size == variable->size) {
+				variable--;
+				low--;
+			}
+			*start = variable->address;
+			return variable->name;
+		}
+		/* Variables that are members of others are few. */
+		if (address - variable->address > 1 << 20)
+			break;
+	}
+	return NULL;
+}
+
+struct Elf *object_file_elf(const struct object_file *object)
+{
+	return object->elf;
 }

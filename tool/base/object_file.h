@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an object file says of its code: functions by address and by name, and file and line, by debug information in it
- * or in a file that belongs to it and has the same build-id. The file must have the build-id that is asked for: else it
- * is another one today, and nothing is said. It is looked for on this system alone, at its path; debug information also
- * in .build-id/ of the folders of $XAUDIT_DEBUG_PATH (by default /usr/lib/debug), and where the file's debug link says,
- * in its folder, in .debug in it, and below these folders.
+ * What an object file says of its code and data: functions by address and by name, variables by address, and file and
+ * line, by debug information in it or in a file that belongs to it and has the same build-id, as symbols, too. The file
+ * must have the build-id that is asked for: else it is another one today, and nothing is said. It is looked for on this
+ * system alone, at its path; debug information, when it is asked for, also in .build-id/ of the folders of
+ * $XAUDIT_DEBUG_PATH (by default /usr/lib/debug), and where the file's debug link says, in its folder, in .debug in it,
+ * and below these folders.
  *
  * Memory that there is not: nothing is known. One thread per object file. For the reader's library, too: nothing of the
  * command is needed.
@@ -29,7 +30,14 @@ bool object_file_line(struct object_file *file, uint64_t address, const char **s
 /* The function around the address, and where it begins; NULL: symbols know none. As long valid as the file. */
 const char *object_file_function(struct object_file *file, uint64_t address, uint64_t *start);
 
+/* The variable around the address, of several the one that begins last, and where that is; NULL: as above. */
+const char *object_file_variable(struct object_file *file, uint64_t address, uint64_t *start);
+
 /* Address of the function with that name; 0: there is none, or there are several. */
 uint64_t object_file_address(struct object_file *file, const char *name);
+
+/* The file itself, for who looks at its sections. */
+struct Elf;
+struct Elf *object_file_elf(const struct object_file *file);
 
 #endif
