@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/chain.h"
 #include "tool/read/api/xaudit-read-events.h"
 #include "tool/read/api/xaudit-read-facts.h"
 #include "tool/read/api/xaudit-read.h"
@@ -143,6 +144,28 @@ static void read_processes(struct xaudit_read_trace *trace)
 	must(!xaudit_read_process(trace, info->processes), "a process is there, but not counted");
 }
 
+static void read_stack(const struct xaudit_read_values *values)
+{
+	const struct xaudit_read_stack *stack = xaudit_read_stack(values);
+	struct xaudit_read_symbol symbol;
+
+	if (!stack)
+		return;
+	must(stack->frames <= CHAIN_MOST, "more callers than there may be");
+	must(stack == xaudit_read_stack(values), "another backtrace for the same values");
+	text(stack->end_text);
+	for (uint32_t i = 0; i < stack->frames; i++) {
+		const struct xaudit_read_frame *frame = stack->frame[i];
+		uint64_t address = xaudit_read_stack_address(values, i);
+		must(frame->object || frame->offset == address, "code of no object has another address");
+		text(frame->object ? frame->object->path : NULL);
+		/* No such file is there: but a damaged path may be that of any. */
+		if (xaudit_read_frame_symbol(frame, &symbol))
+			text(symbol.name);
+	}
+	must(!xaudit_read_stack_address(values, stack->frames), "a caller behind the last one");
+}
+
 static void read_values(const struct xaudit_read_values *values)
 {
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
@@ -162,6 +185,7 @@ static void read_values(const struct xaudit_read_values *values)
 			must((unsigned char)*c >= ' ' && *c != 0x7f, "a value would steer a terminal");
 	}
 	must(!xaudit_read_values_failed(values) || count, "a failure without values");
+	read_stack(values);
 }
 
 /* The whole call, in as much room as it wants. */

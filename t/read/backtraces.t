@@ -12,7 +12,7 @@ X=0x8000000000000000 # CHAIN_EXACT
 
 # Key 7 is main < start of libbar; key 9 the same after libbar was mapped elsewhere; key 8 has the frame of a signal,
 # code without an object, and ends for reason 2.
-write_trace good <<END
+cat >"$tmp/good.script" <<END
 process p100 flags=1 clock=mono
 pair first 1000 1000 5
 pair last 9000 9000 5
@@ -48,6 +48,7 @@ exit 1 5002
 values 1 5010 5 7 chain 0x40110 0x40220 $E
 exit 1 5020
 END
+write_trace good <"$tmp/good.script"
 
 "$XAUDIT" dump "$tmp/good" >"$tmp/dump" 2>"$tmp/err"
 is "$?:$(cat "$tmp/err")" '0:' 'a trace with backtraces is not damaged'
@@ -83,10 +84,75 @@ is "$("$XAUDIT" slow -n 1 foo "$tmp/good" | sed -n 's/^   called by //p')" '0x11
 0x220 [libbar.so]' 'slow tells who called'
 
 # The same, dense and packed.
-cp -r "$tmp/good" "$tmp/packed"
-"$XAUDIT" pack "$tmp/packed" >"$tmp/out" 2>&1
-same=$("$XAUDIT" dump "$tmp/packed" 2>&1 | cmp - "$tmp/dump" && echo same)
-is "$same" same 'a packed trace says the same'
+sed 's/^process .*/&\ndense/' "$tmp/good.script" | write_trace dense
+for form in dense good; do
+	"$XAUDIT" dump "$tmp/$form" >"$tmp/out" 2>&1
+	ok "$form: says the same" cmp "$tmp/dump" "$tmp/out"
+	bounded 60 "$XAUDIT" pack -o "$tmp/$form.pack" "$tmp/$form" >"$tmp/out" 2>&1
+	"$XAUDIT" dump "$tmp/$form.pack" >"$tmp/out" 2>&1
+	ok "$form: so does it packed" cmp "$tmp/dump" "$tmp/out"
+	bounded 60 "$XAUDIT" unpack -o "$tmp/$form.unpacked" "$tmp/$form.pack" >"$tmp/out" 2>&1
+	"$XAUDIT" dump "$tmp/$form.unpacked" >"$tmp/out" 2>&1
+	ok "$form: and unpacked" cmp "$tmp/dump" "$tmp/out"
+done
+
+# In a ring the first chunk is overwritten. The second one tells by itself what its events have.
+sed 's/^thread .*/&\nring/' "$tmp/good.script" | write_trace ring
+"$XAUDIT" dump "$tmp/ring" 2>/dev/null | awk '$2 == 100 && $3 == "entry" { print $1, $5 } /^0/ { own = $2 == 100 }
+	own && $1 == ">" { print $2, $3 }' >"$tmp/out"
+is "$(cat "$tmp/out")" '0.000002010 foo(5)
+0.000002030 foo(5)
+0x110 [libbar.so]
+0x220 [libbar.so]' 'a chunk of a ring is read alone'
+
+# What a process has mapped is what its parents had when it was forked, and what it has mapped itself.
+write_trace forked <<END
+process p100 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so
+object 2 /usr/lib/libbar.so build=0011223344
+function 1 0 1 0x100 foo
+load 1 1 1000 0x10000 100
+load 2 2 1000 0x40000 100
+layout 1 entry 1 stack:-:backtrace
+fork 200
+unload 2 4000 100
+load 3 2 4100 0x70000 100
+thread 100 main
+values 1 5000 7 chain 0x40110 $E
+exit 1 5010
+values 1 5020 8 chain 0x70110 $E
+exit 1 5030
+
+child 200 flags=1 ppid=100
+pair first 1000 1000 5
+pair last 9000 9000 8005
+load 4 2 4200 0x90000 200
+fork 300
+unload 4 4300 200
+thread 200 child
+values 1 5100 7 chain 0x40110 $E
+exit 1 5110
+values 1 5120 9 chain 0x90110 $E
+exit 1 5130
+
+child 300 flags=1 ppid=200
+pair first 1000 1000 5
+pair last 9000 9000 8005
+thread 300 grandchild
+values 1 5200 7 chain 0x40110 $E
+exit 1 5210
+values 1 5220 9 chain 0x90110 $E
+exit 1 5230
+END
+"$XAUDIT" dump "$tmp/forked" 2>&1 | awk '$3 == "entry" { tid = $2 } $1 == ">" { print tid, $2, $3 }' >"$tmp/out"
+is "$(cat "$tmp/out")" '100 0x40110 
+100 0x110 [libbar.so]
+200 0x110 [libbar.so]
+200 0x90110 
+300 0x110 [libbar.so]
+300 0x110 [libbar.so]' 'forked processes'
 
 # Words that can't be a backtrace.
 for wrong in '7 chain 0x40110 0x40220' "7 chain $E 0x40110 $E" "0 chain 0x40110 $E" \

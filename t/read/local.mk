@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The reader of traces and its library, packed traces among them.
-dist_check_SCRIPTS += t/read/backtraces.t t/read/damaged.t t/read/family_read.t t/read/foreign.t t/read/format.t \
-	t/read/holes.t \
+dist_check_SCRIPTS += t/read/backtraces.t t/read/backtraces_recorded.t t/read/damaged.t \
+	t/read/family_read.t t/read/foreign.t t/read/format.t t/read/holes.t \
 	t/read/modes.t t/read/pack.t t/read/pack_record.t t/read/pack_traces.t t/read/pack_values.t \
 	t/read/read-running.t t/read/read_imports.t \
 	t/read/reader-calls.t t/read/reader-dense.t t/read/reader-events.t t/read/reader-facts.t \

@@ -13,10 +13,11 @@ show() {
 	"$XAUDIT" report "$tmp/$1"
 	"$XAUDIT" replay "$tmp/$1"
 	"$XAUDIT" stacks "$tmp/$1"
+	"$XAUDIT" report --by=stack "$tmp/$1"
 } 2>&1
 
 corpus="$top_srcdir/t/fuzz/corpus"
-for name in calls dense early forks ring threads; do
+for name in backtraces calls dense early forks ring threads values; do
 	grep -v -e '^dense' "$corpus/$name.trace" | write_trace plain
 	sed 's/^process .*\|^child .*/&\ndense/' "$corpus/$name.trace" | write_trace dense
 	show plain | sed "s|$tmp/plain|DIR|" >"$tmp/expected"

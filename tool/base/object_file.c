@@ -365,10 +365,9 @@ const char *object_file_variable(struct object_file *object, uint64_t address, u
 		const struct symbol *variable = &object->variable[low];
 		if (address - variable->address < variable->size) {
 			/* Of several names the first one. */
-			while (low && variable[-1].address == variable->address && variable[-1].size == variable->size) {
+			for (; low && variable[-1].address == variable->address && variable[-1].size == variable->size;
+				low--)
 				variable--;
-				low--;
-			}
 			*start = variable->address;
 			return variable->name;
 		}

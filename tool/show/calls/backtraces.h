@@ -34,7 +34,8 @@ struct backtraces {
 	} *row;
 	uint32_t rows;
 	struct hash by_start; /* of row[] */
-	uint32_t *of_frame, *of_stack; /* by their numbers in the trace: the row, and the node, plus 1; 0: not known yet */
+	/* By their numbers in the trace: the row, and the node, plus 1; 0: not known yet. */
+	uint32_t *of_frame, *of_stack;
 	uint32_t frames, stacks;
 };
 

@@ -24,7 +24,7 @@ char *frames_name(const struct xaudit_read_frame *frame);
  */
 void frames_lines(FILE *file, const struct xaudit_read_stack *stack, const char *before, const char *after);
 
-/* {"function":...,"library":...,...}: the frame; or, as far as symbols tell, the function that it is in, without place. */
+/* {"function":...,"library":...}: the frame with its place; or the function that it is in, as far as symbols tell. */
 void frames_json_frame(FILE *file, const struct xaudit_read_frame *frame);
 void frames_json_function(FILE *file, const struct xaudit_read_frame *frame);
 
