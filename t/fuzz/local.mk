@@ -10,6 +10,6 @@ EXTRA_DIST += t/fuzz/packed.c t/fuzz/run.sh t/fuzz/corpus/backtraces.trace \
 
 fuzz: all t/lib/make_trace
 	@$(test_environment) SOURCES='$(tool_read_libread_la_SOURCES)'; export SOURCES; \
-		FUZZ_LIBS='$(ZSTD_LIBS)'; export FUZZ_LIBS; $(srcdir)/t/fuzz/run.sh
+		FUZZ_LIBS='$(ZSTD_LIBS) $(DW_LIBS)'; export FUZZ_LIBS; $(srcdir)/t/fuzz/run.sh
 
 .PHONY: fuzz
