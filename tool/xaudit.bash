@@ -140,7 +140,9 @@ _xaudit()
 		options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --no-pager'
 		options+=' --no-values --help'
 		;;
-	dump) options='--format= --event-format= --pid= --color= --no-demangle --no-pager --no-values --help' ;;
+	dump)
+		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager --no-values --help'
+		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)
 		options='--min= --depth= --by-value= --format= --srcline --tid= --from= --to= --pid= --color='
@@ -156,7 +158,7 @@ _xaudit()
 		;;
 	outliers)
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
-		options+=' --no-values --help'
+		options+=' --srcline --no-values --help'
 		;;
 	alloc) options='--count= --sort= --temporary= --keep= --pid= --color= --no-demangle --no-pager --help' ;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;

@@ -219,6 +219,33 @@ if command -v "${CC:-gcc}" >/dev/null 2>&1; then
 		"$XAUDIT" report --by=stack --srcline "$tmp/named" | sed -n 's/^ *called by //p' >"$tmp/$id.report"
 	done
 	is "$(cat "$tmp/0011223344556677")" "outer+0x9 [libbar.so] $tmp/bar.c:1" 'a function of the file, and its line'
+	rm -rf "$tmp/named"
+	write_trace named <<-END
+	process p100 flags=1 clock=mono
+	pair first 1000 1000 5
+	pair last 9000 9000 8005
+	object 1 $tmp/libbar.so build=0011223344556677
+	function 1 0 1 0x$(nm "$tmp/libbar.so" | awk '$3 == "inner" { print $1 }') inner
+	load 1 1 1000 0x40000 100
+	layout 1 entry 1 stack:-:backtrace
+	thread 100 main
+	loop 200 10
+	entry 1 1000
+	exit 1 1001
+	end
+	values 1 4000 7 chain $at $E
+	exit 1 8000
+	END
+	for command in dump outliers 'slow inner'; do
+		# shellcheck disable=SC2086 # words
+		is "$("$XAUDIT" $command --srcline "$tmp/named" | grep -o '[a-z]*+0x9 .*')" \
+			"outer+0x9 [libbar.so] $tmp/bar.c:1" "$command --srcline has the line of a caller"
+	done
+	is "$("$XAUDIT" dump --srcline "$tmp/named" | grep -c "entry .* inner.* $tmp/bar.c:1\$")" 201 \
+		'dump --srcline has lines of functions'
+	is "$("$XAUDIT" dump --srcline --format=json "$tmp/named" | grep -c '"source":"[^"]*bar.c","line":1,"address"')" 402 \
+		'also in JSON'
+	is "$("$XAUDIT" outliers --srcline "$tmp/named" | grep -c "inner.* $tmp/bar.c:1\$")" 1 'so has outliers'
 	is "$(cat "$tmp/0011223344556677.report")" "$(cat "$tmp/0011223344556677")" 'report has it, too'
 	is "$(cat "$tmp/0011223344556678")" "$(printf '0x%x' $((0x$outer + 9))) [libbar.so]" \
 		'another file today has no names'

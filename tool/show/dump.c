@@ -11,6 +11,7 @@
 #include "tool/show/event_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/frames.h"
+#include "tool/show/term/srcline.h"
 #include "tool/show/values.h"
 
 struct dump {
@@ -128,6 +129,8 @@ static void print_json(const struct dump *dump, const struct xaudit_read_event *
 	names_json(stdout, function_of(event));
 	printf(",\"library\":");
 	json_string(stdout, library_of(event));
+	if (event->function)
+		srcline_json(stdout, event->function);
 	if (event->address != XAUDIT_READ_UNKNOWN)
 		printf(",\"address\":\"0x%" PRIx64 "\"", event->address);
 	else
@@ -210,6 +213,8 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 	if (library) {
 		printf("  %s", color->dim);
 		tool_text(stdout, library);
+		if (event->function)
+			srcline_print(stdout, event->function);
 		printf("%s", color->off);
 	}
 	puts(event->what == XAUDIT_READ_EVENT_POINT ? "  entry only" : "");
@@ -274,6 +279,7 @@ static const struct options_row rows[] = {
 		"how to decode the data of custom events of this type, by name or\n"
 		"number, such as request='u32 id, string name'; several times",
 		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
+	SRCLINE_ROW,
 	SHOW_NO_VALUES,
 	SHOW_ROWS
 };

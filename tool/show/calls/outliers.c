@@ -10,6 +10,7 @@
 #include "tool/show/calls/view.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/fit.h"
+#include "tool/show/term/srcline.h"
 #include "tool/show/term/term.h"
 #include "tool/show/values.h"
 
@@ -147,6 +148,9 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 		fputs(" of request ", stdout);
 		term_text(stdout, outlier->request);
 	}
+	fputs(srcline_wanted() ? own->options.color->dim : "", stdout);
+	srcline_print_named(stdout, row->library, row->name);
+	fputs(srcline_wanted() ? own->options.color->off : "", stdout);
 	putchar('\n');
 	frames_lines(stdout, outlier->stack, "              called by ", "\n");
 }
@@ -186,6 +190,7 @@ static void print_json(const struct own *own)
 
 		printf("%s\n{", i ? "," : "");
 		view_json_name(row->name, row->library);
+		srcline_json_named(stdout, row->library, row->name);
 		printf(",\"calls\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
 		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
 			row->calls, outlier->median, outlier->p99, row->max, row->max_start,
@@ -219,6 +224,7 @@ static const struct options_row rows[] = {
 		.take = options_number, .most = UINT32_MAX, .at = offsetof(struct own, factor),
 		.allowed = "a number from 1 up" },
 	SHOW_FORMAT("table or json", "table (default) or json"),
+	SRCLINE_ROW,
 	SHOW_NO_VALUES,
 	VIEW_ROWS
 };
@@ -244,6 +250,7 @@ int outliers_main(int argc, char **argv)
 	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
 	if (!own.trace)
 		return status;
+	srcline_objects(own.trace);
 	own.profile = view_profile(own.trace, &own.options);
 	find_outliers(&own);
 	find_values(&own, own.count ? own.count : own.options.show.json ? UINT32_MAX : COUNT);
