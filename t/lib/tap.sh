@@ -182,6 +182,16 @@ bounded() {
 	timeout -k 5 "$tap_seconds" "$@"
 }
 
+# stranger FILE COPY BYTE: copies an object file, with another build-id, of that byte (octal) alone: indexes that root
+# keeps for all users are not of this one.
+stranger() {
+	tap_at=$(readelf -SW "$1" | sed -n 's/.* \.note\.gnu\.build-id *NOTE *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+	[ -n "$tap_at" ] || return 1
+	# Behind the note's head, 12 bytes, and its name.
+	cp "$1" "$2" && head -c 20 /dev/zero | tr '\0' "\\$3" |
+		dd of="$2" bs=1 seek=$((0x$tap_at + 16)) conv=notrunc 2>/dev/null
+}
+
 # done_testing: the end; prints the plan if there was none. The test's last line.
 done_testing() {
 	if [ -z "$tap_planned" ]; then
