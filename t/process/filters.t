@@ -52,9 +52,13 @@ for mode in stream ring count; do
 done
 
 plugins=
+number=0
+mkdir plugins
 for name in libz.so.1 liblzma.so.5 libresolv.so.2; do
+	number=$((number + 1))
 	for found in /usr/lib/*-linux-gnu/$name /lib/*-linux-gnu/$name; do
-		[ -e "$found" ] && plugins="$plugins $found" && break
+		[ -e "$found" ] && stranger "$found" plugins/$name $number && plugins="$plugins $tmp/plugins/$name" &&
+			break
 	done
 done
 
