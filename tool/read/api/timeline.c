@@ -122,14 +122,12 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 	struct event_thread *thread = source->user;
 	const struct trace_chunk *chunk;
 
-	*event = (struct xaudit_read_event){
-		.what = (int)what_of[from->type],
-		.tid = from->tid,
-		.process = process->process,
-		.time = from->time,
-		.record = source->is_meta ? UINT32_MAX : source->number,
-		.address = XAUDIT_READ_UNKNOWN,
-	};
+	*event = e->no_event;
+	event->what = (int)what_of[from->type];
+	event->tid = from->tid;
+	event->process = process->process;
+	event->time = from->time;
+	event->record = source->is_meta ? UINT32_MAX : source->number;
 	e->thread = thread ? thread : thread_of(e, source, from->tid);
 	if (e->thread)
 		read_api_set_open(event, e->thread);
@@ -311,6 +309,8 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 	e = read_memory_zeroed(&trace->folder->damage, 1, sizeof(*e));
 	if (e) {
 		e->trace = trace;
+		e->no_event.address = XAUDIT_READ_UNKNOWN;
+		e->no_call.end = e->no_call.cpu = XAUDIT_READ_UNKNOWN;
 		e->damage = &trace->folder->damage;
 		e->leaves = READ_API_OPTION(options, leaves);
 		e->loader = READ_API_OPTION(options, loader);

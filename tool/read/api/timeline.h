@@ -50,6 +50,9 @@ struct xaudit_read_events {
 	struct event_thread *thread;
 	struct xaudit_read_values values; /* of that event; layout NULL: it has none */
 	struct xaudit_read_change change;
+	/* Copied to begin with: gcc would clear by an instruction that takes longer than all else (rep stos). */
+	struct xaudit_read_event no_event;
+	struct xaudit_read_call no_call;
 	/* Stacks whose calls have no end, which are told one by one, and the event that comes after them. */
 	struct xaudit_read_event *unfinished;
 	size_t unfinished_count, unfinished_at;

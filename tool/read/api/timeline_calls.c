@@ -77,16 +77,13 @@ static struct event_call *begin_call(struct xaudit_read_events *e, uint64_t star
 
 	if (!call)
 		return NULL;
-	call->public = (struct xaudit_read_call){
-		.function = e->event->function,
-		.process = e->event->process,
-		.tid = thread->tid,
-		.stack = e->event->stack,
-		.depth = e->event->depth,
-		.start = start,
-		.end = XAUDIT_READ_UNKNOWN,
-		.cpu = XAUDIT_READ_UNKNOWN,
-	};
+	call->public = e->no_call;
+	call->public.function = e->event->function;
+	call->public.process = e->event->process;
+	call->public.tid = thread->tid;
+	call->public.stack = e->event->stack;
+	call->public.depth = e->event->depth;
+	call->public.start = start;
 	call->public.entered = read_api_keep_values(e->damage, &call->entered, &e->values);
 	e->event->call = &call->public;
 	return call;

@@ -182,9 +182,13 @@ uint32_t xaudit_read_values(const struct xaudit_read_values *values, struct xaud
 
 	if (!layout)
 		return 0;
+	if (layout->count <= room) {
+		take_values(values, to);
+		return layout->count;
+	}
 	take_values(values, all);
-	for (uint32_t i = 0; i < layout->count && i < room; i++)
-		to[i] = all[i];
+	if (room)
+		memcpy(to, all, room * sizeof(*to));
 	return layout->count;
 }
 

@@ -27,12 +27,11 @@ static struct read_damage *damage_of(const struct read_merge_source *source)
 /* now: ticks. */
 static void set_head(struct read_merge_source *source, enum read_merge_type type, uint32_t tid, uint64_t now)
 {
-	source->head = (struct read_merge_event){
-		.type = type,
-		.tid = tid,
-		.index = UINT32_MAX,
-		.time = read_clock_time(&source->process->clock, now),
-	};
+	source->head = source->no_event;
+	source->head.type = type;
+	source->head.tid = tid;
+	source->head.index = UINT32_MAX;
+	source->head.time = read_clock_time(&source->process->clock, now);
 }
 
 #define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)

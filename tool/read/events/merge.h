@@ -76,6 +76,7 @@ struct read_merge_source {
 	bool is_meta;
 	unsigned number;	 /* of the thread record */
 	struct read_merge_event head; /* the event that comes next in this source */
+	struct read_merge_event no_event; /* to copy: gcc would clear by an instruction that takes long (rep stos) */
 	bool more;		 /* there is such an event */
 	uint32_t at;		 /* place in the heap */
 	void *user;		 /* the command's own */
