@@ -74,6 +74,15 @@ struct told {
 	bool has[2];
 };
 
+/* 0 or 1: it is called arg1 or arg2; 2: it is not. */
+static uint32_t argument_of(const char *name)
+{
+	bool is_one = name[0] == 'a' && name[1] == 'r' && name[2] == 'g' && (name[3] == '1' || name[3] == '2') &&
+		      !name[4];
+
+	return is_one ? (uint32_t)(name[3] - '1') : 2;
+}
+
 /* Contexts have values by name (`arg1`), prototypes as arguments and results. */
 static void take_value(struct told *told, const struct xaudit_read_value *value)
 {
@@ -86,14 +95,14 @@ static void take_value(struct told *told, const struct xaudit_read_value *value)
 	if (value->state != XAUDIT_READ_VALUE_WHOLE || value->type == XAUDIT_READ_VALUE_TEXT ||
 		value->type == XAUDIT_READ_VALUE_BYTES || value->type == XAUDIT_READ_VALUE_STRUCTS)
 		return;
-	for (uint32_t i = 0; i < 2; i++)
-		if ((value->role == XAUDIT_READ_VALUE_ARGUMENT && value->place == i &&
-			    !(value->marks & XAUDIT_READ_VALUE_OUT)) ||
-			(named && !strcmp(value->name, i ? "arg2" : "arg1"))) {
-			told->argument[i] = value->number;
-			told->has[i] = true;
-			return;
-		}
+	uint32_t argument = named ? argument_of(value->name) : 2;
+	if (value->role == XAUDIT_READ_VALUE_ARGUMENT && !(value->marks & XAUDIT_READ_VALUE_OUT))
+		argument = value->place;
+	if (argument < 2) {
+		told->argument[argument] = value->number;
+		told->has[argument] = true;
+		return;
+	}
 	/* All these functions return int. */
 	if (value->role == XAUDIT_READ_VALUE_RESULT || (named && !strcmp(value->name, "ret")))
 		told->result = (int32_t)value->number;
@@ -114,9 +123,18 @@ static void take_values(struct told *told, const struct xaudit_read_values *valu
 /* The process and the thread whose event it is, at which both are now. */
 static uint32_t thread_of(struct locks_reading *r, const struct xaudit_read_event *event, uint32_t *process)
 {
-	*process = process_of(r, event->process);
+	struct locks_recent *recent = &r->recent[event->tid % LOCKS_RECENT];
+
+	if (recent->tid != event->tid || recent->from != event->process) {
+		*process = process_of(r, event->process);
+		*recent = (struct locks_recent){
+			.from = event->process, .tid = event->tid, .process = *process,
+			.thread = locks_thread(&r->locks, *process, event->tid),
+		};
+	}
+	*process = recent->process;
 	r->process[*process].last = event->time;
-	return locks_thread(&r->locks, *process, event->tid);
+	return recent->thread;
 }
 
 static void enter(struct locks_reading *r, const struct xaudit_read_event *event)

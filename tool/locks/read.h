@@ -34,6 +34,8 @@ struct locks_load {
 	uint64_t address, from, to; /* to XAUDIT_READ_UNKNOWN: it stayed */
 };
 
+#define LOCKS_RECENT 64
+
 struct locks_reading {
 	struct xaudit_read_trace *trace;
 	struct locks locks;
@@ -45,6 +47,11 @@ struct locks_reading {
 	struct hash by_place;
 	struct locks_load *load;
 	uint32_t loads;
+	/* Threads that had events not long ago, by tid. */
+	struct locks_recent {
+		const struct xaudit_read_process *from;
+		uint32_t tid, process, thread;
+	} recent[LOCKS_RECENT];
 	/* What each function does, by number. */
 	struct locks_meaning {
 		const struct locks_function *function;
