@@ -38,9 +38,9 @@ row() {
 	printf '  %-44s %s\n' "$label" "$*"
 }
 
-# run COMMAND...: fails with the command's output.
+# run COMMAND...: fails with the command's output; also after $limit seconds, a minute if that is not set.
 run() {
-	timeout -k 5 60 "$@" >"$tmp/output" 2>&1 || {
+	timeout -k 5 "${limit:-60}" "$@" >"$tmp/output" 2>&1 || {
 		status=$?
 		cat "$tmp/output" >&2
 		fail "this ended with status $status: $*"

@@ -2,8 +2,8 @@
 #
 # make bench.
 EXTRA_DIST += t/bench/run.sh t/bench/lib.sh t/bench/calls.sh t/bench/starts.sh t/bench/pairs.sh t/bench/reading.sh \
-	t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh t/bench/billion.sh t/bench/bench.h \
-	t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c \
+	t/bench/modes.sh t/bench/handlers.sh t/bench/pause.sh t/bench/report.sh t/bench/billion.sh t/bench/locks.sh \
+	t/bench/bench.h t/bench/bench_function.c t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c \
 	t/bench/call_tree_main.c t/bench/empty_auditor.c t/bench/entry.sh t/bench/entry_sites.S \
 	t/bench/entry_shapes.h t/bench/load_cost.c t/bench/pair_cost.c t/bench/start_cost.c t/bench/limit.sh \
 	t/bench/limit_sites.S t/bench/marks.sh t/bench/options.h \

@@ -54,6 +54,24 @@ while read -r line; do
 	row "${line%%  *}" "$(echo "$line" | awk '{ printf "%7.1f million events/s", $(NF - 2) }')"
 done <"$tmp/output"
 
+# Five times as many: what xaudit locks keeps does not grow with them.
+events=$((EVENTS * 5 / 32 * 32))
+limit=300
+heading "a made trace of $events events with values, of 5 locks that four threads take"
+run "$top_srcdir/t/bench/locks.sh" "$tmp/locks" "$events"
+disk 'on disk' "$tmp/locks" "$events"
+for command in 'report -j1' 'report -j1 --by-value=arg1' 'locks --format=json'; do
+	# shellcheck disable=SC2086
+	best 1 $pin "$XAUDIT" $command "$tmp/locks"
+	rate "xaudit $command" "$events"
+done
+calls=$(grep -o '"holds":{"count":[0-9]*' "$tmp/output" | head -n 1 | cut -d : -f 3)
+[ "$calls" -eq "$((events / 8))" ] || fail "the shared lock was taken $((events / 8)) times, $calls were read"
+run "$top_builddir/t/lib/max_rss" "$XAUDIT" locks "$tmp/locks"
+row 'its memory' "$(tail -n 1 "$tmp/output") KiB"
+rm -rf "$tmp/locks"
+limit=
+
 if [ -n "$uftrace" ]; then
 	# Its trace takes twice the room and it reads an eighth as fast.
 	events=$((EVENTS / 10))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# make bench: what tracing costs, in a minute or so. All that one table compares takes turns, so that what
+# make bench: what tracing costs, in some minutes. All that one table compares takes turns, so that what
 # else happens on the machine happens to all alike; still, a quiet machine gives truer figures. Nothing is
 # judged here: the exit status says whether everything ran, and recorded what it was made to. What is not
 # installed (clang, uftrace) is left out with a remark. doc/measurements.md explains the figures.
