@@ -36,7 +36,7 @@ void holds_forget(struct locks *locks, uint32_t number)
 	locks->hold_free = number;
 }
 
-static uint32_t holder_of(struct locks *locks, uint32_t lock, uint32_t thread)
+uint32_t holds_holder(struct locks *locks, uint32_t lock, uint32_t thread)
 {
 	uint32_t hash = hash_key(lock, thread);
 	uint32_t found = HASH_FIND(i, &locks->by_holder, hash,
@@ -47,7 +47,6 @@ static uint32_t holder_of(struct locks *locks, uint32_t lock, uint32_t thread)
 	locks->holder = memory_grow(locks->holder, locks->holders, sizeof(*locks->holder));
 	locks->holder[locks->holders] = (struct locks_holder){ .lock = lock, .thread = thread };
 	memory_hash(&locks->by_holder, hash, locks->holders);
-	locks->lock[lock].holders++;
 	return locks->holders++;
 }
 
@@ -184,9 +183,12 @@ void holds_acquire(struct locks *locks, uint32_t thread, const struct locks_open
 		locks->hold_free = locks->hold[own].next_of_lock;
 	}
 	struct locks_thread *t = &locks->thread[thread];
+	uint32_t holder = holds_holder(locks, number, thread);
+	lock->holders += !locks->holder[holder].held;
+	locks->holder[holder].held = true;
 	locks->hold[own] = (struct locks_hold){
 		.lock = number, .thread = thread, .place = open->place, .count = 1, .reads = reads, .since = now,
-		.holder = holder_of(locks, number, thread),
+		.holder = holder,
 		.next_of_lock = lock->hold_first, .next_of_thread = t->hold_first,
 	};
 	lock->hold_first = own;

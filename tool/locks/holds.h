@@ -23,6 +23,9 @@ struct locks_open *holds_waiter_call(struct locks *locks, uint32_t thread, uint3
 /* The thread's hold of the lock; LOCKS_NONE. */
 uint32_t holds_of(const struct locks *locks, uint32_t thread, uint32_t lock);
 
+/* The number of what is known of a thread and a lock; it is made if there is nothing yet. */
+uint32_t holds_holder(struct locks *locks, uint32_t lock, uint32_t thread);
+
 /* The time that a waiter has lost by this hold. */
 void holds_charge(struct locks_hold *hold, const struct locks_open *open, uint64_t now);
 

@@ -65,6 +65,7 @@ static uint32_t new_lock(struct locks *locks, const struct locks_call *call, enu
 	locks->lock = memory_grow(locks->lock, locks->locks, sizeof(*locks->lock));
 	locks->lock[locks->locks] = (struct locks_lock){
 		.process = call->process, .life = life, .address = address, .first = call->time, .kind = kind,
+		.made = call->act == LOCKS_INIT && call->address == address,
 		.first_place = LOCKS_NONE, .hold_first = LOCKS_NONE, .edge_first = LOCKS_NONE,
 	};
 	return locks->locks++;
@@ -233,9 +234,12 @@ static void add_place(struct locks *locks, const struct locks_open *open)
 		place->several |= place->lock != open->lock;
 }
 
-static void add_wait(struct locks *locks, const struct locks_open *open, uint64_t time)
+static void add_wait(struct locks *locks, uint32_t thread, const struct locks_open *open, uint64_t time)
 {
+	uint32_t holder = holds_holder(locks, open->lock, thread);
+
 	locks_add(&locks->lock[open->lock].wait, time);
+	locks_add(&locks->holder[holder].wait, time);
 	locks_add(&holds_place(locks, open->place)->wait, time);
 }
 
@@ -275,7 +279,7 @@ static void end_wanting(
 	/* Nobody holds a semaphore: that it came to nothing tells that there was something to wait for. */
 	waits |= lock->kind == LOCKS_SEMAPHORE && !acquired;
 	if (waits)
-		add_wait(locks, open, time);
+		add_wait(locks, thread, open, time);
 	else
 		locks_add(&lock->cost, time);
 	lock->timed_out += !acquired && waits;
@@ -304,7 +308,7 @@ static void end_waiting(
 
 	lock->calls++;
 	add_place(locks, open);
-	add_wait(locks, open, now - open->time);
+	add_wait(locks, thread, open, now - open->time);
 	lock->timed_out += result == ETIMEDOUT;
 	/* Also where it was unwound: by the cancellation of its thread, which has the mutex in its handlers. */
 	holds_acquire(locks, thread, open, open->mutex, now, result == EOWNERDEAD);
@@ -392,7 +396,7 @@ static void end_open(struct locks *locks, uint32_t thread, const struct locks_op
 	locks->stuck_all++;
 	locks->lock[open->lock].calls++;
 	add_place(locks, open);
-	add_wait(locks, open, now - open->time);
+	add_wait(locks, thread, open, now - open->time);
 	if (open->chain != LOCKS_NONE)
 		chain_waited(locks, open->chain, now - open->time);
 }

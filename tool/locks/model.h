@@ -78,6 +78,7 @@ struct locks_lock {
 	uint64_t address, first;
 	enum locks_kind kind;
 	uint32_t first_place;
+	bool made; /* its begin was seen: it was initialised */
 	bool over; /* destroyed, or initialised again */
 	uint64_t calls; /* that lock, or wait for a condition or a semaphore */
 	uint64_t timed_out, busy, posts;
@@ -91,11 +92,12 @@ struct locks_lock {
 	uint32_t edge_first; /* order.h */
 };
 
-/* A thread and a lock that it has held. */
+/* A thread and a lock that it has held, or waited for. */
 struct locks_holder {
 	uint32_t lock, thread;
-	struct locks_sum hold;
-	uint64_t waited; /* by others meanwhile, in all */
+	bool held;
+	struct locks_sum wait, hold;
+	uint64_t waited; /* by others in these holds, in all */
 };
 
 /* Calls, the outermost first. */

@@ -120,6 +120,22 @@ struct locks_name locks_name(const struct locks_reading *reading, const struct l
 
 /* ---- what is not seen ---- */
 
+/* Of libraries whose files may tell nothing. Those of glibc, and of what stands on futexes, have no function. */
+static const struct {
+	const char *begin;
+	unsigned unseen;
+} libraries[] = {
+	{ "libc.so", LOCKS_GLIBC },
+	{ "libgomp.so", LOCKS_OPENMP },
+	{ "libomp.so", LOCKS_OPENMP },
+	{ "libiomp5.so", LOCKS_OPENMP },
+	{ "libjvm.so", LOCKS_JAVA },
+	{ "libstd-", LOCKS_RUST },
+	{ "libglib-2.0.so", LOCKS_GLIB },
+	{ "libQt5Core.so", LOCKS_QT },
+	{ "libQt6Core.so", LOCKS_QT },
+};
+
 unsigned locks_unseen(const struct locks_reading *reading)
 {
 	unsigned unseen = 0;
@@ -129,12 +145,9 @@ unsigned locks_unseen(const struct locks_reading *reading)
 		const char *name = tool_base(object->path);
 
 		unseen |= file_of(object)->unseen;
-		if (begins(name, "libgomp.so") || begins(name, "libomp.so") || begins(name, "libiomp5.so"))
-			unseen |= LOCKS_OPENMP;
-		else if (begins(name, "libjvm.so"))
-			unseen |= LOCKS_JAVA;
-		else if (begins(name, "libstd-"))
-			unseen |= LOCKS_RUST;
+		for (size_t k = 0; k < sizeof(libraries) / sizeof(*libraries); k++)
+			if (begins(name, libraries[k].begin))
+				unseen |= libraries[k].unseen;
 	}
 	return unseen;
 }

@@ -21,7 +21,15 @@ struct locks_name {
 struct locks_name locks_name(const struct locks_reading *reading, const struct locks_lock *lock);
 
 /* Bits: what was loaded that has locks of its own. */
-enum locks_unseen { LOCKS_GO = 1, LOCKS_RUST = 2, LOCKS_OPENMP = 4, LOCKS_JAVA = 8 };
+enum locks_unseen {
+	LOCKS_GO = 1,
+	LOCKS_RUST = 2,
+	LOCKS_OPENMP = 4,
+	LOCKS_JAVA = 8,
+	LOCKS_GLIBC = 16,
+	LOCKS_GLIB = 32,
+	LOCKS_QT = 64
+};
 unsigned locks_unseen(const struct locks_reading *reading);
 
 void locks_names_free(void);

@@ -19,13 +19,19 @@ struct locks_view {
 	const struct show_colors *color;
 	struct locks_reading reading;
 	/* Numbers of what there is to show. */
-	uint32_t *lock, *condition, *place, *chain;
-	uint32_t locks, conditions, places, chains;
+	uint32_t *lock, *condition, *holder, *place, *chain, *inversion;
+	uint32_t locks, conditions, holders, places, chains, inversions;
 };
 
 /* Sorts what was read. */
 void locks_view_make(struct locks_view *view);
 void locks_view_free(struct locks_view *view);
+
+/*
+ * Are all the locks of an inversion known to be the same ones each time? Not so is a lock in memory that comes and goes,
+ * whose begin was not seen: another one may have lain there before.
+ */
+bool locks_inversion_is_sure(const struct locks_view *view, uint32_t inversion);
 
 /* The name of a thread; empty. */
 const char *locks_thread_name(const struct locks_view *view, uint32_t thread);

@@ -89,6 +89,7 @@ static void put_holders(const struct locks_view *view)
 		const struct locks_holder *holder = &locks->holder[i];
 		printf("%s{\"lock\":%" PRIu32 ",", separator(i), holder->lock);
 		put_thread(view, holder->thread);
+		put_sum("waits", &holder->wait);
 		put_sum("holds", &holder->hold);
 		printf(",\"others_waited_ns\":%" PRIu64 "}", holder->waited);
 	}
@@ -174,15 +175,17 @@ static void put_inversions(const struct locks_view *view)
 	const struct locks_order *order = view->reading.locks.order;
 
 	printf(",\"inversions\":[");
-	for (uint32_t i = 0; i < order->inversions && !show_output_broken(); i++) {
-		const struct order_inversion *inversion = &order->inversion[i];
+	for (uint32_t i = 0; i < view->inversions && !show_output_broken(); i++) {
+		const struct order_inversion *inversion = &order->inversion[view->inversion[i]];
 		uint32_t gate = order_gate(order, inversion);
 		printf("%s{\"gate\":", separator(i));
 		if (gate == LOCKS_NONE)
 			printf("null");
 		else
 			printf("%" PRIu32, gate);
-		printf(",\"one_thread\":%s,\"orders\":[", order_is_one_thread(order, inversion) ? "true" : "false");
+		printf(",\"sure\":%s,\"one_thread\":%s,\"orders\":[",
+			locks_inversion_is_sure(view, view->inversion[i]) ? "true" : "false",
+			order_is_one_thread(order, inversion) ? "true" : "false");
 		for (uint32_t k = 0; k < inversion->edges; k++) {
 			const struct order_edge *edge = &order->edge[inversion->edge[k]];
 			printf("%s{\"before\":%" PRIu32 ",\"after\":%" PRIu32 ",", k ? "," : "", edge->from, edge->to);

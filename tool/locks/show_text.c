@@ -67,25 +67,30 @@ static void print_symbol(const struct locks_name *name)
 	putchar(']');
 }
 
-/* A lock in words: of its variable; or where it lies, and where it was locked first. */
-static void print_lock(const struct locks_view *view, uint32_t number)
+/* A lock in words: of its variable; or where it lies, and, if asked for, where it was locked first. */
+static void print_which(const struct locks_view *view, uint32_t number, bool first)
 {
 	const struct locks_lock *lock = &view->reading.locks.lock[number];
 	struct locks_name name = locks_name(&view->reading, lock);
 
 	fputs(view->color->name, stdout);
-	if (name.library) {
+	if (name.library)
 		print_symbol(&name);
-	} else {
+	else
 		printf("0x%" PRIx64, lock->address);
+	if (!name.symbol && first)
 		print_in(view, " first locked in ", lock->first_place);
-	}
 	fputs(view->color->off, stdout);
 	if (lock->life)
 		printf(" (%" PRIu32 " there before)", lock->life);
 	if (view->reading.processes > 1)
 		printf(" of process %" PRIu32, xaudit_read_process_info(
 			view->reading.process[lock->process].process)->pid);
+}
+
+static void print_lock(const struct locks_view *view, uint32_t number)
+{
+	print_which(view, number, true);
 }
 
 static void print_thread(const struct locks_view *view, uint32_t number)
@@ -192,6 +197,36 @@ static void print_conditions(const struct locks_view *view)
 	print_more(view->conditions, rows);
 }
 
+/* By thread. */
+static void print_users(const struct locks_view *view)
+{
+	bool narrow = is_narrow();
+	uint32_t rows = rows_of(view, view->holders);
+
+	if (!rows)
+		return;
+	printf("\n%s%10s  %9s  %11s%s  %11s  %s%s\n", view->color->head, "Holds", "Contended", "Waited",
+		narrow ? "" : "      Longest         Held", "Kept others", "Who", view->color->off);
+	printf("==========  =========  ===========%s  ===========  ====================\n",
+		narrow ? "" : "  ===========  ===========");
+	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
+		const struct locks_holder *holder = &view->reading.locks.holder[view->holder[i]];
+		printf("%10" PRIu64 "  %9" PRIu64, holder->hold.count, holder->wait.count);
+		print_time(holder->wait.count, holder->wait.total);
+		if (!narrow) {
+			print_time(holder->wait.count, holder->wait.max);
+			print_time(holder->hold.count, holder->hold.total);
+		}
+		print_time(holder->waited, holder->waited);
+		fputs("  ", stdout);
+		print_thread(view, holder->thread);
+		fputs(": ", stdout);
+		print_which(view, holder->lock, false);
+		putchar('\n');
+	}
+	print_more(view->holders, rows);
+}
+
 static void print_places(const struct locks_view *view)
 {
 	bool any = false;
@@ -202,14 +237,19 @@ static void print_places(const struct locks_view *view)
 		       view->reading.place[view->place[i]].caller != LOCKS_NONE;
 	if (!any)
 		return;
-	printf("\n%s%10s  %9s  %11s  %11s  %11s  %s%s\n", view->color->head, "Calls", "Contended", "Waited", "Longest",
-		"Kept others", "Where it was locked", view->color->off);
-	printf("==========  =========  ===========  ===========  ===========  ====================\n");
+	bool narrow = is_narrow();
+	printf("\n%s%10s  %9s  %11s%s  %11s  %s%s\n", view->color->head, "Calls", "Contended", "Waited",
+		narrow ? "" : "      Longest         Held", "Kept others", "Where it was locked", view->color->off);
+	printf("==========  =========  ===========%s  ===========  ====================\n",
+		narrow ? "" : "  ===========  ===========");
 	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
 		const struct locks_place *place = &view->reading.locks.place[view->place[i]];
 		printf("%10" PRIu64 "  %9" PRIu64, place->calls, place->wait.count);
 		print_time(place->wait.count, place->wait.total);
-		print_time(place->wait.count, place->wait.max);
+		if (!narrow) {
+			print_time(place->wait.count, place->wait.max);
+			print_time(place->hold.count, place->hold.total);
+		}
 		print_time(place->waited, place->waited);
 		fputs("  ", stdout);
 		print_way(view, view->place[i]);
@@ -297,9 +337,10 @@ static void print_chains(const struct locks_view *view)
 static void print_edge(const struct locks_view *view, const struct order_edge *edge)
 {
 	fputs("  ", stdout);
-	print_lock(view, edge->from);
+	print_which(view, edge->from, false);
+	print_in(view, ", locked in ", edge->held_place);
 	fputs(" before ", stdout);
-	print_lock(view, edge->to);
+	print_which(view, edge->to, false);
 	fputs(" by ", stdout);
 	print_thread(view, edge->thread);
 	print_in(view, " in ", edge->place);
@@ -311,13 +352,13 @@ static void print_edge(const struct locks_view *view, const struct order_edge *e
 static void print_inversions(const struct locks_view *view)
 {
 	const struct locks_order *order = view->reading.locks.order;
-	uint32_t rows = rows_of(view, order->inversions);
+	uint32_t rows = rows_of(view, view->inversions);
 
 	if (!rows)
 		return;
 	head(view, "Inversions: locks that were taken in more than one order");
 	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
-		const struct order_inversion *inversion = &order->inversion[i];
+		const struct order_inversion *inversion = &order->inversion[view->inversion[i]];
 		uint32_t gate = order_gate(order, inversion);
 		printf("%" PRIu32 ". ", i + 1);
 		if (gate != LOCKS_NONE) {
@@ -325,14 +366,16 @@ static void print_inversions(const struct locks_view *view)
 			print_lock(view, gate);
 			putchar('\n');
 		} else {
-			puts(order_is_one_thread(order, inversion) ?
+			fputs(order_is_one_thread(order, inversion) ?
 					"by one thread, so far: a deadlock if others do it, too" :
-					"by several threads: a deadlock if they do it at the same time");
+					"by several threads: a deadlock if they do it at the same time", stdout);
+			puts(locks_inversion_is_sure(view, view->inversion[i]) ? "" :
+					", and if these are the same locks each time");
 		}
 		for (uint32_t k = 0; k < inversion->edges; k++)
 			print_edge(view, &order->edge[inversion->edge[k]]);
 	}
-	print_more(order->inversions, rows);
+	print_more(view->inversions, rows);
 }
 
 static void print_end(const struct locks_view *view)
@@ -377,7 +420,7 @@ static void print_left_out(const struct locks_view *view)
 			before = ", ";
 		}
 	if (unseen)
-		puts(" own locks, which call no function of libc; see xaudit-locks(1)");
+		puts(" own locks, which call no function of pthreads; see xaudit-locks(1)");
 	if (r->lost)
 		printf("\n%" PRIu64 " event%s lost: of threads that lost some, open holds and waits are left out\n",
 			r->lost, r->lost == 1 ? " was" : "s were");
@@ -414,6 +457,7 @@ void locks_print_text(const struct locks_view *view)
 	}
 	print_locks(view);
 	print_conditions(view);
+	print_users(view);
 	print_places(view);
 	term_rows(false);
 	print_sums(view);
