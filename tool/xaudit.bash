@@ -30,8 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record trace report replay dump info graph stacks slow outliers loads locks'
-	local commands='record trace report replay dump info graph stacks slow outliers loads alloc'
+	local commands='record trace report replay dump info graph stacks slow outliers loads locks alloc'
 	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
