@@ -226,6 +226,41 @@ static void chains(void)
 	is_int(locks.order->inversions, 1, "and it is an inversion");
 	locks_free(&locks);
 
+	begin("a deadlock with one of several readers");
+	at_once(1, LOCKS_READ, LOCKS_RWLOCK, A, 0);
+	at_once(2, LOCKS_READ, LOCKS_RWLOCK, A, 1);
+	at_once(3, LOCKS_READ, LOCKS_RWLOCK, A, 2);
+	lock(4, B, 3);
+	enter(4, LOCKS_LOCK, LOCKS_RWLOCK, A, 10); /* 4 for 1, 2 and 3 */
+	enter(2, LOCKS_LOCK, LOCKS_MUTEX, B, 20); /* and 2 for 4 */
+	is_int(locks.chains->chains, 1, "is found");
+	ok(locks.chains->chain[0].circle && locks.chains->chain[0].waits == 2, "a circle of two");
+	locks_free(&locks);
+
+	begin("a chain through one of several readers");
+	lock(5, B, 0);
+	at_once(1, LOCKS_READ, LOCKS_RWLOCK, A, 1);
+	at_once(2, LOCKS_READ, LOCKS_RWLOCK, A, 2);
+	at_once(3, LOCKS_READ, LOCKS_RWLOCK, A, 3);
+	enter(2, LOCKS_LOCK, LOCKS_MUTEX, B, 10);
+	enter(4, LOCKS_LOCK, LOCKS_RWLOCK, A, 20);
+	is_int(locks.chains->chains, 1, "is found, too");
+	chain = locks.chains->chain;
+	ok(chain->waits == 2 && locks.thread[chain->thread[1]].tid == 2 && locks.thread[chain->thread[2]].tid == 5,
+		"4 waits for 2 for 5");
+	locks_free(&locks);
+
+	/* All orders in which they may be met are too many to look at. */
+	begin("forty readers of two locks, and writers who wait for all of them");
+	for (uint32_t i = 0; i < 40; i++) {
+		at_once(100 + i, LOCKS_READ, LOCKS_RWLOCK, A, i);
+		at_once(100 + i, LOCKS_READ, LOCKS_RWLOCK, C, i);
+	}
+	for (uint32_t i = 0; i < 40; i++)
+		enter(100 + i, LOCKS_LOCK, LOCKS_RWLOCK, i % 2 ? A : C, 100 + i);
+	ok(locks.chains->chains > 0 && locks.chains->chain[0].circle, "are a deadlock, which is found at once");
+	locks_free(&locks);
+
 	begin("a thread that waits for itself");
 	lock(1, A, 0);
 	enter(1, LOCKS_LOCK, LOCKS_MUTEX, A, 10);

@@ -5,69 +5,91 @@
 
 #include "tool/locks/model.h"
 
-/* Whom the thread waits for: the first one that keeps it out. LOCKS_NONE: nobody. */
-static uint32_t holder_before(const struct locks *locks, uint32_t thread, uint32_t *lock)
+#define STEPS 4096 /* of a search, most: many may wait for many */
+
+/* A search for the longest way. */
+struct search {
+	const struct locks *locks;
+	struct locks_chain now, best; /* of now, `waits` is how far it has come */
+	uint32_t steps;
+};
+
+/* What keeps it out; LOCKS_NONE: nothing. */
+static uint32_t wanted_by(const struct locks *locks, uint32_t thread)
 {
 	const struct locks_open *open = locks_waiting(locks, thread);
 
-	if (!open || locks->lock[open->lock].kind == LOCKS_SEMAPHORE)
-		return LOCKS_NONE;
-	*lock = open->lock;
-	for (uint32_t i = locks->lock[open->lock].hold_first; i != LOCKS_NONE; i = locks->hold[i].next_of_lock)
-		if (locks->hold[i].thread != thread &&
-			locks_excludes(locks->hold[i].reads, locks_act_reads(open->act)))
-			return locks->hold[i].thread;
-	return LOCKS_NONE;
+	return open && locks->lock[open->lock].kind != LOCKS_SEMAPHORE ? open->lock : LOCKS_NONE;
 }
 
-struct search {
-	const struct locks *locks;
-	uint32_t path[CHAINS_LONGEST], best[CHAINS_LONGEST];
-	uint32_t longest;
-};
-
-static bool is_on_path(const struct search *search, uint32_t depth, uint32_t thread)
+static bool keeps_out(const struct locks *locks, const struct locks_hold *hold, uint32_t thread)
 {
-	for (uint32_t i = 0; i <= depth; i++)
-		if (search->path[i] == thread)
+	return hold->thread != thread && wanted_by(locks, thread) == hold->lock &&
+	       locks_excludes(hold->reads, locks_act_reads(locks_waiting(locks, thread)->act));
+}
+
+static bool is_on_way(const struct locks_chain *chain, uint32_t thread)
+{
+	for (uint32_t i = 0; i <= chain->waits; i++)
+		if (chain->thread[i] == thread)
 			return true;
 	return false;
 }
 
-/* Those who wait for what the thread holds, and who for what these hold: the longest way back. */
-static void look_back(struct search *search, uint32_t thread, uint32_t depth)
+static void offer(struct search *search)
+{
+	if (!search->best.circle && (search->now.circle || search->now.waits > search->best.waits))
+		search->best = search->now;
+}
+
+/*
+ * Those who wait for what the last one of the way holds, and who for what these hold. The way is one back: thread[i]
+ * holds what thread[i + 1] waits for.
+ */
+static void look_back(struct search *search)
 {
 	const struct locks *locks = search->locks;
+	struct locks_chain *now = &search->now;
 
-	search->path[depth] = thread;
-	if (depth > search->longest) {
-		search->longest = depth;
-		memcpy(search->best, search->path, sizeof(search->best));
-	}
-	if (depth + 1 == CHAINS_LONGEST)
+	offer(search);
+	if (now->waits == CHAINS_LONGEST || ++search->steps > STEPS)
 		return;
-	for (uint32_t i = locks->thread[thread].hold_first; i != LOCKS_NONE; i = locks->hold[i].next_of_thread) {
-		const struct locks_lock *lock = &locks->lock[locks->hold[i].lock];
-		uint32_t wanted;
-		for (uint32_t k = 0; k < lock->waiters; k++)
-			if (!is_on_path(search, depth, lock->waiter[k]) &&
-				holder_before(locks, lock->waiter[k], &wanted) == thread)
-				look_back(search, lock->waiter[k], depth + 1);
+	for (uint32_t i = locks->thread[now->thread[now->waits]].hold_first; i != LOCKS_NONE;
+		i = locks->hold[i].next_of_thread) {
+		const struct locks_hold *hold = &locks->hold[i];
+		const struct locks_lock *lock = &locks->lock[hold->lock];
+		for (uint32_t k = 0; k < lock->waiters; k++) {
+			if (!keeps_out(locks, hold, lock->waiter[k]) || is_on_way(now, lock->waiter[k]))
+				continue;
+			now->thread[++now->waits] = lock->waiter[k];
+			look_back(search);
+			now->waits--;
+		}
 	}
 }
 
-/* Follows the waits from thread[0] on. */
-static void follow(const struct locks *locks, struct locks_chain *chain)
+/* Those who keep out the last one of the way, and who these: a way that comes back to itself ends there. */
+static void follow(struct search *search)
 {
-	while (chain->waits < CHAINS_LONGEST && !chain->circle) {
-		uint32_t lock, next = holder_before(locks, chain->thread[chain->waits], &lock);
+	const struct locks *locks = search->locks;
+	struct locks_chain *now = &search->now;
+	uint32_t last = now->thread[now->waits], lock = wanted_by(locks, last);
 
-		if (next == LOCKS_NONE)
-			return;
-		for (uint32_t i = 0; i <= chain->waits; i++)
-			chain->circle |= chain->thread[i] == next;
-		chain->lock[chain->waits++] = lock;
-		chain->thread[chain->waits] = next;
+	offer(search);
+	if (lock == LOCKS_NONE || now->waits == CHAINS_LONGEST || search->best.circle || ++search->steps > STEPS)
+		return;
+	for (uint32_t i = locks->lock[lock].hold_first; i != LOCKS_NONE; i = locks->hold[i].next_of_lock) {
+		if (!keeps_out(locks, &locks->hold[i], last))
+			continue;
+		now->circle = is_on_way(now, locks->hold[i].thread);
+		now->lock[now->waits] = lock;
+		now->thread[++now->waits] = locks->hold[i].thread;
+		if (now->circle)
+			offer(search);
+		else
+			follow(search);
+		now->waits--;
+		now->circle = false;
 	}
 }
 
@@ -102,19 +124,18 @@ static uint32_t keep(struct locks_chains *chains, const struct locks_chain *chai
 
 void chain_look(struct locks *locks, uint32_t thread, uint64_t time)
 {
-	struct search search = { .locks = locks };
-	struct locks_chain chain = { .first = time, .count = 1 };
+	struct search back = { .locks = locks, .now.thread = { thread } }, on = { .locks = locks };
 
-	look_back(&search, thread, 0);
-	chain.thread[0] = search.best[search.longest];
-	if (!search.longest)
-		chain.thread[0] = thread;
-	follow(locks, &chain);
+	look_back(&back);
+	on.now.thread[0] = back.best.waits ? back.best.thread[back.best.waits] : thread;
+	on.now.first = time;
+	on.now.count = 1;
+	follow(&on);
 	/* One that waits for one who works is told by locks. */
-	if (chain.waits < 2)
+	if (on.best.waits < 2)
 		return;
-	struct locks_thread *last = &locks->thread[chain.thread[0]];
-	last->open[last->opens - 1].chain = keep(locks->chains, &chain);
+	struct locks_thread *last = &locks->thread[on.best.thread[0]];
+	last->open[last->opens - 1].chain = keep(locks->chains, &on.best);
 }
 
 void chain_waited(struct locks *locks, uint32_t chain, uint64_t time)
