@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit locks with backtraces: who waits where is told by callers that are known in advance, as many of them as are
+# asked for; of programs of the system that have threads, too.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+unset XAUDIT_CONFIG XAUDIT_RULES
+
+program "$CC" callers callers.c
+# locks OPTION... -- COMMAND...: sets $status, $err and $out.
+locks() {
+	rm -rf kept
+	status=0
+	bounded 100 "$XAUDIT" locks --keep=kept --format=json "$@" >"$tmp/.out" 2>"$tmp/.err" </dev/null || status=$?
+	out=$(cat "$tmp/.out")
+	err=$(cat "$tmp/.err")
+}
+json() {
+	printf '%s\n' "$out" | jq -r "$1"
+}
+# Places where somebody waited, of callers up to the thread's function. Libc's have other names elsewhere.
+ways='[.places[] | select(.waits.count > 0)] | sort_by([.stack.frames[].function // ""]) | .[] | "\(.waits.count): " +
+	([.stack.frames[] | select(.library | endswith("/callers")) | .function] | join(" "))'
+so_many() { # N WORD
+	yes "$2" | head -n "$1" | tr '\n' ' ' | sed 's/ $//'
+}
+
+locks -- ./callers
+is "$status $err" '0 ' 'a program is reported of, with backtraces'
+is "$(json "$ways")" "1: $(so_many 32 recurse)
+1: three compare sorted run
+1: three handler raises run
+3: three two left run
+1: three two right run" 'who waited is told by callers, through qsort() and a signal handler, too; each way once'
+is "$(json '[.places[] | select(.stack.frames[0].function == "recurse") | .stack.end] | join(" ")')" \
+	'as many callers as were asked for' 'of a deep stack the innermost 32'
+is "$(json '[.places[] | select(.stack.frames[2].function == "left") | .stack.end] | join(" ")')" \
+	'nobody called it' 'of others all'
+is "$(json '.places[] | select(.waits.count > 0) | .locked_in' | LC_ALL=C sort | uniq -c | tr -s ' ')" \
+	' 1 recurse
+ 4 three' 'the innermost caller is where it was locked'
+is "$(json '.locks[] | select(.library == null) | "\(.calls) \(.waits.count) \(.first_locked_in)"')" '15 7 three' \
+	'a lock on the heap is named by where it was first locked'
+is "$(json '[.holds[] | select(.waiters > 0) | "\(.locked_in) \(.waiters) " + (.meanwhile | join(" > "))] | unique | .[]')" \
+	'let_wait 1 nanosleep' 'as are holds, with what was done in them'
+is "$(json '[.places[] | .waits.count] | add') $(json '[.locks[] | .waits.count] | add')" '7 7' \
+	'no wait is told twice, or left out'
+"$XAUDIT" locks kept >text
+like "$(cat text)" '^ +3 +3 .* \.\.\. > run > left > two > three > pthread_mutex_lock: 0x[0-9a-f]+ first locked in three$' \
+	'text has the innermost four'
+
+for n in 1 2 100; do
+	locks --backtrace=$n -- ./callers
+	is "$status $(json '.places[] | select(.waits.count > 0 and .stack.frames[0].function == "recurse") |
+		.stack.frames | map(.function) | join(" ")')" "0 $(so_many $n recurse)" "--backtrace=$n: so many callers"
+done
+is "$(json '[.places[].stack.frames | length] | max')" 100 'no more'
+for n in 0 101 x; do
+	locks --backtrace=$n -- ./callers
+	is "$status" 125 "--backtrace=$n is refused"
+done
+like "$err" "'x'.*a number from 1 to 100" 'with what is allowed'
+done_testing
