@@ -42,13 +42,16 @@ is "$(json '.places[] | select(.waits.count > 0) | .locked_in' | LC_ALL=C sort |
  4 three' 'the innermost caller is where it was locked'
 is "$(json '.locks[] | select(.library == null) | "\(.calls) \(.waits.count) \(.first_locked_in)"')" '15 7 three' \
 	'a lock on the heap is named by where it was first locked'
-is "$(json '[.holds[] | select(.waiters > 0) | "\(.locked_in) \(.waiters) " + (.meanwhile | join(" > "))] | unique | .[]')" \
-	'let_wait 1 nanosleep' 'as are holds, with what was done in them'
+is "$(json '.holds[] | select(.waiters > 0) | "\(.locked_in) \(.waiters)"' | uniq -c | tr -s ' ')" ' 7 let_wait 1' \
+	'as are holds'
 is "$(json '[.places[] | .waits.count] | add') $(json '[.locks[] | .waits.count] | add')" '7 7' \
 	'no wait is told twice, or left out'
 "$XAUDIT" locks kept >text
 like "$(cat text)" '^ +3 +3 .* \.\.\. > run > left > two > three > pthread_mutex_lock: 0x[0-9a-f]+ first locked in three$' \
 	'text has the innermost four'
+
+is "$(grep ' > main > let_wait > ' text | cut -c 1-23)" '         7          0  ' \
+	'and is told once of calls from several lines of one function'
 
 for n in 1 2 100; do
 	locks --backtrace=$n -- ./callers

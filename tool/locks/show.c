@@ -12,6 +12,7 @@
 #include "tool/locks/functions.h"
 #include "tool/locks/names.h"
 #include "tool/locks/order.h"
+#include "tool/locks/ways.h"
 
 /* ---- orders: what has cost most comes first; of equal ones what came first ---- */
 
@@ -58,10 +59,8 @@ static int order_places(const void *one, const void *other, void *context)
 {
 	const uint32_t *a = one, *b = other;
 	const struct locks *locks = context;
-	int order = by_sum(&locks->place[*a].wait, &locks->place[*b].wait);
+	int order = locks_compare_places(&locks->place[*a], &locks->place[*b]);
 
-	if (!order)
-		order = by_number(locks->place[*a].waited, locks->place[*b].waited);
 	return order ? order : by_place_in_list(*a, *b);
 }
 

@@ -2,6 +2,7 @@
 #include "tool/locks/show_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/tool.h"
@@ -9,6 +10,7 @@
 #include "tool/locks/names.h"
 #include "tool/locks/order.h"
 #include "tool/locks/show.h"
+#include "tool/locks/ways.h"
 #include "tool/show/term/fit.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
@@ -230,7 +232,6 @@ static void print_users(const struct locks_view *view)
 static void print_places(const struct locks_view *view)
 {
 	bool any = false;
-	uint32_t rows = rows_of(view, view->places);
 
 	for (uint32_t i = 0; i < view->places; i++)
 		any |= view->reading.place[view->place[i]].stack ||
@@ -242,8 +243,11 @@ static void print_places(const struct locks_view *view)
 		narrow ? "" : "      Longest         Held", "Kept others", "Where it was locked", view->color->off);
 	printf("==========  =========  ===========%s  ===========  ====================\n",
 		narrow ? "" : "  ===========  ===========");
+	uint32_t ways;
+	struct locks_way *way = locks_ways(&view->reading, view->place, view->places, &ways);
+	uint32_t rows = rows_of(view, ways);
 	for (uint32_t i = 0; i < rows && !show_output_broken(); i++) {
-		const struct locks_place *place = &view->reading.locks.place[view->place[i]];
+		const struct locks_place *place = &way[i].sum;
 		printf("%10" PRIu64 "  %9" PRIu64, place->calls, place->wait.count);
 		print_time(place->wait.count, place->wait.total);
 		if (!narrow) {
@@ -252,14 +256,15 @@ static void print_places(const struct locks_view *view)
 		}
 		print_time(place->waited, place->waited);
 		fputs("  ", stdout);
-		print_way(view, view->place[i]);
+		print_way(view, way[i].place);
 		if (!place->several) {
 			fputs(": ", stdout);
 			print_lock(view, place->lock);
 		}
 		putchar('\n');
 	}
-	print_more(view->places, rows);
+	print_more(ways, rows);
+	free(way);
 }
 
 /* ---- sentences ---- */
