@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A correct program that takes two mutexes in memory in both orders, which are other mutexes each time: nothing tells of
-// the end of a std::mutex.
+// A correct program that takes two mutexes in memory in both orders, which are other mutexes each time: nothing tells
+// of the end of a std::mutex.
 #include <cstdlib>
 #include <mutex>
 #include <new>

@@ -29,8 +29,8 @@ is "$(check '[$all.locks[] | .waits.count + .free.count] | add == ([$all.locks[]
 is "$(check '[$all.inversions, $all.held_at_end, $all.waiting_at_end, [$all.chains[] | select(.deadlock)]] |
 	map(length) | join(" ")')" '0 0 0 0' 'nothing is inverted, held or waited for at the end, or deadlocked'
 is "$(check '$all.holds | length')" 64 'as many holds as there is room for are told'
-is "$(check '$all.holds[] | . as $hold | select(holds(.tid; $name["\(.lock)"]; .start_ns; .start_ns + .time_ns) | not)')" \
-	'' 'each was one of that thread'
+is "$(check '$all.holds[] | select(holds(.tid; $name["\(.lock)"]; .start_ns; .start_ns + .time_ns) | not)')" '' \
+	'each was one of that thread'
 is "$(check '$all.holds[] | . as $hold | select(any($log[]; .got and .tid == $hold.tid and
 	.lock == $name["\($hold.lock)"] and .back >= $hold.start_ns - $near and
 	.let_go <= $hold.start_ns + $hold.time_ns + $near) | not)')" '' 'and no longer'

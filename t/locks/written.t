@@ -64,7 +64,8 @@ is "$(cat out)" "     Calls  Contended       Waited      Longest         Held   
 
      Calls  Contended       Waited      Longest         Held  Kept others  Where it was locked
 ==========  =========  ===========  ===========  ===========  ===========  ====================
-         1          1     0.570 us     0.570 us     0.080 us            -  pthread_mutex_lock: 0x1000 first locked in put()
+         1          1     0.570 us     0.570 us     0.080 us            -  \
+pthread_mutex_lock: 0x1000 first locked in put()
          1          0            -            -     0.590 us     0.550 us  \
 put() > pthread_mutex_lock: 0x1000 first locked in put()
 

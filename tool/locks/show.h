@@ -28,7 +28,7 @@ void locks_view_make(struct locks_view *view);
 void locks_view_free(struct locks_view *view);
 
 /*
- * Are all the locks of an inversion known to be the same ones each time? Not so is a lock in memory that comes and goes,
+ * Are all the locks of an inversion known to be the same ones each time? Not so is one in memory that comes and goes,
  * whose begin was not seen: another one may have lain there before.
  */
 bool locks_inversion_is_sure(const struct locks_view *view, uint32_t inversion);

@@ -80,8 +80,9 @@ static void print_which(const struct locks_view *view, uint32_t number, bool fir
 		print_symbol(&name);
 	else
 		printf("0x%" PRIx64, lock->address);
+	bool is_held = lock->kind != LOCKS_CONDITION && lock->kind != LOCKS_SEMAPHORE;
 	if (!name.symbol && first)
-		print_in(view, " first locked in ", lock->first_place);
+		print_in(view, is_held ? " first locked in " : " first waited for in ", lock->first_place);
 	fputs(view->color->off, stdout);
 	if (lock->life)
 		printf(" (%" PRIu32 " there before)", lock->life);
