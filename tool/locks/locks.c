@@ -79,11 +79,13 @@ static const struct options_syntax of_trace = {
 
 /* ---- a trace ---- */
 
-/* Is there something to report? Returns false after a line. */
+/* Is there something to report? Returns false after a line, or if there will be one on what is damaged. */
 static bool has_locks(const struct locks_reading *reading)
 {
 	if (reading->calls > reading->unnamed)
 		return true;
+	if (xaudit_read_damage(reading->trace, NULL))
+		return false;
 	if (reading->calls)
 		tool_error("locks",
 			"the trace has calls that lock, but not of what; `xaudit locks --keep=DIR COMMAND` "
