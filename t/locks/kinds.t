@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 unset XAUDIT_CONFIG XAUDIT_RULES
-need "${CXX%% *}" strip
+need "${CXX%% *}" strip objcopy
 
 # locks PROGRAM ARG...: sets $status, $err, $out and $text, what is told of a run in both ways.
 locks() {
@@ -56,6 +56,11 @@ null 4' 'no symbol tells which variables they are'
 like "$text" '^ .* mutex   0x[0-9a-f]+ \[stripped\] first locked in (forth|stripped\+0x[0-9a-f]+)$' \
 	'so where they were first locked is told'
 is "$(json '.inversions[] | "\(.sure) \(.one_thread)"')" 'true false' 'they are the same locks each time, still'
+
+objcopy --only-keep-debug planted stripped.debug && objcopy --add-gnu-debuglink=stripped.debug stripped ||
+	bail objcopy
+is "$("$XAUDIT" locks --format=json kept | jq -r '.locks[] | select(.variable) | .variable' | head -n 2)" 'queue_lock
+second_lock' 'unless a file with debug information is there'
 
 of=nodes
 program "$CXX" nodes nodes.cc -std=c++17

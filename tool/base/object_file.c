@@ -218,6 +218,11 @@ void object_file_close(struct object_file *object)
 	free(object);
 }
 
+Elf *object_file_debug(const struct object_file *object)
+{
+	return object->debug_elf;
+}
+
 /* ---- lines ---- */
 
 bool object_file_line(struct object_file *object, uint64_t address, const char **source, int *line)

@@ -13,6 +13,7 @@
 #ifndef XAUDIT_TOOL_OBJECT_FILE_H
 #define XAUDIT_TOOL_OBJECT_FILE_H
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct object_file *object_file_open(const char *path, const char *build_id);
 
 /* NULL: nothing. */
 void object_file_close(struct object_file *file);
+
+/* The other file, which has its debug information; NULL: there is none, or no need of one. As long valid as the file. */
+Elf *object_file_debug(const struct object_file *file);
 
 /* The line of the instruction at an address, as the file was linked. Returns false where it is not known. */
 bool object_file_line(struct object_file *file, uint64_t address, const char **source, int *line);

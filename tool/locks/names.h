@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of locks: of the variable that lies at the address, by the symbols of the object file, if the file that is
- * there now is the one that was traced, by its build-id. And what files tell of locks that are not seen. One thread.
+ * Names of locks: of the variable that lies at the address, by the symbols of the object file, or of the one with its
+ * debug information, if the file that is there now is the one that was traced, by its build-id. And what files tell of
+ * locks that are not seen. One thread.
  */
 #ifndef XAUDIT_TOOL_LOCKS_NAMES_H
 #define XAUDIT_TOOL_LOCKS_NAMES_H
