@@ -27,7 +27,8 @@ ok "damage was found in some: $found times" test "$found" -ge $((count / 10))
 
 "$top_srcdir/t/bench/locks.sh" "$tmp/short" 32000 && "$top_srcdir/t/bench/locks.sh" "$tmp/long" 3200000 ||
 	bail 'no trace was made'
-is "$("$XAUDIT" locks --format=json long | jq -c '.locks[0] | [.calls, .waits.count, .waits.total_ns, .waits.max_ns]')" \
+is "$("$XAUDIT" locks --format=json long |
+	jq -c '.locks[0] | [.calls, .waits.count, .waits.total_ns, .waits.max_ns]')" \
 	'[400000,300000,57000000,190]' 'a long trace is read'
 short=$(bounded 60 "$max_rss" "$XAUDIT" locks "$tmp/short")
 long=$(bounded 60 "$max_rss" "$XAUDIT" locks "$tmp/long")

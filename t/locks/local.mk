@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit locks.
-dist_check_SCRIPTS += t/locks/damaged.t t/locks/kinds.t t/locks/locks.t t/locks/stacks.t t/locks/truth.t t/locks/written.t
+dist_check_SCRIPTS += t/locks/damaged.t t/locks/kinds.t t/locks/locks.t t/locks/stacks.t t/locks/truth.t \
+	t/locks/written.t
 EXTRA_DIST += t/locks/callers.c t/locks/kinds.c t/locks/nodes.cc t/locks/planted.c t/locks/standard.cc t/locks/truth.c
 check_PROGRAMS += t/locks/model.u t/locks/random.u
 

@@ -25,7 +25,7 @@ struct object_file *object_file_open(const char *path, const char *build_id);
 /* NULL: nothing. */
 void object_file_close(struct object_file *file);
 
-/* The other file, which has its debug information; NULL: there is none, or no need of one. As long valid as the file. */
+/* The other file, with its debug information; NULL: there is none, or no need of it. As long valid as the file. */
 Elf *object_file_debug(const struct object_file *file);
 
 /* The line of the instruction at an address, as the file was linked. Returns false where it is not known. */
