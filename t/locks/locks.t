@@ -160,6 +160,12 @@ locks -- sh -c 'exit 7'
 is "$status" 7 'the exit status is that of the command'
 locks -- ./no-such-program
 is "$status" 127 'or tells that there is none'
+$CC -static -o static "$tmp/none.c" 2>/dev/null && {
+	locks -- ./static
+	is "$status $out" '1 ' 'nor what is no dynamic program'
+	like "$err" '^xaudit locks: nothing was traced, so there is nothing to show$' 'which is said'
+	is "$(printf '%s\n' "$err" | wc -l)" 2 'behind the line that says why'
+}
 locks -x
 is "$status" 125 'or that the options are wrong'
 locks kept -x

@@ -139,6 +139,16 @@ static int report_folder(struct locks_options *options, int argc, char **argv, b
 static void report(void *context, const char *folder)
 {
 	struct locks_options *options = context;
+	struct xaudit_read_error error;
+	struct xaudit_read_trace *trace = xaudit_read_open(folder, NULL, &error);
+
+	xaudit_read_close(trace);
+	if (!trace && error.why == XAUDIT_READ_NO_TRACE) {
+		/* record has said why. */
+		tool_error("locks", "nothing was traced, so there is nothing to show");
+		options->reported = TOOL_FAILED;
+		return;
+	}
 	char **argv = memory_zeroed((size_t)options->words + 2, sizeof(*argv));
 	char *path = memory_text(folder, strlen(folder));
 
