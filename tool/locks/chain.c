@@ -122,8 +122,25 @@ static uint32_t keep(struct locks_chains *chains, const struct locks_chain *chai
 	return shortest;
 }
 
+/* As most do: nobody waits for the thread, and who keeps it out waits for nobody. */
+static bool waits_alone(const struct locks *locks, uint32_t thread)
+{
+	uint32_t lock = wanted_by(locks, thread);
+
+	for (uint32_t i = locks->thread[thread].hold_first; i != LOCKS_NONE; i = locks->hold[i].next_of_thread)
+		if (locks->lock[locks->hold[i].lock].waiters)
+			return false;
+	for (uint32_t i = lock == LOCKS_NONE ? LOCKS_NONE : locks->lock[lock].hold_first; i != LOCKS_NONE;
+		i = locks->hold[i].next_of_lock)
+		if (wanted_by(locks, locks->hold[i].thread) != LOCKS_NONE)
+			return false;
+	return true;
+}
+
 void chain_look(struct locks *locks, uint32_t thread, uint64_t time)
 {
+	if (waits_alone(locks, thread))
+		return;
 	struct search back = { .locks = locks, .now.thread = { thread } }, on = { .locks = locks };
 
 	look_back(&back);
