@@ -69,6 +69,16 @@ is "$(json '.locks | length > 1')" true 'with options behind its name; JSON has 
 locks -n 1 kept
 like "$out" '^and [0-9]+ more: -n shows them$' 'text as many as asked for'
 
+locks --format=json -- ./planted readers
+is "$(json '.locks[] | own | "\(.variable) \(.calls) calls, \(.waits.count) waits, \(.holders) holders"')" \
+	'table_lock 6 calls, 1 waits, 6 holders' 'a lock that several hold at once'
+is "$(json '[.holds[] | select(.waiters == 1 and .thread == "reader" and .time_ns >= 10000000)] |
+	"\(length) \(map(.tid) | unique | length)"')" '5 5' 'each of them held it while the writer waited'
+is "$(json '[.holders[] | select(.thread == "writer") | .waits.total_ns] | add >= 50000000')" true \
+	'who waited as long as the last one held it'
+is "$(json '[.holds[].others_waited_ns] | (max / min) >= 2 and max >= 50000000')" true 'each for its time'
+is "$(json '.chains + .inversions | length')" 0 'that is no chain, and no inversion'
+
 locks --format=json -- ./planted chain
 is "$(json '.chains | length')" 1 'one chain'
 is "$(json '. as $all | .chains[0] | [.locks[] as $id | $all | lock($id)] | join(" ")')" \

@@ -145,6 +145,44 @@ static void holder(void)
 		pthread_join(thread[i], NULL);
 }
 
+/* ---- five hold it, to read, while one waits to write ---- */
+
+#define READERS 5
+
+static void *read_table(void *argument)
+{
+	pthread_rwlock_rdlock(&table_lock);
+	atomic_fetch_add(&step, 1);
+	/* Until the writer sleeps, the only one who has a place. */
+	await(READERS + 1);
+	while (!sleeps(tids[0]))
+		pause_ms(1);
+	pause_ms(*(int *)argument);
+	pthread_rwlock_unlock(&table_lock);
+	return NULL;
+}
+
+static void *write_table(void *argument)
+{
+	await(READERS);
+	arrive();
+	pthread_rwlock_wrlock(&table_lock);
+	pthread_rwlock_unlock(&table_lock);
+	return argument;
+}
+
+static void readers(void)
+{
+	static int ms[READERS] = { 10, 20, 30, 40, 50 };
+	pthread_t thread[READERS + 1];
+
+	for (int i = 0; i < READERS; i++)
+		thread[i] = begin(read_table, &ms[i], "reader");
+	thread[READERS] = begin(write_table, NULL, "writer");
+	for (int i = 0; i <= READERS; i++)
+		pthread_join(thread[i], NULL);
+}
+
 /* ---- one waits for one who waits for one who waits for one ---- */
 
 static void *hold_first(void *argument)
@@ -358,6 +396,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "holder"))
 		holder();
+	else if (!strcmp(what, "readers"))
+		readers();
 	else if (!strcmp(what, "chain"))
 		chain();
 	else if (!strcmp(what, "inversion"))
