@@ -81,7 +81,7 @@ refused() {
 	echo "$?"
 }
 is "$(refused -c wrong.conf)" "xaudit: $tmp/wrong.conf:2: no context is called 'argh'; there are args, retval, argN, \
-fargN, ret, fret, errno, tid, cpu, comm, calls, regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT
+fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT
 125" 'what is wrong in a configuration is said before the command runs'
 is "$(refused --context 'malloc:if=arg1')" "xaudit: record: --context malloc:if=arg1: a condition is as in arg1 > 100, \
 not 'arg1'
@@ -106,7 +106,7 @@ while read -r example; do
 	is "$? $(grep -v 'job_' err)" '0 ' "it runs: $example"
 	rm -rf xaudit.data*
 done <commands
-ok 'there are five' test "$(wc -l <commands)" -eq 5
+ok 'there are six' test "$(wc -l <commands)" -eq 6
 bounded 60 "$XAUDIT" record -c example.conf true >out 2>err
 is "$? $(grep -v 'nothing was selected' err)" '0 ' 'the configuration is taken'
 like "$(bounded 60 "$XAUDIT" record -c example.conf sh -c 'cat "$XAUDIT_CONFIG"' 2>err)" 'shop_pay' \

@@ -40,7 +40,8 @@ struct line {
 enum line_part { LINE_WHOLE, LINE_BEGIN, LINE_END };
 
 /*
- * Makes the line of a call, with those of its callers below; or where others are shown in it, its first or its last one.
+ * Makes the line of a call, with those of its callers below; or where others are shown in it, its first or its last
+ * one.
  */
 void line_call(struct line *line, struct read_live_process *process, const struct xaudit_read_call *call,
 	enum line_part part);
