@@ -221,6 +221,21 @@ static enum read_process_state state_of(const struct read_live *live, const stru
 	return read_process_state(process->read);
 }
 
+/* It has ended, or executed another program: when, at the latest? */
+static uint64_t exited(const struct read_live *live, const struct live_process *process)
+{
+	const struct trace_head *head = &process->read->head;
+
+	for (unsigned i = 0; i < live->processes; i++) {
+		const struct trace_head *other = &live->process[i]->read->head;
+		if (other->pid == head->pid && other->first.mono > head->first.mono)
+			return other->first.mono;
+	}
+	if (head->flags & TRACE_EXITED && head->last.ticks)
+		return live_ns(live, live_ticks(live, process, head->last.ticks));
+	return live->now.ns;
+}
+
 static void ask_state(struct read_live *live, struct live_process *process)
 {
 	if (process->last || live->now.ns - process->asked < ASK_NS)
@@ -231,8 +246,12 @@ static void ask_state(struct read_live *live, struct live_process *process)
 	if (process->read->head.flags & TRACE_EXITED)
 		read_process_load(process->read);
 	process->public.state = read_api_state(state_of(live, process));
-	if (process->public.state != XAUDIT_READ_STATE_RUNNING)
-		process->last = 1;
+	if (process->public.state == XAUDIT_READ_STATE_RUNNING)
+		return;
+	process->last = 1;
+	process->public.exited = exited(live, process);
+	if (live->hooks->exits)
+		live->hooks->exits(live->user, &process->public);
 }
 
 /* ---- the order of time ---- */

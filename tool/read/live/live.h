@@ -33,6 +33,7 @@ struct read_live_process {
 	int state;	 /* of its end: enum xaudit_read_state */
 	int signal;	 /* of a crash that it was about to end by; 0: none */
 	uint64_t end;	 /* ns: when its end was seen */
+	uint64_t exited; /* ns: all that it did was before; 0: not known yet */
 	void *user;	 /* the caller's, first NULL and 0 */
 	int exits;
 };
@@ -48,6 +49,7 @@ struct read_live_hooks {
 	void (*call)(void *user, struct read_live_process *process, struct xaudit_read_call *call);
 	/* Events that were not recorded, or whose chunks were overwritten: then count is the number of these. */
 	void (*lost)(void *user, struct read_live_process *process, uint32_t tid, uint64_t count, bool chunks);
+	void (*exits)(void *user, struct read_live_process *process); /* `exited` is known. May be NULL */
 	void (*ended)(void *user, struct read_live_process *process);
 };
 
