@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record trace report replay dump info graph stacks slow outliers loads locks alloc'
+	local commands='record trace report replay dump info graph stacks slow outliers alloc loads locks'
 	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -159,7 +159,10 @@ _xaudit()
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
 		options+=' --srcline --no-values --help'
 		;;
-	alloc) options='--count= --sort= --temporary= --keep= --pid= --color= --no-demangle --no-pager --help' ;;
+	alloc)
+		options='--count= --sort= --temporary= --timeline --format= --output= --srcline --backtrace= --mmap'
+		options+=' --keep= --config= --pid= --color= --no-demangle --no-pager --help'
+		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)
 		local control='status enable disable add-context del-context contexts start stop mode snapshot top'
@@ -224,6 +227,7 @@ _xaudit()
 		dump | info | slow) options='text json' ;;
 		graph) options='text dot mermaid json' ;;
 		stacks) options='text folded json' ;;
+		alloc) options='text folded json pprof' ;;
 		*) options='table json' ;;
 		esac
 		;;

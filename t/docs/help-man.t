@@ -127,7 +127,7 @@ for command in $subcommands; do
 done >"$tmp/told"
 is "$(grep -E ' [0-9.]+[kM%]?$' "$tmp/told" | tr '\n' ';')" "record buffer 256k;record ring 8M;\
 trace string-limit 64;trace buffer 256k;graph min 0.5%;stacks count 10;slow count 5;slow min 0.5%;outliers count 20;\
-outliers factor 10;alloc count 10;alloc temporary 1;locks count 20;locks backtrace 32;\
+outliers factor 10;alloc count 10;alloc temporary 1;alloc backtrace 32;locks count 20;locks backtrace 32;\
 pack level 1;ctl delay 2;check error-exitcode 1;" 'the numbers that help calls defaults'
 for command in $(cut -d' ' -f1 "$tmp/told" | uniq); do
 	is "$(untold "$command")" '' "the manual of $command has the defaults of its help"

@@ -5,7 +5,8 @@
 # import only xaudit_read_*, and its files include xaudit-read.h only. tool/record/trim.c writes, so it is none of them;
 # tool/pack/ does not read traces, but makes files that the library reads, with the same code for their format. Nobody
 # else has asked for the names of functions that were never called (tool/record/unmatched.c), or where each file was
-# mapped (tool/perf/loads.c), or for calls while they are recorded (tool/trace/): so that is not public.
+# mapped (tool/perf/loads.c), or for calls while they are recorded (tool/trace/, tool/alloc/follow.c): so that is not
+# public.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 need nm
@@ -56,7 +57,8 @@ is "$(inside "$tmp/tool" "$tmp/tool")" "a/includes.h
 a/needs.c" 'a file that needs what is inside is found, and one that includes it'
 
 ok 'the command has objects to look at' test "$(find "$top_builddir/tool" -name 'xaudit-*.o' | wc -l)" -gt 50
-is "$(inside "$top_srcdir/tool" "$top_builddir/tool")" 'perf/loads.c
+is "$(inside "$top_srcdir/tool" "$top_builddir/tool")" 'alloc/follow.c
+perf/loads.c
 record/trim.c
 record/unmatched.c
 trace/descriptors.h

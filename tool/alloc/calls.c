@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "tool/alloc/functions.h"
+#include "tool/alloc/stacks.h"
 #include "tool/base/memory.h"
 
 struct alloc_thread {
@@ -24,6 +26,8 @@ struct function {
 struct alloc_process {
 	struct alloc_account_book *book;
 	struct alloc_blocks blocks;
+	struct alloc_maps maps;
+	struct alloc_stacks stacks;
 	struct function *function;
 	uint32_t functions;
 	struct alloc_thread *thread;
@@ -43,6 +47,8 @@ struct alloc_open {
 	struct alloc_open *outer, *next; /* next: of those that are free */
 	struct inner *inner;
 	uint64_t address, size; /* as its arguments say; 0 */
+	uint64_t factor; /* ... of mappings, flags, or the size that was */
+	struct alloc_maps pieces; /* of mremap: what was mapped there */
 	uint32_t stack, thread; /* thread: index */
 	struct alloc_block taken; /* address 0: none */
 };
@@ -105,7 +111,8 @@ static const struct function *function_of(struct alloc_process *process, const s
 	struct function *known = &process->function[function->number];
 	if (!known->known) {
 		known->is = alloc_function_of(function);
-		known->frame = alloc_tree_frame(&process->book->tree, function->name, function->object->path, "");
+		known->frame = alloc_tree_frame(&process->book->tree, &(struct alloc_frame){ .name = function->name,
+			.library = function->object->path, .file = "", .is = ALLOC_FRAME_TRACED });
 		known->known = true;
 	}
 	return known;
@@ -154,14 +161,14 @@ static bool take_arguments(struct alloc_open *open, const struct xaudit_read_cal
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = read_values(call->entered, value);
 	const struct alloc_function *function = open->function;
-	uint64_t factor = 1;
 
+	open->factor = 1;
 	if ((!function->out && !argument(value, count, function->address, &open->address)) ||
 		!argument(value, count, function->size, &open->size) ||
-		!argument(value, count, function->factor, &factor))
+		!argument(value, count, function->factor, &open->factor))
 		return false;
 	/* Where the product is too large for a number the call fails. */
-	if (__builtin_mul_overflow(open->size, factor, &open->size))
+	if (!alloc_function_maps(function) && __builtin_mul_overflow(open->size, open->factor, &open->size))
 		open->size = UINT64_MAX;
 	return true;
 }
@@ -190,13 +197,18 @@ static bool take_result(const struct alloc_function *function, const struct xaud
 
 /* ---- stacks ---- */
 
+/* By the backtrace that was recorded with it, or by the calls around it. */
 static uint32_t node_of(struct alloc_process *process, struct xaudit_read_call *call)
 {
 	if (!call)
 		return 0;
-	if (!call->user[NODE])
-		call->user[NODE] = alloc_tree_node(&process->book->tree, node_of(process, call->parent),
-			function_of(process, call->function)->frame);
+	if (!call->user[NODE]) {
+		struct alloc_tree *tree = &process->book->tree;
+		const struct xaudit_read_stack *stack = xaudit_read_stack(call->entered);
+		uint32_t parent = stack ? alloc_stacks_node(&process->stacks, tree, stack)
+					: node_of(process, call->parent);
+		call->user[NODE] = alloc_tree_node(tree, parent, function_of(process, call->function)->frame);
+	}
 	return (uint32_t)call->user[NODE];
 }
 
@@ -264,6 +276,69 @@ static void settle_inner(struct alloc_process *process, struct alloc_open *open,
 	}
 }
 
+/* ---- mappings ---- */
+
+#define PAGE 4096
+
+static uint64_t pages(uint64_t size)
+{
+	return (size + PAGE - 1) & -(uint64_t)PAGE;
+}
+
+static uint32_t unmap(struct alloc_process *process, uint64_t from, uint64_t size, uint64_t time)
+{
+	struct alloc_maps pieces = { 0 };
+	uint32_t count;
+
+	alloc_maps_cut(&process->maps, from, pages(size), &pieces);
+	for (uint32_t i = 0; i < pieces.count; i++)
+		alloc_model_unmap(&process->book->model, &pieces.map[i], time);
+	count = pieces.count;
+	alloc_maps_free(&pieces);
+	return count;
+}
+
+static void map(struct alloc_process *process, const struct alloc_open *open, uint64_t address, uint64_t time)
+{
+	const struct alloc_map map = { .from = address, .size = pages(open->size), .stack = open->stack };
+
+	alloc_maps_put(&process->maps, &map);
+	alloc_model_map(&process->book->model, &map, time);
+}
+
+static void begin_mapping(struct alloc_process *process, struct alloc_open *open, uint64_t time)
+{
+	if (open->function->kind == ALLOC_UNMAP)
+		unmap(process, open->address, open->size, time);
+	else if (open->function->kind == ALLOC_REMAP)
+		alloc_maps_cut(&process->maps, open->address, pages(open->factor), &open->pieces);
+}
+
+/* known: the address is what the call gave. Only what is of no file counts; it may take the place of others. */
+static void end_mapping(
+	struct alloc_process *process, struct alloc_open *open, bool known, uint64_t address, uint64_t time)
+{
+	struct alloc_model *model = &process->book->model;
+	bool maps = known && address != (uint64_t)(uintptr_t)MAP_FAILED;
+
+	for (uint32_t i = 0; i < open->pieces.count; i++) {
+		struct alloc_map *piece = &open->pieces.map[i];
+		if (maps) {
+			alloc_model_unmap(model, piece, time);
+		} else {
+			alloc_model_map_again(model, piece);
+			alloc_maps_put(&process->maps, piece);
+		}
+	}
+	if (maps && open->function->kind != ALLOC_UNMAP) {
+		bool fixed = open->function->kind == ALLOC_REMAP || open->factor & MAP_FIXED;
+		model->lost_frees += unmap(process, address, open->size, time) && !fixed;
+		if (open->function->kind == ALLOC_REMAP ? open->pieces.count : open->factor & MAP_ANONYMOUS)
+			map(process, open, address, time);
+	}
+	alloc_maps_free(&open->pieces);
+}
+
 /* ---- calls ---- */
 
 static struct alloc_open *new_open(struct alloc_account_book *book)
@@ -288,8 +363,10 @@ static void finish(struct alloc_process *process, struct alloc_open *open, bool 
 {
 	struct alloc_model *model = &process->book->model;
 	uint32_t turn = process->thread[open->thread].turn;
-	bool gives = known && address && open->function->kind != ALLOC_FREE;
+	bool gives = known && address && open->function->kind <= ALLOC_REALLOC;
 
+	if (alloc_function_maps(open->function))
+		end_mapping(process, open, known, address, time);
 	if (open->taken.address && known && (address || !open->size))
 		alloc_model_free_taken(model, &open->taken, open->thread, turn, time);
 	else if (open->taken.address)
@@ -299,6 +376,11 @@ static void finish(struct alloc_process *process, struct alloc_open *open, bool 
 		give(process, open, address, time);
 	open->next = process->book->spare;
 	process->book->spare = open;
+}
+
+static bool gives_memory(const struct alloc_function *function)
+{
+	return function->kind != ALLOC_FREE && function->kind != ALLOC_UNMAP;
 }
 
 /* Does what jumped go on with this call? */
@@ -314,6 +396,10 @@ static void begin(struct alloc_process *process, struct alloc_open *open, uint64
 {
 	bool frees = open->function->kind == ALLOC_FREE;
 
+	if (alloc_function_maps(open->function)) {
+		begin_mapping(process, open, time);
+		return;
+	}
 	if (!open->address || open->function->out)
 		return;
 	count_inner(process, open->outer, open->address, time);
@@ -328,7 +414,7 @@ static void give_up_jumped(struct alloc_process *process, struct alloc_open *jum
 {
 	if (!jumped)
 		return;
-	process->book->endless += jumped->function->kind != ALLOC_FREE;
+	process->book->endless += gives_memory(jumped->function);
 	finish(process, jumped, false, 0, time);
 }
 
@@ -351,6 +437,9 @@ void alloc_call_begins(struct alloc_process *process, struct xaudit_read_call *c
 	call->user[OPEN] = (uintptr_t)outer;
 	call->user[NODE] = 0;
 	thread->jumped = NULL;
+	/* How an allocator gets its memory is its own affair. */
+	if (is && outer && alloc_function_maps(is))
+		is = NULL;
 	if (!is) {
 		give_up_jumped(process, jumped, time);
 		return;
@@ -372,7 +461,7 @@ void alloc_call_begins(struct alloc_process *process, struct xaudit_read_call *c
 		return;
 	}
 	give_up_jumped(process, jumped, time);
-	if (is->kind != ALLOC_FREE)
+	if (gives_memory(is))
 		open->stack = node_of(process, call);
 	call->user[OPEN] = (uintptr_t)open;
 	begin(process, open, time);
@@ -392,7 +481,7 @@ void alloc_call_ends(struct alloc_process *process, struct xaudit_read_call *cal
 		thread_of(process, call->tid)->jumped = open;
 		return;
 	}
-	bool gives = open->function->kind != ALLOC_FREE;
+	bool gives = gives_memory(open->function);
 	bool known = gives && call->how == XAUDIT_READ_RETURNED && take_result(is, call, &address);
 	if (gives && call->how == XAUDIT_READ_RETURNED)
 		process->book->without += !known;
@@ -405,7 +494,8 @@ void alloc_process_end(struct alloc_process *process, uint64_t time)
 {
 	for (uint32_t i = 0; i < process->threads; i++)
 		give_up_jumped(process, process->thread[i].jumped, time);
-	alloc_model_end(&process->book->model, &process->blocks, time);
+	alloc_model_end(&process->book->model, &process->blocks, &process->maps, time);
+	alloc_stacks_free(&process->stacks);
 	free(process->function);
 	free(process->thread);
 	hash_free(&process->by_tid);

@@ -12,7 +12,8 @@
  * else can have the address before. realloc's old block is taken out of the table when it begins, and freed when it
  * ends, unless it failed.
  *
- * Stacks are those of the calls that are open, with the function itself as the innermost frame.
+ * The stack is the backtrace that was recorded with the call, or, without one, the traced calls that are open; the
+ * function itself is its innermost frame.
  *
  * One thread.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/alloc/functions.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ const struct alloc_function *alloc_function_at(unsigned number)
 	return number < FUNCTIONS ? &functions[number] : NULL;
 }
 
-char *alloc_function_contexts(const struct alloc_function *function)
+char *alloc_function_contexts(const struct alloc_function *function, uint32_t backtrace)
 {
 	const int place[] = { function->address, function->size, function->factor };
 	char *contexts;
@@ -54,8 +55,8 @@ char *alloc_function_contexts(const struct alloc_function *function)
 	for (size_t i = 0; i < sizeof(place) / sizeof(*place); i++)
 		if (place[i] >= 0)
 			fprintf(to, "%sarg%d", ftell(to) ? "," : "", place[i] + 1);
-	if (function->kind != ALLOC_FREE)
-		fputs(",ret", to);
+	if (function->kind != ALLOC_FREE && function->kind != ALLOC_UNMAP)
+		fprintf(to, ",ret,backtrace:%" PRIu32, backtrace);
 	if (function->out)
 		fprintf(to, ",out:ptr:" ALLOC_OUT ":+0(arg%d)", function->address + 1);
 	if (fclose(to))

@@ -16,6 +16,9 @@ enum alloc_kind {
 	ALLOC_NEW,	/* gives a block */
 	ALLOC_REALLOC,	/* frees one, and gives one; neither, if it fails */
 	ALLOC_FREE,
+	ALLOC_MAP,	/* maps memory */
+	ALLOC_UNMAP,
+	ALLOC_REMAP,	/* unmaps some, and maps some; neither, if it fails */
 };
 
 /*
@@ -36,7 +39,11 @@ enum alloc_kind {
 	X("_Znw*", NEW, -1, 0, -1) /* operator new */      \
 	X("_Zna*", NEW, -1, 0, -1) /* operator new[] */    \
 	X("_Zdl*", FREE, 0, -1, -1) /* operator delete */  \
-	X("_Zda*", FREE, 0, -1, -1) /* operator delete[] */
+	X("_Zda*", FREE, 0, -1, -1) /* operator delete[] */ \
+	X("mmap", MAP, -1, 1, 3) /* factor: the flags */ \
+	X("mmap64", MAP, -1, 1, 3)               \
+	X("munmap", UNMAP, 0, 1, -1)             \
+	X("mremap", REMAP, 0, 2, 1) /* factor: the size that it had */
 
 struct alloc_function {
 	const char *pattern;
@@ -51,8 +58,17 @@ const struct alloc_function *alloc_function_of(const struct xaudit_read_function
 /* By number, from 0 on; NULL: there are no more. */
 const struct alloc_function *alloc_function_at(unsigned number);
 
-/* The contexts by which what is needed of its calls is recorded; the caller frees them. */
-char *alloc_function_contexts(const struct alloc_function *function);
+/* Is it about mappings? */
+static inline bool alloc_function_maps(const struct alloc_function *function)
+{
+	return function->kind >= ALLOC_MAP;
+}
+
+/*
+ * The contexts by which what is needed of its calls is recorded, and so many callers, if it gives memory; the caller
+ * frees them.
+ */
+char *alloc_function_contexts(const struct alloc_function *function, uint32_t backtrace);
 
 /* The address that `out` is about is recorded as a value of this name. */
 #define ALLOC_OUT "block"

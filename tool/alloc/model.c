@@ -145,18 +145,38 @@ void alloc_model_give_back(
 	see_time(model, time);
 }
 
-void alloc_model_resize(struct alloc_model *model, uint32_t stack, int64_t bytes, int parts, uint64_t time)
+/* Makes an account, and the sum, so much larger: bytes, and parts of which these are. */
+static void resize(struct alloc_model *model, uint32_t stack, uint64_t bytes, int parts)
 {
 	struct alloc_account *account = account_of(model, stack);
 	struct alloc_sum *sums[] = { &account->live, &model->sum.live };
 
 	note(model, account);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
-		sums[i]->bytes += (uint64_t)bytes;
+		sums[i]->bytes += bytes;
 		sums[i]->blocks += (uint64_t)parts;
 	}
+}
+
+void alloc_model_map(struct alloc_model *model, const struct alloc_map *map, uint64_t time)
+{
+	resize(model, map->stack, map->size, 1);
+	add(&account_of(model, map->stack)->all, map->size);
+	add(&model->sum.all, map->size);
 	see_peak(model, time);
+	alloc_timeline_set(&model->timeline, time, model->sum.live.bytes, 1, map->size);
+}
+
+void alloc_model_unmap(struct alloc_model *model, const struct alloc_map *piece, uint64_t time)
+{
+	resize(model, piece->stack, -piece->size, piece->parts);
+	model->frees += piece->parts < 0;
 	see_time(model, time);
+}
+
+void alloc_model_map_again(struct alloc_model *model, const struct alloc_map *piece)
+{
+	resize(model, piece->stack, 0, piece->parts + 1);
 }
 
 static void leave(void *user, const struct alloc_block *block)
@@ -168,10 +188,14 @@ static void leave(void *user, const struct alloc_block *block)
 	add(&model->sum.left, block->size);
 }
 
-void alloc_model_end(struct alloc_model *model, struct alloc_blocks *blocks, uint64_t time)
+void alloc_model_end(
+	struct alloc_model *model, struct alloc_blocks *blocks, struct alloc_maps *maps, uint64_t time)
 {
-	bool any = blocks->count != 0;
+	bool any = blocks->count || maps->count;
 
+	for (uint32_t i = 0; i < maps->count; i++)
+		leave(model, &(struct alloc_block){ .size = maps->map[i].size, .stack = maps->map[i].stack });
+	alloc_maps_free(maps);
 	alloc_blocks_each(blocks, leave, model);
 	alloc_blocks_free(blocks);
 	if (any)

@@ -19,6 +19,7 @@
 #define XAUDIT_TOOL_ALLOC_MODEL_H
 
 #include "tool/alloc/blocks.h"
+#include "tool/alloc/maps.h"
 #include "tool/alloc/timeline.h"
 
 /* Blocks, and their bytes. */
@@ -66,11 +67,18 @@ void alloc_model_free_taken(struct alloc_model *model, const struct alloc_block 
 void alloc_model_give_back(
 	struct alloc_model *model, struct alloc_blocks *blocks, const struct alloc_block *taken, uint64_t time);
 
-/* Makes a block smaller or larger, as munmap() does at its ends; parts: more (or fewer) blocks than it was. */
-void alloc_model_resize(struct alloc_model *model, uint32_t stack, int64_t bytes, int parts, uint64_t time);
+/* A mapping, which the caller has in its table. */
+void alloc_model_map(struct alloc_model *model, const struct alloc_map *map, uint64_t time);
 
-/* The process of this table has ended: what is live in it is left. */
-void alloc_model_end(struct alloc_model *model, struct alloc_blocks *blocks, uint64_t time);
+/* A piece of one, which the caller has taken out of its table, is not there any more. */
+void alloc_model_unmap(struct alloc_model *model, const struct alloc_map *piece, uint64_t time);
+
+/* The caller has put this piece back, as a mapping of its own. */
+void alloc_model_map_again(struct alloc_model *model, const struct alloc_map *piece);
+
+/* The process of these tables has ended: what is live in them is left, and they are freed. */
+void alloc_model_end(
+	struct alloc_model *model, struct alloc_blocks *blocks, struct alloc_maps *maps, uint64_t time);
 
 /* What was live at the peak. */
 struct alloc_sum alloc_model_at_peak(const struct alloc_model *model, const struct alloc_account *account);

@@ -23,6 +23,8 @@ static void halve(struct alloc_timeline *timeline)
 /* The step of that time, which is the last one. What is of an earlier one, as clocks differ, counts in the last. */
 static struct alloc_step *step_of(struct alloc_timeline *timeline, uint64_t time)
 {
+	if (time < timeline->next)
+		return &timeline->step[timeline->steps - 1];
 	if (!timeline->length) {
 		timeline->begin = time;
 		timeline->length = ALLOC_STEP_FIRST;
@@ -32,6 +34,7 @@ static struct alloc_step *step_of(struct alloc_timeline *timeline, uint64_t time
 		halve(timeline);
 	while (timeline->steps <= after / timeline->length)
 		timeline->step[timeline->steps++] = (struct alloc_step){ .peak = timeline->live };
+	timeline->next = timeline->begin + timeline->steps * timeline->length;
 	return &timeline->step[timeline->steps - 1];
 }
 

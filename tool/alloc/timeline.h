@@ -20,6 +20,7 @@ struct alloc_step {
 struct alloc_timeline {
 	uint64_t begin, length; /* of the first step; of each, ns. 0: there is none yet */
 	uint32_t steps;
+	uint64_t next; /* when the last step ends */
 	uint64_t live; /* bytes, now */
 	struct alloc_step step[ALLOC_STEPS];
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/alloc/tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,40 +17,48 @@ static uint32_t add_node(struct alloc_tree *tree, const struct alloc_node *node)
 void alloc_tree_open(struct alloc_tree *tree)
 {
 	*tree = (struct alloc_tree){ 0 };
-	alloc_tree_frame(tree, "", "", "");
+	alloc_tree_frame(tree, &(struct alloc_frame){ .name = "", .library = "", .file = "" });
 	add_node(tree, &(struct alloc_node){ 0 });
 }
 
 void alloc_tree_close(struct alloc_tree *tree)
 {
 	for (uint32_t i = 0; i < tree->frames; i++) {
-		free(tree->frame[i].name);
-		free(tree->frame[i].library);
-		free(tree->frame[i].place);
+		free((char *)tree->frame[i].name);
+		free((char *)tree->frame[i].library);
+		free((char *)tree->frame[i].file);
 	}
 	free(tree->frame);
 	free(tree->node);
-	hash_free(&tree->by_name);
+	hash_free(&tree->by_place);
 	hash_free(&tree->by_parent);
 }
 
-static char *copy(const char *text)
+static const char *copy(const char *text)
 {
 	return memory_text(text, strlen(text));
 }
 
-uint32_t alloc_tree_frame(struct alloc_tree *tree, const char *name, const char *library, const char *place)
+static bool is_same(const struct alloc_frame *a, const struct alloc_frame *b)
 {
-	uint32_t hash = hash_text(hash_text(hash_text(0, name), library), place);
-	uint32_t found = HASH_FIND(i, &tree->by_name, hash,
-		!strcmp(tree->frame[i].name, name) && !strcmp(tree->frame[i].library, library) &&
-			!strcmp(tree->frame[i].place, place));
+	return a->offset == b->offset && a->start == b->start && a->is == b->is && a->line == b->line &&
+	       !strcmp(a->name, b->name) && !strcmp(a->library, b->library) && !strcmp(a->file, b->file);
+}
+
+uint32_t alloc_tree_frame(struct alloc_tree *tree, const struct alloc_frame *frame)
+{
+	uint32_t hash = hash_key(frame->offset, hash_text(hash_text(frame->is, frame->name), frame->library));
+	uint32_t found = HASH_FIND(i, &tree->by_place, hash, is_same(&tree->frame[i], frame));
 
 	if (found != HASH_NONE)
 		return found;
 	tree->frame = memory_grow(tree->frame, tree->frames, sizeof(*tree->frame));
-	tree->frame[tree->frames] = (struct alloc_frame){ copy(name), copy(library), copy(place) };
-	memory_hash(&tree->by_name, hash, tree->frames);
+	struct alloc_frame *to = &tree->frame[tree->frames];
+	*to = *frame;
+	to->name = copy(frame->name);
+	to->library = copy(frame->library);
+	to->file = copy(frame->file);
+	memory_hash(&tree->by_place, hash, tree->frames);
 	return tree->frames++;
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adds up what a trace tells while it is recorded. A thread looks at it every LOOK_MS, takes what is new, and gives the
+ * room on the disk back that this took, unless the trace is kept: so the trace has no more than what was not read yet.
+ * The program waits for none of this.
+ *
+ * When the command has ended, the rest is read. Of processes that it has left behind, which go on, what they did until
+ * then counts.
+ *
+ * The main thread begins and ends it; meanwhile the book belongs to the thread.
+ */
+#ifndef XAUDIT_TOOL_ALLOC_FOLLOW_H
+#define XAUDIT_TOOL_ALLOC_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/alloc/calls.h"
+
+/* Begins, with the trace in a folder, which may still be empty. Returns false after a line on stderr. */
+bool alloc_follow_begin(struct alloc_account_book *book, const char *folder, bool keep);
+
+/* The command has ended, or did not run. Reads the rest, or until a signal tells to end: returns that, or 0. */
+int alloc_follow_end(void);
+
+#endif

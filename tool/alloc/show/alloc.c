@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit alloc: who allocated what. Of a trace; or of a command, which is read while it runs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/chain.h"
+#include "tool/alloc/calls.h"
+#include "tool/alloc/read.h"
+#include "tool/alloc/run.h"
+#include "tool/alloc/show/view.h"
+#include "tool/base/tool.h"
+#include "tool/record/run.h"
+#include "tool/show/show.h"
+#include "tool/show/show_trace.h"
+#include "tool/show/term/srcline.h"
+
+#define ALLOC_SOON 1
+
+struct own {
+	struct show_options show; /* json: enum alloc_format */
+	struct alloc_account_book book;
+	struct alloc_view view;
+	struct alloc_run run;
+	const char *output;
+	uint32_t soon;
+	bool terminal; /* standard output, before a pager is between */
+	bool failed; /* what was to be shown was not */
+};
+
+#define AT(member) .at = offsetof(struct own, member)
+
+/* ---- output ---- */
+
+/* Opens what --output names, before anything is read; else it is this. Returns false after a line. */
+static bool open_output(struct own *own, FILE *usual)
+{
+	own->view.to = usual;
+	if (own->output) {
+		own->view.to = fopen(own->output, "we");
+		if (!own->view.to)
+			tool_error("alloc", "%s can't be written: %s", own->output, strerror(errno));
+		return own->view.to;
+	}
+	if (own->show.json != ALLOC_PPROF || !(usual == stdout ? own->terminal : isatty(fileno(usual))))
+		return true;
+	tool_error("alloc", "--format=pprof is not for a terminal; --output=FILE names a file");
+	return false;
+}
+
+/* Shows the book. Returns false after a line. */
+static bool show(struct own *own)
+{
+	own->view.book = &own->book;
+	own->view.format = own->show.json;
+	alloc_show(&own->view);
+	bool good = !ferror(own->view.to) && !fflush(own->view.to);
+	if (own->output)
+		good &= !fclose(own->view.to);
+	/* That standard output can't be written is said at the end. */
+	if (!good && own->view.to != stdout)
+		tool_error("alloc", "%s can't be written: %s", own->output ? own->output : "standard error",
+			strerror(errno));
+	return good || own->view.to == stdout;
+}
+
+/* ---- a trace ---- */
+
+/* Returns false after a line. */
+static bool report_trace(struct own *own, struct xaudit_read_trace *trace)
+{
+	if (xaudit_read_trace_info(trace)->coarse) {
+		tool_error("alloc", "the trace has a coarse clock, by which frees can't be told from allocations that "
+				    "follow them; record it with --clock=auto");
+		return false;
+	}
+	if (!open_output(own, stdout))
+		return false;
+	alloc_read(&own->book, trace);
+	return show(own);
+}
+
+static int report_folder(struct own *own, struct xaudit_read_trace *trace)
+{
+	bool good = report_trace(own, trace);
+	int status = show_end_trace(trace);
+
+	return good ? status : TOOL_FAILED;
+}
+
+/* ---- a command ---- */
+
+static void report(void *context)
+{
+	struct own *own = context;
+
+	own->failed = !show(own);
+}
+
+static int run(struct own *own, char **command)
+{
+	record_speaker = "alloc";
+	record_names = (struct record_names){
+		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace"
+	};
+	if (!open_output(own, stderr))
+		return RECORD_FAILED;
+	own->run.book = &own->book;
+	own->run.report = report;
+	own->run.context = own;
+	int status = alloc_run(&own->run, command);
+	record_options_free(&own->run.record);
+	return own->failed && !status ? RECORD_FAILED : status;
+}
+
+/* ---- the command ---- */
+
+static const struct options_row rows[] = {
+	{ 'n', "count", "N", "so many stacks (default: " OPTIONS_NUMBER(ALLOC_MOST) "; all, if not as text)",
+		.take = options_number, .most = UINT32_MAX, AT(view.most), .allowed = "a number from 1 up" },
+	{ 0, "sort", "KEY", "by bytes (default), calls, live (at the end), peak or temporary;\n"
+		"the number of folded stacks, too", .take = options_word, AT(view.sort), .allowed = ALLOC_SORTS },
+	{ 0, "temporary", "N", "a block is temporary that is freed before its thread\n"
+		"allocates so many others (" OPTIONS_NUMBER(ALLOC_SOON) ")", .take = options_number,
+		.most = INT32_MAX, AT(soon), .allowed = "a number from 1 up" },
+	{ 0, "timeline", NULL, "live memory over time, too", .take = options_flag, AT(view.timeline) },
+	SHOW_FORMAT(ALLOC_FORMATS, "text (default), folded, json, or pprof: its heap profile"),
+	{ 'o', "output", "FILE", "write into this file", .take = options_text, AT(output) },
+	SRCLINE_ROW,
+	{ 0, "backtrace", "N", "of a command: record so many callers (default: " OPTIONS_NUMBER(CHAIN_DEFAULT) ")",
+		.take = options_number, .most = CHAIN_MOST, AT(run.backtrace),
+		.allowed = "a number from 1 to " OPTIONS_NUMBER(CHAIN_MOST) },
+	{ 0, "mmap", NULL, "of a command: mappings, too", .take = options_flag, AT(run.maps) },
+	{ 0, "keep", "DIR", "of a command: keep the trace in this folder", .take = options_text, AT(run.keep) },
+	{ 'c', "config", "FILE", "of a command: read this configuration instead of xaudit.conf",
+		.take = options_text, AT(run.record.config) },
+	SHOW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "alloc",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit alloc [OPTION]... -- COMMAND [ARGUMENT]...\n"
+		"       xaudit alloc [OPTION]... [DIR]\n"
+		"Shows who allocated how much memory: of a command that it runs, on standard\n"
+		"error; or from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"\n"
+		"Options:\n",
+};
+
+/* The options before the words of a command. Returns false, and the exit status, if it is not to run. */
+static bool take_options(struct own *own, int argc, char **argv, int *status)
+{
+	int first = options_take(&syntax, own, argc, argv);
+
+	if (first == argc)
+		return true;
+	if (first > 0)
+		tool_error("alloc", "'%s' stands before the --, and is no option", argv[first]);
+	*status = first ? RECORD_FAILED : TOOL_OK;
+	return false;
+}
+
+int alloc_main(int argc, char **argv)
+{
+	static struct own own = { .run.backtrace = CHAIN_DEFAULT, .soon = ALLOC_SOON };
+	int status = TOOL_OK, words = 1;
+
+	own.terminal = isatty(STDOUT_FILENO);
+	while (words < argc && strcmp(argv[words], "--"))
+		words++;
+	if (words + 1 < argc) {
+		char *dashes = argv[words];
+		argv[words] = NULL;
+		bool runs = take_options(&own, words, argv, &status);
+		argv[words] = dashes;
+		alloc_book_open(&own.book, own.soon);
+		if (runs)
+			status = run(&own, argv + words + 1);
+	} else {
+		struct xaudit_read_trace *trace = show_begin(&own.show, &syntax, argc, argv, &status);
+		alloc_book_open(&own.book, own.soon);
+		if (trace)
+			status = report_folder(&own, trace);
+	}
+	alloc_book_close(&own.book);
+	return status;
+}

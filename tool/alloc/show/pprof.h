@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xaudit alloc as a profile of pprof (profile.proto): what was allocated, and what was live at the end, in blocks and
+ * bytes. Each library has a range of addresses of its own, in which its places are where they were linked. One thread.
+ */
+#ifndef XAUDIT_TOOL_ALLOC_SHOW_PPROF_H
+#define XAUDIT_TOOL_ALLOC_SHOW_PPROF_H
+
+struct alloc_view;
+
+void alloc_show_pprof(const struct alloc_view *view);
+
+#endif

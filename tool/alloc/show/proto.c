@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/alloc/show/proto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/base/memory.h"
+
+#define STORED_MOST 65535u /* bytes of a stored block (RFC 1951) */
+
+enum { WIRE_NUMBER, WIRE_BYTES = 2 };
+
+static void put(struct proto *to, const void *bytes, size_t size)
+{
+	if (to->room - to->size < size) {
+		to->room = 2 * to->room + size;
+		to->byte = memory_resize(to->byte, to->room, 1);
+	}
+	if (size)
+		memcpy(to->byte + to->size, bytes, size);
+	to->size += size;
+}
+
+void proto_packed(struct proto *to, uint64_t number)
+{
+	uint8_t byte[10];
+	size_t size = 0;
+
+	for (; number > 0x7f; number >>= 7)
+		byte[size++] = (uint8_t)(number | 0x80);
+	byte[size++] = (uint8_t)number;
+	put(to, byte, size);
+}
+
+void proto_number(struct proto *to, unsigned field, uint64_t number)
+{
+	proto_packed(to, field << 3 | WIRE_NUMBER);
+	proto_packed(to, number);
+}
+
+void proto_bytes(struct proto *to, unsigned field, const void *bytes, size_t size)
+{
+	proto_packed(to, field << 3 | WIRE_BYTES);
+	proto_packed(to, size);
+	put(to, bytes, size);
+}
+
+void proto_message(struct proto *to, unsigned field, struct proto *message)
+{
+	proto_bytes(to, field, message->byte, message->size);
+	message->size = 0;
+}
+
+void proto_free(struct proto *proto)
+{
+	free(proto->byte);
+	*proto = (struct proto){ 0 };
+}
+
+/* ---- gzip ---- */
+
+static uint32_t crc_of(const uint8_t *byte, size_t size)
+{
+	uint32_t crc = UINT32_MAX;
+
+	for (size_t i = 0; i < size; i++) {
+		crc ^= byte[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
+	}
+	return ~crc;
+}
+
+/* Little endian. */
+static void put_number(FILE *to, uint32_t number, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		putc((int)(number >> 8 * i & 0xff), to);
+}
+
+void proto_gzip(FILE *to, const struct proto *proto)
+{
+	/* Magic, deflate, no flags, no time, nothing of how it was compressed, on an unknown system. */
+	static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
+	size_t at = 0;
+
+	fwrite(head, 1, sizeof(head), to);
+	do {
+		size_t left = proto->size - at;
+		uint32_t size = left < STORED_MOST ? (uint32_t)left : STORED_MOST;
+		putc(size == left, to); /* the last block? And it is stored */
+		put_number(to, size, 2);
+		put_number(to, ~size, 2);
+		if (size)
+			fwrite(proto->byte + at, 1, size, to);
+		at += size;
+	} while (at < proto->size);
+	put_number(to, crc_of(proto->byte, proto->size), 4);
+	put_number(to, (uint32_t)proto->size, 4);
+}

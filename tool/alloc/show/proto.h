@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages in the wire format of protocol buffers, in memory; and files as gzip has them. Fields have numbers up to 15.
+ * Nothing is compressed: what takes room in a profile are its names, of which there is one each. One thread.
+ */
+#ifndef XAUDIT_TOOL_ALLOC_SHOW_PROTO_H
+#define XAUDIT_TOOL_ALLOC_SHOW_PROTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Zeroed memory is an empty one. */
+struct proto {
+	uint8_t *byte;
+	size_t size, room;
+};
+
+/* A field that is a number, and a number within a packed list. */
+void proto_number(struct proto *to, unsigned field, uint64_t number);
+void proto_packed(struct proto *to, uint64_t number);
+
+/* A field of bytes, or a message, which is emptied. */
+void proto_bytes(struct proto *to, unsigned field, const void *bytes, size_t size);
+void proto_message(struct proto *to, unsigned field, struct proto *message);
+
+void proto_free(struct proto *proto);
+
+/* Writes it as a file of gzip (RFC 1952). */
+void proto_gzip(FILE *to, const struct proto *proto);
+
+#endif
