@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/alloc/calls.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -120,20 +119,24 @@ static const struct function *function_of(struct alloc_process *process, const s
 
 /* ---- values ---- */
 
-/* The argument at that place, or the result (place -1): as args and retval have it, or as arg1 and ret. */
+/* Is it the argument at that place, or the result (place -1): as args and retval have it, or as arg1 and ret? */
+static bool is_at(const struct xaudit_read_value *value, int place)
+{
+	const char *name = value->name;
+
+	if (place < 0)
+		return value->role == XAUDIT_READ_VALUE_RESULT || !strcmp(name, "ret");
+	if (value->role == XAUDIT_READ_VALUE_ARGUMENT)
+		return value->place == (uint32_t)place;
+	return !strncmp(name, "arg", 3) && name[3] == '1' + place && !name[4];
+}
+
 static const struct xaudit_read_value *find(const struct xaudit_read_value *value, uint32_t count, int place)
 {
-	char name[16] = "ret";
-
-	if (place >= 0)
-		snprintf(name, sizeof(name), "arg%d", place + 1);
-	for (uint32_t i = 0; i < count; i++) {
-		bool is = place < 0 ? value[i].role == XAUDIT_READ_VALUE_RESULT :
-				      value[i].role == XAUDIT_READ_VALUE_ARGUMENT && value[i].place == (uint32_t)place;
-		if ((is || !strcmp(value[i].name, name)) && value[i].state == XAUDIT_READ_VALUE_WHOLE &&
-			value[i].type <= XAUDIT_READ_VALUE_POINTER)
+	for (uint32_t i = 0; i < count; i++)
+		if (value[i].state == XAUDIT_READ_VALUE_WHOLE && value[i].type <= XAUDIT_READ_VALUE_POINTER &&
+			is_at(&value[i], place))
 			return &value[i];
-	}
 	return NULL;
 }
 
