@@ -160,8 +160,8 @@ _xaudit()
 		options+=' --srcline --no-values --help'
 		;;
 	alloc)
-		options='--count= --sort= --temporary= --timeline --format= --output= --srcline --backtrace= --mmap'
-		options+=' --keep= --config= --pid= --color= --no-demangle --no-pager --help'
+		options='--count= --sort= --temporary= --timeline --format= --output= --srcline --for= --backtrace='
+		options+=' --mmap --keep= --config= --pid= --color= --no-demangle --no-pager --help'
 		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)

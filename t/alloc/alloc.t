@@ -121,6 +121,60 @@ like "$(cat "$tmp/maps")" 'in all: 0 calls' 'unless they are asked for'
 bounded 60 "$XAUDIT" alloc --mmap -o "$tmp/maps" -- "$tmp/hold" 1000000
 like "$(cat "$tmp/maps")" 'in all: 1 calls, 1000000 bytes' 'what malloc maps is part of what it gives'
 
+# A process that runs: what it does from now on counts, and it records as before afterwards.
+cat >"$tmp/serve.c" <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void work(void)
+{
+	void *volatile kept = malloc(100), *volatile block = malloc(50);
+
+	free(block);
+	kept = NULL;
+}
+
+int main(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		work();
+		usleep(1000);
+	}
+}
+END
+${CC:-cc} -O1 -w -fno-builtin -o "$tmp/serve" "$tmp/serve.c" || bail 'no compiler'
+bounded 100 "$XAUDIT" record -o "$tmp/served" -F usleep -- "$tmp/serve" &
+record=$!
+for try in $(seq 300); do
+	pid=$(pgrep -f "^$tmp/serve\$" || :)
+	if [ -n "$pid" ] && "$XAUDIT" ctl "$pid" status >/dev/null 2>&1; then break; fi
+	sleep 0.1
+done
+bounded 100 "$XAUDIT" alloc --for=1 -o "$tmp/out" "$pid"
+is $? 0 'a process'
+calls=$(sed -n 's/^in all: \([0-9]*\) calls, \([0-9]*\) bytes.*/\1/p' "$tmp/out")
+ok 'its calls from now on' [ "$calls" -ge 20 -a "$calls" -lt 4000 ]
+like "$(cat "$tmp/out")" '#1   work\+0x' 'by stacks'
+like "$(cat "$tmp/out")" "^[0-9]+\\. ([0-9]+) calls, [0-9]+ bytes; at the end (0|1) blocks, (0|50) bytes;.* temporary" \
+	'what it frees'
+like "$(cat "$tmp/out")" ' [01] of unknown blocks; 0 lost' 'each free is of a block of these'
+is "$("$XAUDIT" ctl "$pid" contexts)" 'no values of calls are asked for' 'nothing is recorded any more'
+bounded 100 "$XAUDIT" alloc --for=1 "$$" >"$tmp/out" 2>"$tmp/err"
+is "$?:$(wc -l <"$tmp/err" | tr -d ' ')" 1:1 'a process that does not run under xaudit'
+bounded 100 "$XAUDIT" alloc -o "$tmp/out" "$pid" &
+alloc=$!
+# pvalloc is the last one that libc has.
+for try in $(seq 300); do
+	if "$XAUDIT" ctl "$pid" contexts 2>/dev/null | grep -q pvalloc; then break; fi
+	sleep 0.1
+done
+sleep 0.5
+kill "$pid"
+wait $alloc
+is $? 0 'without --for, until the process ends'
+like "$(cat "$tmp/out")" '#1   work\+0x' 'and all is told'
+wait "$record"
+
 # The manual.
 mkdir "$tmp/bin" "$tmp/here"
 ln -s "$XAUDIT" "$tmp/bin/xaudit"

@@ -37,6 +37,7 @@ static struct {
 	uint64_t exit;	/* the first of exited */
 	uint64_t given; /* when room was given back last */
 	pthread_t thread;
+	atomic_bool over;  /* of processes, none runs any more: a hint for alloc_follow_wait() */
 	atomic_bool ended; /* the command. Release in alloc_follow_end(), acquire in serve() */
 } follow = { .exit = UINT64_MAX };
 
@@ -154,6 +155,7 @@ static void *serve(void *unused)
 		give_back();
 		if (read_live_more(follow.live))
 			continue;
+		atomic_store_explicit(&follow.over, !running, memory_order_relaxed);
 		if (over && !until)
 			until = tool_now() + LEFT_NS;
 		if (over && ((!running && ++last >= LOOKS) || tool_now() > until))
@@ -214,6 +216,26 @@ bool alloc_follow_begin(struct alloc_account_book *book, const char *folder, boo
 	follow.keep = keep;
 	follow.live = read_live_open(folder, &hooks, NULL, &why);
 	return start(&why);
+}
+
+bool alloc_follow_process(struct alloc_account_book *book, uint32_t pid)
+{
+	struct xaudit_read_error why = { .text = "" };
+
+	follow.book = book;
+	follow.keep = true;
+	follow.live = read_live_open_process(pid, &hooks, NULL, &why);
+	return start(&why);
+}
+
+void alloc_follow_wait(uint64_t ns)
+{
+	const struct timespec wait = { .tv_nsec = LOOK_MS * 1000000 };
+	uint64_t end = ns ? tool_now() + ns : UINT64_MAX;
+
+	do {
+		nanosleep(&wait, NULL);
+	} while (!caught && tool_now() < end && !atomic_load_explicit(&follow.over, memory_order_relaxed));
 }
 
 int alloc_follow_end(void)

@@ -20,6 +20,12 @@
 /* Begins, with the trace in a folder, which may still be empty. Returns false after a line on stderr. */
 bool alloc_follow_begin(struct alloc_account_book *book, const char *folder, bool keep);
 
+/* The same of what a process that runs records from now on. */
+bool alloc_follow_process(struct alloc_account_book *book, uint32_t pid);
+
+/* Returns when all processes have ended, a signal has come, or so many ns are over (0: however long it takes). */
+void alloc_follow_wait(uint64_t ns);
+
 /* The command has ended, or did not run. Reads the rest, or until a signal tells to end: returns that, or 0. */
 int alloc_follow_end(void);
 

@@ -10,6 +10,7 @@
 #include "tool/alloc/calls.h"
 #include "tool/alloc/read.h"
 #include "tool/alloc/run.h"
+#include "tool/alloc/show/attach.h"
 #include "tool/alloc/show/view.h"
 #include "tool/base/tool.h"
 #include "tool/record/run.h"
@@ -24,6 +25,7 @@ struct own {
 	struct alloc_account_book book;
 	struct alloc_view view;
 	struct alloc_run run;
+	struct alloc_attach attach;
 	const char *output;
 	uint32_t soon;
 	bool terminal; /* standard output, before a pager is between */
@@ -115,6 +117,23 @@ static int run(struct own *own, char **command)
 	return own->failed && !status ? RECORD_FAILED : status;
 }
 
+/* ---- a process ---- */
+
+/* The one that is the only word, unless there is a file of that name. */
+static bool is_process(struct own *own, const char *word)
+{
+	return options_digits(word, INT32_MAX, &own->attach.pid) && access(word, F_OK);
+}
+
+static int attach(struct own *own)
+{
+	own->attach.backtrace = own->run.backtrace;
+	own->attach.maps = own->run.maps;
+	if (!open_output(own, stdout))
+		return TOOL_FAILED;
+	return alloc_attach(&own->attach, &own->book) && show(own) ? TOOL_OK : TOOL_FAILED;
+}
+
 /* ---- the command ---- */
 
 static const struct options_row rows[] = {
@@ -129,10 +148,12 @@ static const struct options_row rows[] = {
 	SHOW_FORMAT(ALLOC_FORMATS, "text (default), folded, json, or pprof: its heap profile"),
 	{ 'o', "output", "FILE", "write into this file", .take = options_text, AT(output) },
 	SRCLINE_ROW,
-	{ 0, "backtrace", "N", "of a command: record so many callers (default: " OPTIONS_NUMBER(CHAIN_DEFAULT) ")",
+	{ 0, "for", "TIME", "of a process: for so long (default: until it ends, or ^C)", .take = options_span_end,
+		AT(attach.time), .allowed = OPTIONS_SPAN_END },
+	{ 0, "backtrace", "N", "record so many callers (default: " OPTIONS_NUMBER(CHAIN_DEFAULT) ")",
 		.take = options_number, .most = CHAIN_MOST, AT(run.backtrace),
 		.allowed = "a number from 1 to " OPTIONS_NUMBER(CHAIN_MOST) },
-	{ 0, "mmap", NULL, "of a command: mappings, too", .take = options_flag, AT(run.maps) },
+	{ 0, "mmap", NULL, "mappings, too", .take = options_flag, AT(run.maps) },
 	{ 0, "keep", "DIR", "of a command: keep the trace in this folder", .take = options_text, AT(run.keep) },
 	{ 'c', "config", "FILE", "of a command: read this configuration instead of xaudit.conf",
 		.take = options_text, AT(run.record.config) },
@@ -144,48 +165,56 @@ static const struct options_syntax syntax = {
 	.rows = rows,
 	.column = SHOW_COLUMN,
 	.head = "Usage: xaudit alloc [OPTION]... -- COMMAND [ARGUMENT]...\n"
+		"       xaudit alloc [OPTION]... PID\n"
 		"       xaudit alloc [OPTION]... [DIR]\n"
 		"Shows who allocated how much memory: of a command that it runs, on standard\n"
-		"error; or from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"error; of a process that runs under xaudit, from now on; or from the trace in\n"
+		"DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };
 
-/* The options before the words of a command. Returns false, and the exit status, if it is not to run. */
-static bool take_options(struct own *own, int argc, char **argv, int *status)
+/* words: what is before the -- of a command. */
+static int main_of_command(struct own *own, int words, char **argv)
 {
-	int first = options_take(&syntax, own, argc, argv);
+	char *dashes = argv[words];
 
-	if (first == argc)
-		return true;
+	argv[words] = NULL;
+	int first = options_take(&syntax, own, words, argv);
+	argv[words] = dashes;
+	alloc_book_open(&own->book, own->soon);
+	if (first == words)
+		return run(own, argv + words + 1);
 	if (first > 0)
 		tool_error("alloc", "'%s' stands before the --, and is no option", argv[first]);
-	*status = first ? RECORD_FAILED : TOOL_OK;
-	return false;
+	return first ? RECORD_FAILED : TOOL_OK;
+}
+
+static int main_of_others(struct own *own, int argc, char **argv)
+{
+	int first = options_take(&syntax, own, argc, argv), status;
+
+	alloc_book_open(&own->book, own->soon);
+	if (first <= 0)
+		return first ? TOOL_USAGE : TOOL_OK;
+	if (argc - first == 1 && is_process(own, argv[first]))
+		return attach(own);
+	struct xaudit_read_trace *trace = show_begin(&own->show, &syntax, argc, argv, &status);
+	return trace ? report_folder(own, trace) : status;
 }
 
 int alloc_main(int argc, char **argv)
 {
 	static struct own own = { .run.backtrace = CHAIN_DEFAULT, .soon = ALLOC_SOON };
-	int status = TOOL_OK, words = 1;
+	int words = 1, status;
 
 	own.terminal = isatty(STDOUT_FILENO);
 	while (words < argc && strcmp(argv[words], "--"))
 		words++;
-	if (words + 1 < argc) {
-		char *dashes = argv[words];
-		argv[words] = NULL;
-		bool runs = take_options(&own, words, argv, &status);
-		argv[words] = dashes;
-		alloc_book_open(&own.book, own.soon);
-		if (runs)
-			status = run(&own, argv + words + 1);
-	} else {
-		struct xaudit_read_trace *trace = show_begin(&own.show, &syntax, argc, argv, &status);
-		alloc_book_open(&own.book, own.soon);
-		if (trace)
-			status = report_folder(&own, trace);
-	}
+	if (words + 1 < argc)
+		status = main_of_command(&own, words, argv);
+	else
+		status = main_of_others(&own, argc, argv);
 	alloc_book_close(&own.book);
 	return status;
 }
