@@ -203,10 +203,22 @@ static struct read_api_keys *keys_of(struct xaudit_read_process *process)
 /* The key among the values. */
 static uint64_t key_of(const struct xaudit_read_values *values)
 {
+	const struct read_layout *layout = values->layout;
 	struct xaudit_read_value value[VALUES_MOST];
-	uint32_t count = xaudit_read_values(values, value, VALUES_MOST);
+	uint32_t i = 0, at = 0;
+	uint64_t key;
 
-	for (uint32_t i = 0; i < count; i++)
+	/* As a rule, only numbers are before it, and all are whole. */
+	while (!values->flawed && i < layout->count && layout->value[i].size &&
+		layout->value[i].type != VALUES_TYPE_STACK)
+		at += layout->value[i++].size;
+	if (!values->flawed && i < layout->count && layout->value[i].type == VALUES_TYPE_STACK &&
+		at + sizeof(key) <= values->size) {
+		memcpy(&key, values->bytes + at, sizeof(key));
+		return key;
+	}
+	uint32_t count = xaudit_read_values(values, value, VALUES_MOST);
+	for (i = 0; i < count; i++)
 		if (value[i].type == XAUDIT_READ_VALUE_STACK)
 			return value[i].state == XAUDIT_READ_VALUE_WHOLE ? value[i].number : 0;
 	return 0;

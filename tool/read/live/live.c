@@ -330,6 +330,13 @@ static bool take_all(struct read_live *live, uint64_t until)
 
 /* ---- looks ---- */
 
+static uint64_t rate(const struct read_live *live)
+{
+	uint64_t ticks = live->now.ticks - live->begin.ticks, ns = live->now.ns - live->begin.ns;
+
+	return live->now.ticks > live->begin.ticks ? (uint64_t)(((unsigned __int128)ns << LIVE_RATE) / ticks) : 0;
+}
+
 /* Has an event of it still to wait for those of others? A damaged one may be of a time that never comes. */
 static bool waits(const struct live_process *process)
 {
@@ -390,6 +397,7 @@ unsigned read_live_look(struct read_live *live, uint64_t slack)
 	unsigned running = 0;
 
 	live->now = moment();
+	live->rate = rate(live);
 	if (live->path)
 		find_families(live);
 	for (unsigned i = 0; i < live->families; i++) {

@@ -30,7 +30,9 @@ static uint64_t on_line(uint64_t value, uint64_t from, uint64_t to, uint64_t fro
 
 uint64_t live_ns(const struct read_live *live, uint64_t ticks)
 {
-	return on_line(ticks, live->begin.ticks, live->now.ticks, live->begin.ns, live->now.ns);
+	if (ticks < live->begin.ticks)
+		return on_line(ticks, live->begin.ticks, live->now.ticks, live->begin.ns, live->now.ns);
+	return live->begin.ns + (uint64_t)((unsigned __int128)(ticks - live->begin.ticks) * live->rate >> LIVE_RATE);
 }
 
 uint64_t live_ticks(const struct read_live *live, const struct live_process *process, uint64_t ticks)

@@ -53,6 +53,9 @@ struct live_process {
 	struct xaudit_read_values values; /* layout NULL: none */
 };
 
+/* So after 40 days the time is less than a ns off. */
+#define LIVE_RATE 54
+
 /* What is told, and to whom. */
 struct read_live {
 	const struct read_live_hooks *hooks;
@@ -69,6 +72,7 @@ struct read_live {
 	struct live_moment {
 		uint64_t ticks, ns;
 	} begin, now; /* moments on both clocks */
+	uint64_t rate; /* between these: ns of a tick, times 2^LIVE_RATE */
 	bool more; /* the last look was not the end of what was there */
 	bool no_memory;
 };

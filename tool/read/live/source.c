@@ -292,10 +292,16 @@ bool read_source_has(struct read_source *s, const struct read_source_entry *entr
 /* An event is the head; entry: where, if it is one. */
 static void note_entry(struct read_source *s, const struct read_source_entry *entry)
 {
-	if (!entry)
+	if (!entry) {
 		s->runs = 0;
-	else if (read_memory_grow(s->chunks.process->family->damage, &s->run, s->runs, sizeof(*s->run)))
-		s->run[s->runs++] = *entry;
+		return;
+	}
+	if (s->runs == s->run_room) {
+		if (!read_memory_grow(s->chunks.process->family->damage, &s->run, s->runs, sizeof(*s->run)))
+			return;
+		s->run_room++;
+	}
+	s->run[s->runs++] = *entry;
 }
 
 /*

@@ -69,7 +69,7 @@ struct read_source {
 	uint64_t pos;		 /* in it, as of plain words: of the word after the block */
 	struct read_chunk_hole hole;
 	struct read_source_entry *run; /* entries of the present chunk that nothing but such came behind */
-	unsigned runs;
+	unsigned runs, run_room;
 	bool done;		 /* all of it was taken */
 	bool ended;		 /* of live.c: nobody writes any more */
 	unsigned idle, missed; /* looks at it that found nothing; looks for the next one, or for this, that did not */
