@@ -88,6 +88,21 @@ fi
 "$XAUDIT" alloc -o /dev/full "$tmp/two" 2>"$tmp/err"
 is "$?:$(grep -c 'full can.t be written' "$tmp/err")" 1:1 'output that can not be written'
 
+# A trace from which nothing can be told.
+write_trace none <<END
+process p100 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 5
+object 1 /usr/lib/libc.so.6
+function 1 0 1 0x100 malloc
+thread 100 main
+entry 1 1000
+exit 1 1010
+END
+is "$("$XAUDIT" alloc "$tmp/none" 2>&1; echo $?)" "xaudit alloc: the trace has calls that allocate, but not how much; \`\
+xaudit alloc --keep=DIR -- COMMAND\` records that
+1" 'calls without values'
+
 # A block that is live in both processes at the same address is not the same; what is damaged ends nothing.
 write_trace odd <<END
 process p100 flags=1 clock=mono

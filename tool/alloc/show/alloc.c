@@ -70,6 +70,20 @@ static bool show(struct own *own)
 
 /* ---- a trace ---- */
 
+/* Is there something to show? Returns false after a line. */
+static bool has_blocks(const struct alloc_account_book *book)
+{
+	if (book->calls > book->without)
+		return true;
+	if (book->calls)
+		tool_error("alloc", "the trace has calls that allocate, but not how much; `xaudit alloc --keep=DIR -- "
+			"COMMAND` records that");
+	else
+		tool_error("alloc", "the trace has no calls of functions that allocate: `xaudit alloc --keep=DIR -- "
+			"COMMAND` records them");
+	return false;
+}
+
 /* Returns false after a line. */
 static bool report_trace(struct own *own, struct xaudit_read_trace *trace)
 {
@@ -81,7 +95,7 @@ static bool report_trace(struct own *own, struct xaudit_read_trace *trace)
 	if (!open_output(own, stdout))
 		return false;
 	alloc_read(&own->book, trace);
-	return show(own);
+	return has_blocks(&own->book) && show(own);
 }
 
 static int report_folder(struct own *own, struct xaudit_read_trace *trace)
@@ -139,8 +153,8 @@ static int attach(struct own *own)
 static const struct options_row rows[] = {
 	{ 'n', "count", "N", "so many stacks (default: " OPTIONS_NUMBER(ALLOC_MOST) "; all, if not as text)",
 		.take = options_number, .most = UINT32_MAX, AT(view.most), .allowed = "a number from 1 up" },
-	{ 0, "sort", "KEY", "by bytes (default), calls, live (at the end), peak or temporary;\n"
-		"the number of folded stacks, too", .take = options_word, AT(view.sort), .allowed = ALLOC_SORTS },
+	{ 0, "sort", "KEY", "by bytes (default), calls, live (at the end), peak or temporary;"
+		" folded stacks have that number", .take = options_word, AT(view.sort), .allowed = ALLOC_SORTS },
 	{ 0, "temporary", "N", "a block is temporary that is freed before its thread\n"
 		"allocates so many others (" OPTIONS_NUMBER(ALLOC_SOON) ")", .take = options_number,
 		.most = INT32_MAX, AT(soon), .allowed = "a number from 1 up" },
