@@ -121,6 +121,35 @@ like "$(cat "$tmp/maps")" 'in all: 0 calls' 'unless they are asked for'
 bounded 60 "$XAUDIT" alloc --mmap -o "$tmp/maps" -- "$tmp/hold" 1000000
 like "$(cat "$tmp/maps")" 'in all: 1 calls, 1000000 bytes' 'what malloc maps is part of what it gives'
 
+# While it runs, what was read is given back; of processes that have ended, all. 96 MB of events were there. With --keep
+# they are.
+${CC:-cc} -O1 -w -fno-builtin -o "$tmp/pairs" "$top_srcdir/t/bench/alloc_cost.c" || bail 'no compiler'
+printf '#!/bin/sh\n"%s" 750000 1 1\n"%s" 750000 1 1\nsleep 3\ndu -sk "$1" >"%s"\n' "$tmp/pairs" "$tmp/pairs" \
+	"$tmp/room" >"$tmp/both"
+chmod +x "$tmp/both"
+mkdir "$tmp/disk"
+TMPDIR=$tmp/disk bounded 100 "$XAUDIT" alloc --backtrace=1 -o "$tmp/out" -- "$tmp/both" "$tmp/disk" >"$tmp/pair"
+calls=$(sed -n 's/^in all: \([0-9]*\) calls.*/\1/p' "$tmp/out")
+ok 'all pairs are read' [ "$calls" -ge 1500000 ]
+room=$(cut -f 1 "$tmp/room")
+ok 'but not on the disk any more' [ "$room" -lt 40000 ] || diag "$room KiB"
+is "$(ls "$tmp/disk")" '' 'nothing is left there'
+bounded 100 "$XAUDIT" alloc --backtrace=1 --keep "$tmp/all" -o "$tmp/out" -- "$tmp/both" "$tmp/all" >"$tmp/pair"
+room=$(cut -f 1 "$tmp/room")
+ok 'with --keep they are' [ "$room" -gt 80000 ] || diag "$room KiB"
+rm -rf "$tmp/all"
+
+# The command ends by a signal: so does xaudit, after the report.
+printf '#!/bin/sh\nkill -TERM $$\n' >"$tmp/killed"
+chmod +x "$tmp/killed"
+TMPDIR=$tmp/disk bounded 100 "$XAUDIT" alloc -o "$tmp/out" -- "$tmp/killed"
+is "$?:$(grep -c '^in all: [1-9]' "$tmp/out"):$(ls "$tmp/disk")" 143:1: 'a command that ends by a signal'
+# What it leaves behind is not waited for.
+TMPDIR=$tmp/disk bounded 20 "$XAUDIT" alloc -o "$tmp/out" -- \
+	sh -c 'sleep 60 >/dev/null 2>&1 & echo $! >"$1"' - "$tmp/left"
+is "$?:$(grep -c '^in all: [1-9]' "$tmp/out")" 0:1 'a command that leaves a process behind'
+kill "$(cat "$tmp/left")"
+
 # A process that runs: what it does from now on counts, and it records as before afterwards.
 cat >"$tmp/serve.c" <<'END'
 #include <stdlib.h>

@@ -99,8 +99,8 @@ thread 100 main
 entry 1 1000
 exit 1 1010
 END
-is "$("$XAUDIT" alloc "$tmp/none" 2>&1; echo $?)" "xaudit alloc: the trace has calls that allocate, but not how much; \`\
-xaudit alloc --keep=DIR -- COMMAND\` records that
+is "$("$XAUDIT" alloc "$tmp/none" 2>&1; echo $?)" "xaudit alloc: the trace has calls that allocate, but not how much; \
+\`xaudit alloc --keep=DIR -- COMMAND\` records that
 1" 'calls without values'
 
 # A block that is live in both processes at the same address is not the same; what is damaged ends nothing.

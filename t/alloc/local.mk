@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit alloc.
-dist_check_SCRIPTS += t/alloc/alloc.t t/alloc/compare.t t/alloc/formats.t t/alloc/threads.t
+dist_check_SCRIPTS += t/alloc/alloc.t t/alloc/compare.t t/alloc/formats.t t/alloc/nested.t t/alloc/threads.t
 EXTRA_DIST += t/alloc/blocks.cc t/alloc/churn.c t/alloc/pprof.py t/alloc/standard.cc
 check_PROGRAMS += t/alloc/model.u
 

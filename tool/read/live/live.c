@@ -337,6 +337,50 @@ static uint64_t rate(const struct read_live *live)
 	return live->now.ticks > live->begin.ticks ? (uint64_t)(((unsigned __int128)ns << LIVE_RATE) / ticks) : 0;
 }
 
+/* ---- room on the disk ---- */
+
+/* What t<n> of a record has before an offset; 0: all. Returns false where that can't be done: the file keeps it. */
+static bool give(const struct read_live *live, const struct live_process *process, unsigned number, uint64_t end)
+{
+	char name[READ_FAMILY_NAME_SIZE], *path;
+	struct stat st;
+
+	read_family_file_name(name, 't', number, process->read->place);
+	if (asprintf(&path, "%s/%s/%s", live->path, process->read->family->name, name) < 0)
+		return true;
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	free(path);
+	if (fd < 0)
+		return true;
+	if (!end && !fstat(fd, &st))
+		end = (uint64_t)st.st_size;
+	bool given = !end || !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)end);
+	close(fd);
+	return given;
+}
+
+/* Events that were told. */
+static void give_back(const struct read_live *live, const struct live_process *process, struct read_source *source)
+{
+	uint64_t taken = read_source_taken(source);
+
+	if (taken < source->given + GIVEN)
+		return;
+	read_source_given(source, taken);
+	if (!give(live, process, source->number, taken))
+		source->given = UINT64_MAX - GIVEN;
+}
+
+/* Of a process that has ended nothing is looked at again. */
+static void give_rest_back(const struct read_live *live, const struct live_process *process)
+{
+	for (unsigned k = 0; live->path && live->gives && k < process->records; k++)
+		if (process->record[k])
+			give(live, process, k, 0);
+}
+
+/* ---- ends ---- */
+
 /* Has an event of it still to wait for those of others? A damaged one may be of a time that never comes. */
 static bool waits(const struct live_process *process)
 {
@@ -356,6 +400,7 @@ static void end_processes(struct read_live *live)
 		/* What it has executed may have been seen since. */
 		process->public.state = read_api_state(state_of(live, process));
 		live_process_end(process);
+		give_rest_back(live, process);
 	}
 }
 
@@ -443,30 +488,9 @@ uint64_t read_live_behind(struct read_live *live)
 	return bytes;
 }
 
-/* Events of a record that were told, as far as they are in t<n>. */
-static void give_back(const struct read_live *live, const struct live_process *process, struct read_source *source)
-{
-	uint64_t taken = read_source_taken(source);
-	char name[READ_FAMILY_NAME_SIZE], *path;
-
-	if (taken < source->given + GIVEN)
-		return;
-	read_source_given(source, taken);
-	read_family_file_name(name, 't', source->number, process->read->place);
-	if (asprintf(&path, "%s/%s/%s", live->path, process->read->family->name, name) < 0)
-		return;
-	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	free(path);
-	if (fd < 0)
-		return;
-	/* Where that can't be done, the file keeps them. */
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)taken))
-		source->given = UINT64_MAX - GIVEN;
-	close(fd);
-}
-
 void read_live_give_back(struct read_live *live)
 {
+	live->gives = true;
 	for (unsigned i = 0; live->path && i < live->processes; i++)
 		for (unsigned k = 0; k < live->process[i]->records && !live->process[i]->over; k++)
 			if (live->process[i]->record[k])

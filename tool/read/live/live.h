@@ -75,7 +75,10 @@ void read_live_stop(struct read_live *live);
 /* How many bytes of events, about, are in the files that no look has come to. */
 uint64_t read_live_behind(struct read_live *live);
 
-/* Gives the room on the disk back that events take which were told: of a trace that nobody else is to read. */
+/*
+ * Gives the room on the disk back that events take which were told: of a trace that nobody else is to read. When a
+ * process ends, what is left of it then is given back, too.
+ */
 void read_live_give_back(struct read_live *live);
 
 /* Did memory run out? Then not all was told. */

@@ -73,6 +73,7 @@ struct read_live {
 		uint64_t ticks, ns;
 	} begin, now; /* moments on both clocks */
 	uint64_t rate; /* between these: ns of a tick, times 2^LIVE_RATE */
+	bool gives; /* room was given back: so shall be what is left when a process ends */
 	bool more; /* the last look was not the end of what was there */
 	bool no_memory;
 };
