@@ -26,7 +26,7 @@ static const struct {
 	{ "stacks", "the stacks of calls with the most time of their own", stacks_main },
 	{ "slow", "the longest calls of a function, and what made them slow", slow_main },
 	{ "outliers", "functions one call of which took far longer than the others", outliers_main },
-	{ "alloc", "who allocated how much memory, of a command or a trace", alloc_main },
+	{ "alloc", "who allocated how much memory: a command, a process, a trace", alloc_main },
 	{ "loads", "when libraries came and went, and how often they were called", loads_main },
 	{ "locks", "run a command, and show who held which lock while who waited", locks_main },
 	{ "pack", "make one compressed file of a trace, which is read as it is", pack_main },

@@ -7,7 +7,7 @@
 skip_sanitized
 
 cxx=${CXX:-c++}
-$cxx -O1 -w -fno-builtin -o "$tmp/blocks" "$top_srcdir/t/alloc/blocks.cc" 2>"$tmp/cxx" ||
+$cxx -O1 -g -w -fno-builtin -o "$tmp/blocks" "$top_srcdir/t/alloc/blocks.cc" 2>"$tmp/cxx" ||
 	skip_all 'no compiler of C++'
 
 bounded 60 "$XAUDIT" alloc --keep "$tmp/trace" -n 99 -- "$tmp/blocks" 2>"$tmp/out"
@@ -29,6 +29,9 @@ for function in 'operator new\[\]\(unsigned long\)' 'operator new\(unsigned long
 done
 is "$(printf '%s\n' "$out" | grep -c '#1   main+0x')" 8 'main called eight times'
 
+line=$(grep -n 'kept = malloc(24)' "$top_srcdir/t/alloc/blocks.cc" | cut -d : -f 1)
+like "$("$XAUDIT" alloc --srcline "$tmp/trace")" "#1   leak\\(\\)\\+0x[0-9a-f]+ \\[blocks\\] .*blocks.cc:$line\$" \
+	'by its line in the source'
 # Times may be a ns off.
 "$XAUDIT" alloc -n 99 "$tmp/trace" >"$tmp/again"
 is "$(sed 's/[0-9.]* us after//' "$tmp/again")" "$(printf '%s\n' "$out" | sed 's/[0-9.]* us after//')" \
@@ -192,12 +195,12 @@ bounded 100 "$XAUDIT" alloc --for=1 "$$" >"$tmp/out" 2>"$tmp/err"
 is "$?:$(wc -l <"$tmp/err" | tr -d ' ')" 1:1 'a process that does not run under xaudit'
 bounded 100 "$XAUDIT" alloc -o "$tmp/out" "$pid" &
 alloc=$!
-# pvalloc is the last one that libc has.
+# pvalloc is the last one that libc has; soon after it is seen all is ready.
 for try in $(seq 300); do
 	if "$XAUDIT" ctl "$pid" contexts 2>/dev/null | grep -q pvalloc; then break; fi
 	sleep 0.1
 done
-sleep 0.5
+sleep 3
 kill "$pid"
 wait $alloc
 is $? 0 'without --for, until the process ends'

@@ -58,53 +58,57 @@ static bool run_line(struct line *line, bool quiet)
 	return !status;
 }
 
-static void add_rules(struct line *line, const struct alloc_attach *attach)
+/* The functions that are asked for, by number; NULL: there are no more. Moves *number to the next one. */
+static const struct alloc_function *next(const struct alloc_attach *attach, unsigned *number)
 {
 	const struct alloc_function *function;
 
-	for (unsigned i = 0; (function = alloc_function_at(i)); i++)
-		if (attach->maps || !alloc_function_maps(function))
-			add(line, memory_format("entry:%s", function->pattern));
+	do
+		function = alloc_function_at((*number)++);
+	while (function && !attach->maps && alloc_function_maps(function));
+	return function;
 }
 
-/* Has the functions recorded, those that are there. Returns false after a line of ctl: malloc is not. */
-static bool switch_on(const struct alloc_attach *attach)
+/* Has the function recorded, with what is needed of it. Returns false if it is not there; not quiet: after a line. */
+static bool switch_on_one(const struct alloc_attach *attach, const struct alloc_function *function, bool quiet)
 {
-	const struct alloc_function *function;
 	struct line line;
 
 	begin_line(&line, attach, "enable");
-	add(&line, memory_format("entry:malloc"));
-	if (!run_line(&line, false))
+	add(&line, memory_format("entry:%s", function->pattern));
+	if (!run_line(&line, quiet))
 		return false;
-	begin_line(&line, attach, "enable");
-	add_rules(&line, attach);
+	begin_line(&line, attach, "add-context");
+	add(&line, memory_format("%s", function->pattern));
+	add(&line, alloc_function_contexts(function, attach->backtrace));
 	run_line(&line, true);
-	for (unsigned i = 0; (function = alloc_function_at(i)); i++) {
-		if (alloc_function_maps(function) && !attach->maps)
-			continue;
-		char *contexts = alloc_function_contexts(function, attach->backtrace);
-		begin_line(&line, attach, "add-context");
-		add(&line, memory_format("%s", function->pattern));
-		add(&line, contexts);
-		run_line(&line, true);
-	}
+	return true;
+}
+
+/* Returns false after a line of ctl: the first one, malloc, is not there. */
+static bool switch_on(const struct alloc_attach *attach)
+{
+	const struct alloc_function *function;
+
+	for (unsigned number = 0; (function = next(attach, &number));)
+		if (!switch_on_one(attach, function, number > 1) && number == 1)
+			return false;
 	return true;
 }
 
 static void switch_off(const struct alloc_attach *attach)
 {
 	const struct alloc_function *function;
-	struct line line;
+	struct line off, forget;
 
-	begin_line(&line, attach, "disable");
-	add_rules(&line, attach);
-	run_line(&line, true);
-	begin_line(&line, attach, "del-context");
-	for (unsigned i = 0; (function = alloc_function_at(i)); i++)
-		if (attach->maps || !alloc_function_maps(function))
-			add(&line, memory_format("%s", function->pattern));
-	run_line(&line, true);
+	begin_line(&off, attach, "disable");
+	begin_line(&forget, attach, "del-context");
+	for (unsigned number = 0; (function = next(attach, &number));) {
+		add(&off, memory_format("entry:%s", function->pattern));
+		add(&forget, memory_format("%s", function->pattern));
+	}
+	run_line(&off, true);
+	run_line(&forget, true);
 }
 
 /* Returns false after a line. */
