@@ -140,7 +140,8 @@ _xaudit()
 		options+=' --no-values --help'
 		;;
 	dump)
-		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager --no-values --help'
+		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager --no-values'
+		options+=' --help'
 		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)

@@ -243,7 +243,8 @@ if command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	done
 	is "$("$XAUDIT" dump --srcline "$tmp/named" | grep -c "entry .* inner.* $tmp/bar.c:1\$")" 201 \
 		'dump --srcline has lines of functions'
-	is "$("$XAUDIT" dump --srcline --format=json "$tmp/named" | grep -c '"source":"[^"]*bar.c","line":1,"address"')" 402 \
+	is "$("$XAUDIT" dump --srcline --format=json "$tmp/named" |
+		grep -c '"source":"[^"]*bar.c","line":1,"address"')" 402 \
 		'also in JSON'
 	is "$("$XAUDIT" outliers --srcline "$tmp/named" | grep -c "inner.* $tmp/bar.c:1\$")" 1 'so has outliers'
 	is "$(cat "$tmp/0011223344556677.report")" "$(cat "$tmp/0011223344556677")" 'report has it, too'
