@@ -140,8 +140,8 @@ _xaudit()
 		options+=' --no-values --help'
 		;;
 	dump)
-		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager --no-values'
-		options+=' --help'
+		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager'
+		options+=' --no-values --help'
 		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)

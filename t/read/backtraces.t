@@ -69,6 +69,26 @@ is "$("$XAUDIT" report --by=stack --columns=calls,total --sort=calls "$tmp/good"
 	'5     0.063 us  foo [libfoo.so]
 called by 0x110 [libbar.so]
 called by 0x220 [libbar.so]' 'as a table'
+write_trace other <<END
+process p300 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 5
+object 1 /usr/lib/libbar.so build=0011223344
+object 2 /usr/lib/libfoo.so
+function 2 0 1 0x100 foo
+load 1 2 1000 0x10000 100
+load 2 1 1000 0x90000 100
+layout 1 entry 1 stack:-:backtrace
+thread 300 main
+values 1 1000 6 chain 0x90220 0x90110 $E
+exit 1 1001
+values 1 1010 7 chain 0x90110 0x90220 $E
+exit 1 1110
+END
+is "$("$XAUDIT" report --by=stack --columns=calls,total --sort=calls --format=json "$tmp/good" "$tmp/other" |
+	grep -o '"calls":[0-9]*\|"total_ns":[0-9]*' | tr '\n' ' ')" \
+	'"calls":6 "total_ns":163 "calls":1 "total_ns":10 "calls":1 "total_ns":10 "calls":1 "total_ns":1 ' \
+	'so are those of several traces'
 is "$("$XAUDIT" report --by=stack --from=15ns --columns=calls --format=json "$tmp/good" | grep -o '"calls":[0-9]*' |
 	tr '\n' ' ')" '"calls":4 "calls":1 "calls":1 ' 'a time that begins in the middle of a chunk'
 is "$("$XAUDIT" dump --format=json "$tmp/good" | grep -c '"type":"stack","state":"damaged","value":null')" 2 \

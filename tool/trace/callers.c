@@ -55,4 +55,5 @@ void callers_forget(void)
 	known.row = NULL;
 	known.rows = 0;
 	hash_free(&known.by_stack);
+	frames_forget();
 }

@@ -169,7 +169,7 @@ static void take_values(const struct xaudit_read_values *values, struct xaudit_r
 		if (!whole)
 			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
 	}
-	for (uint32_t i = 0; i < layout->count; i++)
+	for (uint32_t i = 0; layout->has_stack && i < layout->count; i++)
 		if (to[i].type == XAUDIT_READ_VALUE_STACK && to[i].number && !values->chain.words)
 			to[i].state = XAUDIT_READ_VALUE_DAMAGED;
 	find_absent(layout, to);

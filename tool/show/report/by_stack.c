@@ -14,15 +14,18 @@
 #include "tool/show/term/frames.h"
 
 /*
- * Equal backtraces of several traces are one: by text, which has the object and the offset of each frame. The text of a
- * backtrace is made once per trace.
+ * Equal backtraces of several traces are one: by text, which has numbers of frames, and these are the same if the
+ * object and the offset are, by text again. The text of a backtrace, and of a frame, is made once per trace.
  */
 struct by_stack {
 	struct report *report;
-	struct catalog texts, names;
+	struct catalog texts, places, names;
 	struct tallies rows; /* key: the text, and the function */
-	uint32_t *text;	     /* of a backtrace of the trace at hand, by its number; 0: not made yet */
-	uint32_t known;
+	/* Of the backtraces, and frames, of the trace at hand, by their numbers; 0: not made yet. */
+	struct numbers {
+		uint32_t *number;
+		uint32_t known;
+	} text, place;
 	const struct xaudit_read_stack **stack; /* by number of the text */
 	uint32_t stacks;
 };
@@ -33,21 +36,42 @@ static void begin_trace(void *user, uint32_t trace)
 
 	(void)trace;
 	catalog_next_trace(&by->names);
-	by->known = 0;
+	by->text.known = by->place.known = 0;
 }
 
-static char *text_of(const struct xaudit_read_stack *stack)
+static uint32_t *number_at(struct numbers *numbers, uint32_t i)
+{
+	if (i >= numbers->known) {
+		uint32_t more = 2 * i + 16;
+		numbers->number = memory_resize(numbers->number, more, sizeof(*numbers->number));
+		for (; numbers->known < more; numbers->known++)
+			numbers->number[numbers->known] = 0;
+	}
+	return &numbers->number[i];
+}
+
+static uint32_t place_of(struct by_stack *by, const struct xaudit_read_frame *frame)
+{
+	uint32_t *number = number_at(&by->place, frame->number);
+
+	if (*number)
+		return *number;
+	char *text = memory_format("%s %s %" PRIx64 " %" PRIu32, frame->object ? frame->object->path : "",
+		frame->object ? frame->object->build_id : "", frame->offset, frame->marks);
+	*number = catalog_number(&by->places, text, NULL);
+	free(text);
+	return *number;
+}
+
+static char *text_of(struct by_stack *by, const struct xaudit_read_stack *stack)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *file = memory_need(open_memstream(&text, &size));
 
 	fprintf(file, "%d", stack->end);
-	for (uint32_t i = 0; i < stack->frames; i++) {
-		const struct xaudit_read_frame *frame = stack->frame[i];
-		fprintf(file, "\n%s %s %" PRIx64 " %" PRIu32, frame->object ? frame->object->path : "",
-			frame->object ? frame->object->build_id : "", frame->offset, frame->marks);
-	}
+	for (uint32_t i = 0; i < stack->frames; i++)
+		fprintf(file, " %" PRIx32, place_of(by, stack->frame[i]));
 	if (fclose(file))
 		memory_failed();
 	return text;
@@ -55,15 +79,11 @@ static char *text_of(const struct xaudit_read_stack *stack)
 
 static uint32_t number_of(struct by_stack *by, const struct xaudit_read_stack *stack)
 {
-	if (stack->number >= by->known) {
-		uint32_t more = 2 * stack->number + 16;
-		by->text = memory_resize(by->text, more, sizeof(*by->text));
-		for (; by->known < more; by->known++)
-			by->text[by->known] = 0;
-	}
-	if (by->text[stack->number])
-		return by->text[stack->number];
-	char *text = text_of(stack);
+	uint32_t *known = number_at(&by->text, stack->number);
+
+	if (*known)
+		return *known;
+	char *text = text_of(by, stack);
 	uint32_t number = catalog_number(&by->texts, text, NULL);
 	free(text);
 	if (number >= by->stacks) {
@@ -71,7 +91,7 @@ static uint32_t number_of(struct by_stack *by, const struct xaudit_read_stack *s
 		by->stack = memory_resize(by->stack, by->stacks, sizeof(*by->stack));
 	}
 	by->stack[number] = stack;
-	return by->text[stack->number] = number;
+	return *known = number;
 }
 
 static void take(void *user, const struct xaudit_read_item *item)
@@ -146,8 +166,10 @@ int report_by_stack(struct report *report)
 	}
 	tallies_free(&by.rows);
 	catalog_free(&by.texts);
+	catalog_free(&by.places);
 	catalog_free(&by.names);
-	free(by.text);
+	free(by.text.number);
+	free(by.place.number);
 	free(by.stack);
 	return status;
 }

@@ -17,7 +17,7 @@ static const char *base_of(const struct xaudit_read_object *object)
 	return *object->soname ? object->soname : tool_base(object->path);
 }
 
-void frames_print(FILE *file, const struct xaudit_read_frame *frame)
+static void write_frame(FILE *file, const struct xaudit_read_frame *frame)
 {
 	struct xaudit_read_symbol symbol;
 
@@ -39,6 +39,36 @@ void frames_print(FILE *file, const struct xaudit_read_frame *frame)
 		putc(' ', file);
 		tool_text(file, symbol.file);
 		fprintf(file, ":%" PRIu32, symbol.line);
+	}
+}
+
+/* What was written last, by number: a trace has the same frames millions of times. */
+static struct kept {
+	const struct xaudit_read_frame *frame; /* NULL: none */
+	char *text;
+	size_t size;
+} kept[4096];
+
+void frames_print(FILE *file, const struct xaudit_read_frame *frame)
+{
+	struct kept *own = &kept[frame->number % (sizeof(kept) / sizeof(*kept))];
+
+	if (own->frame != frame) {
+		free(own->text);
+		FILE *to = memory_need(open_memstream(&own->text, &own->size));
+		write_frame(to, frame);
+		if (fclose(to))
+			memory_failed();
+		own->frame = frame;
+	}
+	fwrite(own->text, 1, own->size, file);
+}
+
+void frames_forget(void)
+{
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		free(kept[i].text);
+		kept[i] = (struct kept){ 0 };
 	}
 }
 

@@ -15,6 +15,9 @@
 
 void frames_print(FILE *file, const struct xaudit_read_frame *frame);
 
+/* Frames are about to be freed, and others may come: they may have their addresses. */
+void frames_forget(void);
+
 /* The name of a frame alone, as a flame graph has it, which the caller frees. */
 char *frames_name(const struct xaudit_read_frame *frame);
 
