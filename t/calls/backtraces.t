@@ -3,7 +3,8 @@
 #
 # Backtraces are those that gdb sees at the same moment, frame by frame, in the same process: in python3 and perl, in a
 # C++ program while exceptions unwind, in frames of all kinds, in handlers of signals that come in anywhere, and on
-# other stacks. 150 random calls each, 10 000 with XAUDIT_ALL=1.
+# other stacks. 150 random calls each; 10 000 with XAUDIT_ALL=1, and then also up to the code of their compilers in node
+# and java, where they are installed.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -19,19 +20,21 @@ export XDG_CACHE_HOME
 most=150 longest=100
 [ -z "$XAUDIT_ALL" ] || most=10000 longest=900
 
-# compare KIND CALLERS EVERY PROGRAM ARG...: $said is what the comparison says of calls of crc32(), of one in EVERY.
+# compare KIND CALLERS EVERY PROGRAM ARG...: $said is what the comparison says of calls of $functions, of one in EVERY.
+functions=crc32 library=libz.so jit=''
 compare() {
 	kind=$1 callers=$2 every=$3
 	shift 3
 	rm -rf "$tmp/trace"
-	printf '[trace]\noutput = %s\n[library libz.so*]\nkinds = %s\nfunctions = crc32\n' "$tmp/trace" "$kind" \
-		>walks.conf
-	printf '[program]\nkinds = none\n[context crc32]\ncontext = backtrace:%s\n' "$callers" >>walks.conf
+	printf '[trace]\noutput = %s\n[library %s*]\nkinds = %s\nfunctions = %s\n' "$tmp/trace" "$library" "$kind" \
+		"$functions" >walks.conf
+	printf '[program]\nkinds = none\n[context *]\ncontext = backtrace:%s\n' "$callers" >>walks.conf
 	WALKS_OUT=$tmp/walks.out WALKS_MOST=$most WALKS_EVERY=$every bounded "$longest" gdb --batch -nx \
 		-iex "set environment LD_AUDIT $MODULE" -iex "set environment XAUDIT_CONFIG $tmp/walks.conf" \
 		-x "$beside/walks_gdb.py" --args "$@" >gdb.out 2>&1
 	bounded 100 "$XAUDIT" dump --format=json "$tmp/trace" >dump.json 2>gdb.err || cat gdb.err gdb.out
-	said=$(bounded 100 python3 "$beside/walks_compare.py" walks.out dump.json 2>&1)
+	# shellcheck disable=SC2086 # nothing, or a word
+	said=$(bounded 100 python3 "$beside/walks_compare.py" walks.out dump.json $jit 2>&1)
 }
 
 $CXX -std=c++20 -O2 -g -fomit-frame-pointer -o walks "$beside/walks.cc" -l:libz.so.1 || bail 'walks.cc does not compile'
@@ -100,5 +103,48 @@ if bounded 60 perl -MCompress::Raw::Zlib -e 1; then
 	is "$said" "$most compared, 0 differ, 0 cut" 'perl: as gdb sees them'
 else
 	skip 1 'perl has no zlib here'
+fi
+
+# ---- up to the code of a compiler, which gdb knows nothing of ----
+
+functions='open open64 read' library=libc.so jit=jit
+if [ -z "$XAUDIT_ALL" ]; then
+	skip 2 'XAUDIT_ALL is not 1'
+	done_testing
+	exit
+fi
+cat >calls.js <<'END'
+const fs = require('fs');
+function deep(n) { return n ? deep(n - 1) + 1 : fs.readFileSync('/dev/null').length; }
+let sum = 0;
+for (let i = 0; i < 100000; i++)
+	sum += deep(i % 10);
+console.log(sum);
+END
+if bounded 60 node -e 0; then
+	compare entry 100 3 "$(command -v node)" calls.js
+	like "$said" "^$most compared, 0 differ, [1-9][0-9]* cut$" 'node: as gdb sees them, up to code of V8'
+else
+	skip 1 'no node here'
+fi
+cat >Calls.java <<'END'
+public class Calls {
+	static int deep(int n) throws java.io.IOException {
+		return n > 0 ? deep(n - 1) + 1 : new java.io.FileInputStream("/dev/null").read();
+	}
+	public static void main(String[] words) throws java.io.IOException {
+		long sum = 0;
+		for (int i = 0; i < 1000000; i++)
+			sum += deep(i % 10);
+		System.out.println(sum);
+	}
+}
+END
+if bounded 60 javac Calls.java 2>/dev/null; then
+	home=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.home = //p')
+	compare entry 100 60 "$home/bin/java" Calls
+	like "$said" "^$most compared, 0 differ, [1-9][0-9]* cut$" 'java: as gdb sees them, up to code of its compilers'
+else
+	skip 1 'no javac here'
 fi
 done_testing
