@@ -174,6 +174,19 @@ is "$(cat "$tmp/out")" '100 0x40110
 300 0x110 [libbar.so]
 300 0x110 [libbar.so]' 'forked processes'
 
+# More places than texts of them are kept, each twice.
+awk -v e=$E 'BEGIN {
+	print "process p100 flags=1 clock=mono\npair first 1000 1000 5\npair last 900000 900000 5"
+	print "object 1 /usr/lib/libfoo.so\nfunction 1 0 1 0x100 foo\nload 1 1 1000 0x10000 100"
+	print "layout 1 entry 1 stack:-:backtrace\nthread 100 main"
+	for (i = 0; i < 20000; i++)
+		printf "values 1 %d %d chain 0x%x %s\nexit 1 %d\n", 1000 + i * 2, 1 + i % 10000, 65792 + i % 10000, e,
+			1001 + i * 2
+}' | write_trace places
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "> 0x%x [libfoo.so]\n", 256 + i % 10000 }' >"$tmp/expected"
+"$XAUDIT" dump "$tmp/places" | sed -n 's/^ *>/>/p' >"$tmp/out"
+ok '10 000 places have their texts' cmp "$tmp/expected" "$tmp/out"
+
 # Words that can't be a backtrace.
 for wrong in '7 chain 0x40110 0x40220' "7 chain $E 0x40110 $E" "0 chain 0x40110 $E" \
 	"7 chain $(yes 0x40110 | head -n 101 | tr '\n' ' ') $E"; do
