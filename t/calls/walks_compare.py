@@ -5,8 +5,8 @@
 Prints "WALKS compared, DIFFERENT differ, CUT cut", and up to three that differ. The n-th walk of the process is the
 n-th event with a backtrace in its dump (xaudit dump --format=json). A backtrace of as many callers as were asked for is
 cut: what gdb sees beyond is not compared. With `jit` neither is what it sees from the first frame on that has no name,
-or is code that V8 made when it was built: gdb has no unwind information for it. Such programs have several threads, so the
-walk may be one of the neighbours.
+or is code that V8 made when it was built: gdb has no unwind information for it. Such programs have several threads, so
+the walk may be one of the neighbours.
 """
 import json, sys
 
