@@ -267,7 +267,8 @@ enum trace_place {
 	X(9, CUSTOM, "since custom events were too long, too many types, or too deep inside of each other")   \
 	X(10, FILTER, "since the program was under a filter of system calls (seccomp)")    \
 	X(11, PLACES, "since the file of their family of processes had no place left") \
-	X(12, GIVEN, "since another process needed their place (mode ring)")
+	X(12, GIVEN, "since another process needed their place (mode ring)") \
+	X(13, SAMPLES, "since too many sampled blocks of memory were live")
 
 enum trace_lost {
 #define X(number, NAME, phrase) TRACE_LOST_##NAME = number,

@@ -69,7 +69,9 @@
 	X(33, TRUST, 0, 0, 0)      /* before PUT_TEXT, PUT_BYTES: the memory is read as it is, wherever it lies */     \
 	X(34, PUT_NONE, 0, 0, 0)   /* a value that is nowhere: it has no bytes */                                      \
 	X(35, VARIABLE, 0, 1, 1)   /* where the variable is that lies at this address of the function's object */      \
-	X(36, CHAIN, 1, 0, 1)      /* key of the chain of callers, at most so many (chain.h): once */
+	X(36, CHAIN, 1, 0, 1)      /* key of the chain of callers, at most so many (chain.h): once */                  \
+	X(37, SAMPLE, 9, 0, 1)     /* at an entry, once: only samples are recorded; a byte, enum values_sample, and 8, \
+				      the interval. It, if the call gives a sampled block; else 0 */
 
 enum values_op {
 #define X(number, NAME, operand, popped, pushed) VALUES_##NAME = number,
@@ -86,6 +88,26 @@ enum values_register {
 };
 
 enum values_task { VALUES_TASK_TID, VALUES_TASK_CPU, VALUES_TASK_CALLS, VALUES_TASK_ERRNO, VALUES_TASKS };
+
+/*
+ * As what function a sampled one gives and frees blocks of memory; so the module knows where sizes and addresses are.
+ * RELAYS, beside it: where the address is NULL (realloc), or the alignment 16 at most, it goes on as the malloc of its
+ * object; reallocarray as realloc. So these count, where they are traced in their own code.
+ */
+enum values_sample {
+	VALUES_SAMPLE_MALLOC = 1,
+	VALUES_SAMPLE_CALLOC = 2,
+	VALUES_SAMPLE_ALIGNED_ALLOC = 3,
+	VALUES_SAMPLE_POSIX_MEMALIGN = 4,
+	VALUES_SAMPLE_FREE = 5,
+	VALUES_SAMPLE_REALLOC = 6,
+	VALUES_SAMPLE_REALLOCARRAY = 7,
+	VALUES_SAMPLE_NOTHING = 8, /* no call of it is recorded */
+	VALUES_SAMPLES,
+	VALUES_SAMPLE_RELAYS = 0x80
+};
+
+#define VALUES_SAMPLE_MOST (1ull << 40) /* bytes of an interval */
 
 /* What a value is to readers: how its bytes are shown. A layout has one for each value. */
 enum values_type {

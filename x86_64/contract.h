@@ -48,13 +48,15 @@
  *	runtime/record/count.c:
  *		tramp_slow_count
  *	runtime/record/dispatch.c:
- *		dispatch_table
+ *		dispatch_table, tramp_sampling
  *	runtime/record/filter.c:
  *		tramp_checks, tramp_table
  *	runtime/record/own_labels.c:
  *		tramp_slow_label
  *	runtime/values/plans.c:
  *		tramp_values
+ *	runtime/values/sample.c:
+ *		tramp_sample, tramp_sampled, tramp_sampled_more
  */
 #ifndef XAUDIT_X86_64_CONTRACT_H
 #define XAUDIT_X86_64_CONTRACT_H
@@ -78,6 +80,19 @@
 #define TRAMP_ONLY_COUNTED 1
 #define TRAMP_HAS_VALUES   4 /* of an XRay function: its word is to have TRAMP_WORD_VALUES */
 #define TRAMP_TABLE_IDS	   0x200000
+
+/*
+ * The set of sampled blocks: how many buckets its levels have, by powers of 2; a block's bucket is in the upper bits of
+ * (x ^ x >> 32) * HASH, where x is its address times HASH: addresses have regular distances, which one product would
+ * keep. Aligned blocks of at most this alignment are what malloc gives, too.
+ */
+#define TRAMP_SAMPLED_BITS   8
+#define TRAMP_SAMPLED_BITS_2 12
+#define TRAMP_SAMPLED_BITS_3 16
+#define TRAMP_SAMPLED_BITS_4 20
+#define TRAMP_SAMPLED_HASH   0x9e3779b97f4a7c15
+#define TRAMP_BUCKET	     7 /* blocks */
+#define TRAMP_SAMPLE_ALIGNED 16
 
 /* Where control_block has the word that control_entry sets to 1, and back to 0. */
 #define CONTROL_BLOCK_RUNNING 8
@@ -122,6 +137,29 @@ CONTRACT uint32_t tramp_confined;
  * time, by one store: threads take the old or the new entry.
  */
 CONTRACT void (*dispatch_table[TRAMP_EVENTS])(void);
+
+/*
+ * Samples of memory (runtime/values/sample.h). left: so many bytes the thread asks for until the next one; as a signed
+ * number 0 or less where there is one, and before the first call. The trampolines only subtract from it. state: of
+ * random numbers, 0 before the first.
+ */
+struct tramp_sample {
+	uint64_t left, state;
+};
+CONTRACT __thread struct tramp_sample tramp_sample __attribute__((tls_model("initial-exec")));
+
+/* Blocks that are sampled and live: 0 in `block` is none. The trampolines only look. */
+struct tramp_bucket {
+	uint32_t here, further; /* so many are in it, or are in the next level as this bucket was full; or fewer */
+	uint64_t block[TRAMP_BUCKET];
+};
+CONTRACT struct tramp_bucket tramp_sampled[1 << TRAMP_SAMPLED_BITS];
+
+/* The second level's, and those of the others behind them. NULL: there are none. */
+CONTRACT struct tramp_bucket *tramp_sampled_more;
+
+/* 0: functions with samples are entered as others: nothing is recorded, or calls are counted. */
+CONTRACT uint32_t tramp_sampling;
 
 /* The block that a tool outside finds (remote.h). x86_64/ knows only its word at CONTROL_BLOCK_RUNNING. */
 struct control_block;

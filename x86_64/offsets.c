@@ -116,6 +116,9 @@ void offsets(void)
 	NUMBER(USED_MASKS, TRAMP_USED_MASKS);
 	NUMBER(SAVED_MASKS, offsetof(struct tramp_saved, masks));
 	NUMBER(SAVED_ZMM, offsetof(struct tramp_saved, zmm));
+	NUMBER(BUCKET_SIZE, sizeof(struct tramp_bucket));
+	NUMBER(BUCKET_FURTHER, offsetof(struct tramp_bucket, further));
+	NUMBER(BUCKET_BLOCK, offsetof(struct tramp_bucket, block));
 	NUMBER(QUICK_ENTRY, offsetof(struct tramp_values, entry));
 	NUMBER(QUICK_END, offsetof(struct tramp_values, end));
 	NUMBER(QUICK_LATE, offsetof(struct tramp_quick, late));

@@ -149,5 +149,23 @@ void tramp_gate_limit(void), tramp_gate_lock(void), tramp_gate_caller(void), tra
 void tramp_gate_rights(void), tramp_gate_exec(void);
 void tramp_gate_custom(void), tramp_gate_typed(void);
 
+/*
+ * Gates of functions that give and free sampled blocks (tramp_sample.S): they look whether the call is one to record,
+ * and go to its body, or on as tramp_gate_intercept(). All lie from the first name to the last.
+ */
+extern const char tramp_sample_begin[], tramp_sample_end[];
+void tramp_sample_malloc(void), tramp_sample_calloc(void), tramp_sample_aligned_alloc(void);
+void tramp_sample_posix_memalign(void), tramp_sample_free(void), tramp_sample_realloc(void);
+void tramp_sample_reallocarray(void), tramp_sample_nothing(void);
+void tramp_sample_aligned_alloc_relays(void), tramp_sample_posix_memalign_relays(void);
+void tramp_sample_realloc_relays(void);
+
+/* Is the return of a function with this gate intercepted? */
+static inline int tramp_gate_returns(uint64_t gate)
+{
+	return gate == (uint64_t)(uintptr_t)tramp_gate_intercept ||
+	       (gate >= (uint64_t)(uintptr_t)tramp_sample_begin && gate < (uint64_t)(uintptr_t)tramp_sample_end);
+}
+
 #endif
 #endif

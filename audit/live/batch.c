@@ -302,7 +302,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				continue;
 			}
 			b->cell->word = values_word(object, f->offset, f->name, f->id,
-				b->cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept);
+				tramp_gate_returns(b->cell->gate));
+			values_set_gate(b->cell, tramp_gate_returns(b->cell->gate), true);
 			switch_switch(b, batch->on);
 			batch->result->changed++;
 			batch->changed[rule]++;

@@ -264,7 +264,7 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	cell->word = values_word(object, f->address, f->name, announce_id(object, function), intercept);
 	if (kind_rows[f->kind].stub == KIND_STUB_CELL)
 		cell->body = load->base + site->address + site->length;
-	cell->gate = (uint64_t)(uintptr_t)(intercept ? tramp_gate_intercept : tramp_gate_point);
+	values_set_gate(cell, intercept, false);
 }
 
 /* ---- pages ---- */

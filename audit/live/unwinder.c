@@ -35,12 +35,10 @@ void unwinder_describe(void)
 
 static void to_entries_only(const struct stub_pages *pages)
 {
-	const uint64_t intercept = (uint64_t)(uintptr_t)tramp_gate_intercept;
-
 	for (uint32_t i = 0; i < pages->stubs; i++) {
 		uint64_t *gate = &stub_cell(pages, i)->gate;
 		/* Relaxed: one aligned word; a thread that takes the old gate called before the object was loaded. */
-		if (__atomic_load_n(gate, __ATOMIC_RELAXED) == intercept)
+		if (tramp_gate_returns(__atomic_load_n(gate, __ATOMIC_RELAXED)))
 			/* relaxed, as above */
 			__atomic_store_n(gate, (uint64_t)(uintptr_t)tramp_gate_point, __ATOMIC_RELAXED);
 	}

@@ -249,6 +249,50 @@ void values_find_errno(uintptr_t location)
 	__atomic_store_n(&values_errno, distance, __ATOMIC_RELAXED);
 }
 
+/* ---- gates ---- */
+
+/* bound: by a binding, so it does not see its object's own calls. */
+static uint64_t sample_gate(uint8_t kind, bool bound)
+{
+	switch (bound ? kind & (uint8_t)~VALUES_SAMPLE_RELAYS : kind) {
+#define GATE(KIND, name)                                                                                               \
+	case VALUES_SAMPLE_##KIND:                                                                                     \
+		return (uint64_t)(uintptr_t)tramp_sample_##name;
+#define RELAYS(KIND, name)                                                                                             \
+	case VALUES_SAMPLE_##KIND | VALUES_SAMPLE_RELAYS:                                                              \
+		return (uint64_t)(uintptr_t)tramp_sample_##name;
+		GATE(MALLOC, malloc)
+		GATE(CALLOC, calloc)
+		GATE(ALIGNED_ALLOC, aligned_alloc)
+		GATE(POSIX_MEMALIGN, posix_memalign)
+		GATE(FREE, free)
+		GATE(REALLOC, realloc)
+		GATE(REALLOCARRAY, reallocarray)
+		RELAYS(MALLOC, malloc)
+		RELAYS(CALLOC, calloc)
+		RELAYS(ALIGNED_ALLOC, aligned_alloc_relays)
+		RELAYS(POSIX_MEMALIGN, posix_memalign_relays)
+		RELAYS(FREE, free)
+		RELAYS(REALLOC, realloc_relays)
+#undef GATE
+#undef RELAYS
+	default:
+		return (uint64_t)(uintptr_t)tramp_sample_nothing;
+	}
+}
+
+void values_set_gate(struct stub_cell *cell, bool intercepted, bool bound)
+{
+	const uint32_t word = (uint32_t)cell->word;
+	const struct values_function *f =
+		word & (uint32_t)TRAMP_WORD_VALUES ? values_function(word & TRACE_ID_MASK) : NULL;
+	uint64_t gate = (uint64_t)(uintptr_t)(intercepted ? tramp_gate_intercept : tramp_gate_point);
+
+	if (f && intercepted && f->entry.facts.sample)
+		gate = sample_gate(f->entry.facts.sample, bound);
+	__atomic_store_n(&cell->gate, gate, __ATOMIC_RELAXED); /* relaxed: one word */
+}
+
 /* ---- while the process runs ---- */
 
 /* The words of the object's functions, as its plans say now. */
@@ -259,9 +303,11 @@ static void refresh_load(struct load *load)
 	for (uint32_t i = 0; load->bindings && i < OBJECT_BUCKETS; i++)
 		for (struct binding *b = load->bindings[i]; b; b = b->next) {
 			const struct bound_function *f = b->function;
-			if (f && f->id)
-				b->cell->word = values_word(object, f->offset, f->name, f->id,
-					b->cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept);
+			if (!f || !f->id)
+				continue;
+			b->cell->word = values_word(object, f->offset, f->name, f->id,
+				tramp_gate_returns(b->cell->gate));
+			values_set_gate(b->cell, tramp_gate_returns(b->cell->gate), true);
 		}
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
 		const struct site_function *f = &object->sites.function[i];
@@ -269,9 +315,10 @@ static void refresh_load(struct load *load)
 		struct stub_cell *cell = id ? load_code_cell(load, i) : NULL;
 		if (id && f->kind == TRACE_KIND_XRAY)
 			values_mark_xray(object, f->address, f->name, id);
-		if (cell && cell->gate)
-			cell->word = values_word(object, f->address, f->name, id,
-				cell->gate == (uint64_t)(uintptr_t)tramp_gate_intercept);
+		if (!cell || !cell->gate)
+			continue;
+		cell->word = values_word(object, f->address, f->name, id, tramp_gate_returns(cell->gate));
+		values_set_gate(cell, tramp_gate_returns(cell->gate), false);
 	}
 }
 

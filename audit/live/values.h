@@ -15,6 +15,7 @@
 #include "audit/model/object.h"
 #include "format/trace.h"
 #include "x86_64/contract.h" /* TRAMP_WORD_VALUES */
+#include "x86_64/stub.h"
 
 /* la_objopen: gets the object's plan, if the rules ask for values of calls. Process lock not held. */
 void values_prepare(struct load *load, const struct rules *rules);
@@ -38,6 +39,13 @@ static inline uint32_t values_word(
 
 	return TRACE_WORD(TRACE_ENTRY, id) | values;
 }
+
+/*
+ * The gate that goes with its word, which is there: by which it has samples (runtime/values/sample.h), or is entered as
+ * any other one. bound: the cell is a binding's. Threads may come through: each mixture of two words and gates is
+ * right, but for samples in it.
+ */
+void values_set_gate(struct stub_cell *cell, bool intercepted, bool bound);
 
 /* Has values recorded of an XRay function that is on, if it has some. Lock held. */
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id);

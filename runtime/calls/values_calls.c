@@ -180,7 +180,16 @@ static void take_kept(struct values_call *call, const struct side_entry *side, b
 		call->kept[i] = known ? side->kept[i] : 0;
 }
 
-/* The call is kept in the mirror at `slot`; its return address is where registers->rsp is. */
+/* Has the end a side entry? */
+static bool keeps_entry(const struct values_function *f)
+{
+	return values_needs_entry(f) || f->entry.facts.sample;
+}
+
+/*
+ * The call is kept in the mirror at `slot`; its return address is where registers->rsp is: there, too, unless it is an
+ * XRay function's.
+ */
 static void enter(struct thread *thread, struct stack *stack, const struct values_function *f, uint64_t slot,
 	uint32_t plain, const struct tramp_registers *registers)
 {
@@ -192,7 +201,11 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	uint64_t bytes[WORDS(&f->entry)];
 	uint32_t word = plain;
 
-	if (f->every && !is_due(stack, f)) {
+	call->sample = 0;
+	side.sample.kind = 0;
+	if ((f->every && !is_due(stack, f)) ||
+		(f->entry.facts.sample && !sample_enter(&side.sample, f->entry.facts.sample, registers,
+						  has_end && slot == registers->rsp, &call->sample))) {
 		leave_out(slot, plain, has_end);
 		return;
 	}
@@ -206,7 +219,7 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 			return;
 		}
 	}
-	if (has_end && values_needs_entry(f)) {
+	if (has_end && keeps_entry(f)) {
 		side.slot = slot;
 		side.function = f;
 		side.lost = call->lost;
@@ -286,7 +299,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	uint64_t bytes[WORDS(&f->end)];
 	uint32_t word = plain;
 	/* Other values may be asked for since then. */
-	bool known = values_needs_entry(f) && side_pop(stack, slot, &side) && side.function == f, out;
+	bool known = keeps_entry(f) && side_pop(stack, slot, &side) && side.function == f, out;
 
 	if (known && is_short(thread, &side, clock))
 		return;
@@ -294,6 +307,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	out = known && f->longer && clock - side.clock < f->longer;
 	if (!out && f->end.code) {
 		take_kept(&traced.call, &side, known);
+		traced.call.sample = 0;
 		describe(&traced.call, &f->end, f->set, stack, registers, caller, floats);
 		describe_traced(&traced, thread, &f->end, caller, true, bytes);
 		out = !run(&f->end, &traced, plain, bytes, &word);
@@ -301,6 +315,8 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	if (out && known &&
 		(recorder_take_back(thread, &side.place) || recorder_give_up(thread, &side.place)))
 		return;
+	if (known && side.sample.kind)
+		sample_leave(&side.sample, registers->rax);
 	/* Events that a handler made meanwhile are not later than this one, which comes after them. */
 	if (cursor_of(thread) != cursor)
 		clock = 0;
@@ -365,6 +381,8 @@ static void describe_asked(struct values_call *call, const struct values_asked *
 	else if (part->facts.calls)
 		call->calls = count_calls(stack, slot);
 	call->unconditional = true;
+	/* Whether it is one is not known yet. */
+	call->sample = 0;
 }
 
 size_t values_ask(const struct values_asked *asked, const struct trace_layout **layout, uint8_t *out)

@@ -4,6 +4,7 @@
 #include "x86_64/contract.h" /* dispatch_table */
 
 void (*dispatch_table[TRAMP_EVENTS])(void);
+uint32_t tramp_sampling;
 
 static enum dispatch_set now = DISPATCH_IDLE;
 static int own_labels, coarse;
@@ -76,6 +77,7 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 	for (int i = 0; i < TRAMP_EVENTS; i++)
 		/* C11: relaxed. Code that reads an entry needs no other data that we wrote; x86: plain mov. */
 		__atomic_store_n(&dispatch_table[i], use[i], __ATOMIC_RELAXED);
-	/* Relaxed, as above. */
+	/* Relaxed, as above, both. */
+	__atomic_store_n(&tramp_sampling, set == DISPATCH_RECORD, __ATOMIC_RELAXED);
 	__atomic_store_n(&now, set, __ATOMIC_RELAXED);
 }

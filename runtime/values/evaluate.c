@@ -3,6 +3,7 @@
 
 #include "format/chain.h"
 #include "runtime/base/identity.h"
+#include "runtime/values/sample.h"
 #include "x86_64/confined.h"
 #include "x86_64/contract.h"
 #include "x86_64/sys.h"
@@ -75,6 +76,8 @@ static bool check_operand(uint8_t op, const uint8_t *p, struct values_facts *fac
 		/* Behind the values, with the word that ends them. */
 		facts->most += 8 * (*p + 1u);
 		return true;
+	case VALUES_SAMPLE:
+		return !facts->sample && sample_check(p, &facts->sample, &facts->interval);
 	case VALUES_PUT:
 		facts->values++;
 		facts->most += *p;
@@ -471,6 +474,9 @@ static void push_call(struct machine *m, uint8_t op, const uint8_t *operand)
 		break;
 	case VALUES_CHAIN:
 		push(m, call->walk ? call->walk(m->call, *operand) : 0, VALUES_WHOLE);
+		break;
+	case VALUES_SAMPLE:
+		push(m, call->sample, VALUES_WHOLE);
 		break;
 	case VALUES_KEPT_WORD:
 		push(m, call->kept[*operand], call->lost >> *operand & 1 ? VALUES_FAULT : VALUES_WHOLE);

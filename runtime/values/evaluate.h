@@ -40,6 +40,8 @@ struct values_facts {
 	bool keeps, takes;
 	bool conditions; /* it may leave the call out */
 	uint32_t callers; /* it wants so many in a backtrace; 0: none */
+	uint8_t sample;	 /* enum values_sample, with RELAYS perhaps: only samples are recorded; 0: all */
+	uint64_t interval; /* of these */
 	bool trusts;	 /* it reads what registers point to as it is: it may do so only if the rules say so */
 };
 
@@ -70,6 +72,7 @@ struct values_call {
 	bool has_base;
 	/* Walks to its callers, at most so many: returns the key of the chain (format/chain.h); 0: none. NULL: as 0 */
 	uint64_t (*walk)(struct values_call *call, uint32_t most);
+	uint64_t sample;	    /* the interval, if it is a sample */
 	uint64_t errno_at;	    /* address of the thread's errno; 0: not known */
 	uint64_t kept[VALUES_KEPT]; /* in at an end, out at an entry */
 	uint32_t lost;		    /* bits: words of `kept` that have no value; in and out as these */

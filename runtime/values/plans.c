@@ -7,6 +7,7 @@
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/record/throttle.h"
+#include "runtime/values/sample.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
@@ -243,7 +244,7 @@ static void set_quick(struct values_function *f, bool has_end)
 {
 	struct tramp_quick *entry = &f->quick.entry, *end = &f->quick.end;
 
-	if (f->every || values_needs_entry(f))
+	if (f->every || values_needs_entry(f) || f->entry.facts.sample)
 		return;
 	if (!f->entry.code)
 		entry->event = TRACE_WORD(TRACE_ENTRY, f->end.event & TRACE_ID_MASK);
@@ -298,6 +299,8 @@ static void begin(struct values_function *f, uint32_t id, bool has_end)
 {
 	if (f->entry.event | f->end.event)
 		return;
+	if (f->entry.facts.sample)
+		sample_begin(f->entry.facts.interval);
 	f->longer = f->plan->longer ? clock_ticks(f->plan->longer) : 0;
 	f->every = f->plan->every;
 	f->every_number = f->every ? with_every++ : 0;

@@ -19,6 +19,7 @@
 
 #include "format/values.h"
 #include "runtime/record/recorder_words.h"
+#include "runtime/values/sample.h"
 #include "x86_64/mirror.h"
 
 struct values_function;
@@ -28,6 +29,7 @@ struct side_entry {
 	uint64_t clock; /* whole, when it began */
 	struct recorder_place place;
 	const struct values_function *function; /* by which values were kept */
+	struct sample_call sample;
 	uint32_t lost; /* as struct values_call */
 	uint64_t kept[VALUES_KEPT];
 };

@@ -17,8 +17,9 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 # none), and which other code it may. A function made by the compiler, such as f.part.0, counts as f. "given": its
 # address is taken by a caller that the check visits.
 cat >"$tmp/pointers" <<'END'
-tramp_gate_[a-z_]*|tramp_labels_back / dispatch_table / - / the trampolines, all of which we look at
+tramp_(gate|sample)_[a-z_]*|tramp_labels_back / dispatch_table / - / the trampolines, all of which we look at
 tramp_(intercept|call|return|point|pass|jump|landed|prctl|count|cfa|exec)[a-z_]* / \(%rsp\) / - / the program's function
+tramp_sample_[a-z_]* / \(%rsp\) / - / the same
 call_with_ours / %r / - / execve() or so of the libc that the program has called, in its stead
 tramp_xray[a-z_]* / \(%rsp\) / - / the same
 tramp_(custom|typed)[a-z_]* / \(%rsp\) / - / the program's function

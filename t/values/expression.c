@@ -136,6 +136,61 @@ static void refuses(const char *contexts, const char *expected)
 	ok(!strncmp(line, expected, strlen(expected)), "%s", expected) || (diag("got %s", line), 0);
 }
 
+/* Its entry's code is of samples of this kind, with this interval. */
+static void samples(const char *contexts, uint64_t interval, unsigned kind)
+{
+	struct values_facts facts = { 0 };
+	bool made = compile(contexts, NULL) && values_check(asked.entry.code, asked.entry.size, &facts);
+
+	ok(made && facts.interval == interval && facts.sample == kind, "%s", contexts) ||
+		(diag("%llu, %u", (unsigned long long)facts.interval, facts.sample), 0);
+}
+
+static void test_samples(void)
+{
+	static const struct values_known library = { .has_malloc = true, .relays = true },
+		other = { .has_malloc = true }, bare = { .relays = false };
+
+	known = &other;
+	samples("sample:1:malloc", 1, VALUES_SAMPLE_MALLOC);
+	samples("arg1,ret,sample:512k:calloc", 512 << 10, VALUES_SAMPLE_CALLOC);
+	samples("sample:3M:posix_memalign", 3 << 20, VALUES_SAMPLE_POSIX_MEMALIGN);
+	samples("sample:1024G:realloc", 1ull << 40, VALUES_SAMPLE_REALLOC);
+	samples("sample:9:new", 9, VALUES_SAMPLE_MALLOC);
+	samples("sample:9:delete", 9, VALUES_SAMPLE_FREE);
+	samples("arg1", 0, 0);
+	known = &library;
+	samples("sample:9:realloc", 9, VALUES_SAMPLE_REALLOC | VALUES_SAMPLE_RELAYS);
+	known = &bare;
+	samples("sample:9:realloc", 9, VALUES_SAMPLE_REALLOC);
+	samples("sample:9:free", 9, VALUES_SAMPLE_FREE);
+	samples("sample:9:new", 9, VALUES_SAMPLE_NOTHING);
+	call.sample = 12345;
+	entry("sample:9:malloc,arg1", "sample=12345 arg1=5");
+	call.sample = 0;
+	static const char *const bad[] = { "sample:0:malloc", "sample:1025G:malloc", "sample:99999999999999999999:free",
+		"sample:-1:malloc", "sample:512K:malloc", "sample:512k", "sample:512k:mallocs", "sample:malloc",
+		"sample:9:malloc:9" };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		refuses(bad[i],
+			"sample takes bytes and what the function does, as in sample:512k:malloc, not 'sample:");
+	refuses("out:sample:9:malloc", "a sample is chosen when the call begins, not by 'sample:9:malloc'");
+	refuses("sample:9:malloc,arg1,sample:9:malloc", "samples are asked for twice: 'sample:9:malloc'");
+	uint8_t code[] = { VALUES_SAMPLE, VALUES_SAMPLE_FREE, 0, 0, 0, 0, 0, 1, 0, 0, VALUES_PUT, 8, VALUES_END };
+	struct values_facts facts;
+	ok(values_check(code, sizeof(code), &facts), "the largest interval is sound code");
+	code[2] = 1;
+	ok(!values_check(code, sizeof(code), &facts), "a larger one is not");
+	code[7] = 0;
+	code[1] = VALUES_SAMPLES | VALUES_SAMPLE_RELAYS;
+	ok(!values_check(code, sizeof(code), &facts), "nor is another function");
+	code[1] = VALUES_SAMPLE_RELAYS;
+	ok(!values_check(code, sizeof(code), &facts), "or none");
+	code[1] = VALUES_SAMPLE_FREE;
+	code[2] = 0;
+	ok(!values_check(code, sizeof(code), &facts), "or no interval");
+}
+
 static void refuses_if(const char *text, const char *expected)
 {
 	char line[512] = "it is taken";
@@ -365,6 +420,7 @@ int main(void)
 	typed_conditions();
 	strings();
 	wrong_ones();
+	test_samples();
 	random_texts();
 	return done_testing();
 }

@@ -3,7 +3,7 @@
 # Values of calls.
 check_PROGRAMS += t/values/amid.u t/values/backtrace.u t/values/calls.u t/values/evaluate.u t/values/expression.u \
 	t/values/ltrace.u t/values/plan_calls.u t/values/plan_fuzz.u t/values/plan_names.u t/values/prototype.u \
-	t/values/rules.u
+	t/values/rules.u t/values/sample.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
 	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/strace.t
@@ -59,3 +59,6 @@ t_values_amid_u_LDADD = t/lib/libcore.la
 
 t_values_calls_u_SOURCES = t/values/calls.c
 t_values_calls_u_LDADD = t/lib/libcore.la
+
+t_values_sample_u_SOURCES = t/values/sample.c
+t_values_sample_u_LDADD = t/lib/libcore.la -lm

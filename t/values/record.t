@@ -81,7 +81,8 @@ refused() {
 	echo "$?"
 }
 is "$(refused -c wrong.conf)" "xaudit: $tmp/wrong.conf:2: no context is called 'argh'; there are args, retval, argN, \
-fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT
+fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, sample:BYTES:FUNCTION, regs, reg:NAME, \
+TYPE:NAME:EXPRESSION, out:CONTEXT
 125" 'what is wrong in a configuration is said before the command runs'
 is "$(refused --context 'malloc:if=arg1')" "xaudit: record: --context malloc:if=arg1: a condition is as in arg1 > 100, \
 not 'arg1'

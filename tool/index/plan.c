@@ -52,6 +52,7 @@ struct making {
 	const char *left_out; /* the first function that has more values than there may be */
 	size_t left_outs;
 	bool wrong;
+	bool has_malloc, relays; /* as struct values_known */
 };
 
 /* ---- bytes ---- */
@@ -454,8 +455,9 @@ static void make_function(struct making *m, size_t function)
 
 	wish_of(m, &wish);
 	describe(m, function, &wish, &list);
-	const struct values_known known = { variables_look, &m->variables, debug_info_follow, m->debug, list.word,
-		list.words, false, false };
+	const struct values_known known = { .look = variables_look, .context = &m->variables,
+		.follow = debug_info_follow, .follow_context = m->debug, .word = list.word, .words = list.words,
+		.has_malloc = m->has_malloc, .relays = m->relays };
 	if (ask_conditions(m, &asked, &known)) {
 		if ((!ask_request(m, &asked, &list, &known) || !ask_all(m, &asked, &list, &known)) &&
 			!m->left_outs++) {
@@ -467,6 +469,18 @@ static void make_function(struct making *m, size_t function)
 	}
 	contexts_free(&list);
 	free(wish.secret);
+}
+
+/* Does the object define a function of this name? */
+static bool has_function(const struct making *m, const char *name)
+{
+	for (size_t i = 0; i < m->image.functions; i++)
+		if (m->image.function[i].name && !strcmp(m->image.function[i].name, name))
+			return true;
+	for (size_t i = 0; i < m->image.aliases; i++)
+		if (!strcmp(m->image.alias[i].name, name))
+			return true;
+	return false;
 }
 
 /* ---- the whole ---- */
@@ -511,6 +525,8 @@ static void make(struct making *m)
 		memcpy(m->alias, m->image.alias, m->image.aliases * sizeof(*m->alias));
 	qsort(m->alias, m->image.aliases, sizeof(*m->alias), by_function);
 	find_resolvers(m);
+	m->has_malloc = has_function(m, "malloc");
+	m->relays = m->has_malloc && has_function(m, "__libc_malloc");
 	for (size_t i = 0; i < m->image.functions; i++)
 		if (!m->image.function[i].piece && match(m, i))
 			make_function(m, i);

@@ -325,6 +325,68 @@ static bool backtrace(struct values_asked *asked, struct parser *p)
 	return add_value(asked, p, name, length, VALUES_TYPE_STACK, 8, 8 + 8 * (most + 1));
 }
 
+/* A number of bytes, from 1 up, with k, M or G behind it perhaps. Returns false: it is none, or too large. */
+static bool take_interval(struct parser *p, uint64_t *bytes)
+{
+	static const char units[] = "kMG";
+	unsigned shift = 0;
+
+	for (*bytes = 0; p->at < p->end && isdigit((unsigned char)*p->at) && *bytes <= VALUES_SAMPLE_MOST; p->at++)
+		*bytes = *bytes * 10 + (uint64_t)(*p->at - '0');
+	const char *unit = p->at < p->end ? memchr(units, *p->at, sizeof(units) - 1) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		p->at++;
+	}
+	if (!*bytes || *bytes > VALUES_SAMPLE_MOST >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}
+
+/* sample:BYTES:FUNCTION, behind its first colon. A value, too: the interval of a call that gives a sampled block. */
+static bool sample(struct values_asked *asked, struct parser *p, const char *name)
+{
+	/* own: its object may lack malloc: then it calls another one's, which counts. */
+	static const struct {
+		const char *word;
+		uint8_t kind;
+		bool own;
+	} functions[] = { { "malloc", VALUES_SAMPLE_MALLOC, false }, { "calloc", VALUES_SAMPLE_CALLOC, false },
+		{ "aligned_alloc", VALUES_SAMPLE_ALIGNED_ALLOC, false },
+		{ "posix_memalign", VALUES_SAMPLE_POSIX_MEMALIGN, false }, { "free", VALUES_SAMPLE_FREE, false },
+		{ "realloc", VALUES_SAMPLE_REALLOC, false }, { "reallocarray", VALUES_SAMPLE_REALLOCARRAY, false },
+		{ "new", VALUES_SAMPLE_MALLOC, true }, { "delete", VALUES_SAMPLE_FREE, true } };
+	const unsigned count = sizeof(functions) / sizeof(*functions);
+	uint64_t bytes;
+	unsigned i = 0;
+
+	bool right = take_interval(p, &bytes) && parser_take(p, ":");
+	while (right && i < count && !parser_is(p->at, (size_t)(p->end - p->at), functions[i].word))
+		i++;
+	if (!right || i == count)
+		return parser_fail(p, "sample takes bytes and what the function does, as in sample:512k:malloc, not",
+			name, (size_t)(p->end - name),
+			"; it may be malloc, calloc, realloc, reallocarray, aligned_alloc, posix_memalign, free, new, "
+			"delete");
+	if (p->at_end)
+		return parser_fail(p, "a sample is chosen when the call begins, not by", name,
+			(size_t)(p->end - name), "");
+	for (uint32_t n = 0; n < asked->entry.values; n++)
+		if (!strcmp(asked->entry.value[n].name, "sample"))
+			return parser_fail(p, "samples are asked for twice:", name, (size_t)(p->end - name), "");
+	uint8_t kind = functions[i].kind;
+	if (functions[i].own && p->known && !p->known->has_malloc)
+		kind = VALUES_SAMPLE_NOTHING;
+	else if (p->known && p->known->relays)
+		kind |= VALUES_SAMPLE_RELAYS;
+	const uint8_t code[] = { VALUES_SAMPLE, kind };
+	parser_append(p, code, sizeof(code));
+	parser_append(p, (const uint8_t *)&bytes, sizeof(bytes));
+	parser_emit(p, VALUES_PUT, 8, 1);
+	return add_value(asked, p, "sample", 6, VALUES_TYPE_UNSIGNED, 8, 8);
+}
+
 /* One that is a word alone. */
 static bool plain(struct values_asked *asked, struct parser *p)
 {
@@ -346,7 +408,7 @@ static bool plain(struct values_asked *asked, struct parser *p)
 	if (!length || p->at + length != p->end || !parser_name(p, name, length))
 		return parser_fail(p, "no context is called", name, (size_t)(p->end - name),
 			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, "
-			"regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT");
+			"sample:BYTES:FUNCTION, regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT");
 	type_of(p, name, length, &type, &size);
 	parser_emit(p, VALUES_PUT, size, 1);
 	if (!add_value(asked, p, name, length, type, size, size))
@@ -384,6 +446,8 @@ static bool context(struct values_asked *asked, struct parser *p)
 			return parser_fail(p, "what is", p->at, (size_t)(p->end - p->at), "behind a value");
 		return add_value(asked, p, name, (size_t)(p->at - name), VALUES_TYPE_HEX, 8, 8);
 	}
+	if (parser_is(word, length, "sample"))
+		return sample(asked, p, word);
 	const struct parser_type *type = parser_type(word, length);
 	if (type)
 		return typed(asked, p, type);

@@ -8,6 +8,8 @@
  *			tid, cpu, comm, calls (traced ones that are open)
  *			regs, reg:NAME
  *			backtrace, backtrace:N: the callers, N at most (format/chain.h)
+ *			sample:BYTES:FUNCTION: of calls that give and free memory as this function does, only samples,
+ *			one in so many bytes (runtime/values/sample.h); BYTES may end with k, M or G
  *			TYPE:NAME:EXPRESSION
  *			out:CONTEXT	found when the call ends, as what the function has written to memory
  *	type		int8 ... int64, uint8 ... uint64, int, long, hex, ptr, float, double, string, ustring,
@@ -122,6 +124,8 @@ struct values_known {
 	size_t words;
 	bool trusts; /* texts and bytes are read as they are */
 	bool any; /* of what function is not known yet: what has a name may be of any type */
+	bool has_malloc; /* its object defines malloc */
+	bool relays; /* it is of the C library, whose realloc and others go on as malloc (VALUES_SAMPLE_RELAYS) */
 };
 
 /* Adds contexts. asked: zeros at first. Returns false, and *wrong, if the text is wrong; then *asked is undefined. */
