@@ -60,5 +60,7 @@ t_values_amid_u_LDADD = t/lib/libcore.la
 t_values_calls_u_SOURCES = t/values/calls.c
 t_values_calls_u_LDADD = t/lib/libcore.la
 
+dist_check_SCRIPTS += t/values/sample.t
+EXTRA_DIST += t/values/sample_calls.cc
 t_values_sample_u_SOURCES = t/values/sample.c
 t_values_sample_u_LDADD = t/lib/libcore.la -lm
