@@ -3,7 +3,8 @@
 # Calls on their way: whatever stack, signal or exception comes in between, the program runs as untraced, and
 # each call has its end.
 dist_check_SCRIPTS += t/calls/backtraces.t t/calls/beside.t t/calls/caller.t t/calls/coroutines.t t/calls/enclosed.t \
-	t/calls/entry_ends.t t/calls/exceptions.t t/calls/leaving.t t/calls/left.t t/calls/own_labels.t \
+	t/calls/entry_ends.t t/calls/exceptions.t t/calls/inject_sample.t t/calls/leaving.t t/calls/left.t \
+	t/calls/own_labels.t \
 	t/calls/perf.t t/calls/perf_names.t t/calls/personality.t t/calls/registers.t t/calls/runtime-imports.t \
 	t/calls/signal-steps.t t/calls/transparent.t t/calls/tree.t t/calls/trees.t t/calls/unwinder.t
 EXTRA_DIST += t/calls/beside.c t/calls/caller.c t/calls/caller_preload.c t/calls/coroutines.cc t/calls/coroutines.h \

@@ -261,8 +261,8 @@ static void test_small(void)
 	ok(is_empty(), "all is taken out, with its counts");
 }
 
-/* Through a stub: rdi is freed. What is taken for a sample adds 1. */
-static uint64_t taken;
+/* Through a stub: rdi is freed. What is taken for a sample adds 1. All registers are kept, which is counted. */
+static unsigned changed;
 void sample_taken(void), sample_body(void);
 __asm__(".text\n"
 	"sample_taken: lock incq sample_takes(%rip); lea 16(%rsp), %rsp; jmp *-16(%rsp)\n"
@@ -272,8 +272,16 @@ extern uint64_t sample_takes __attribute__((visibility("hidden")));
 
 static bool is_seen(uint64_t freed, const struct traced *by)
 {
-	taken = sample_takes;
-	((void (*)(uint64_t))(uintptr_t)by->call)(freed);
+	const uint64_t taken = sample_takes, before = freed;
+	uint64_t a = 0x1111, c = 0x2222, d = 0x3333, si = 0x4444;
+
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+			 "call *%[function]\n\t"
+			 "lea 128(%%rsp), %%rsp"
+			 : "+a"(a), "+c"(c), "+d"(d), "+S"(si), "+D"(freed)
+			 : [function] "r"(by->call)
+			 : "memory", "cc");
+	changed += a != 0x1111 || c != 0x2222 || d != 0x3333 || si != 0x4444 || freed != before;
 	return sample_takes != taken;
 }
 
@@ -304,6 +312,7 @@ static void test_large(void)
 	for (uint64_t i = 0; i < stored; i++)
 		wrong += is_seen(block(i), &frees) != (i & 1);
 	is_int((long long)wrong, 0, "when half of them are freed, the others are found");
+	is_int(changed, 0, "and registers are kept");
 	for (uint64_t i = 1; i < stored; i += 2)
 		wrong += !sample_take(block(i));
 	ok(!wrong && is_empty(), "when all are, the set is empty, with its counts");
