@@ -41,8 +41,8 @@ AM_TESTS_ENVIRONMENT = $(test_environment)
 
 # Tests that run for minutes, or an hour, when XAUDIT_SOAK is 1.
 soak_tests = t/index/displace.u t/process/epoch_torture.u t/api/handlers_safe.u t/loader/host.t t/calls/trees.t \
-	t/calls/inject.t t/calls/inject_entry.t t/calls/inject_sample.t t/calls/inject_stacks.t t/calls/inject_values.t \
-	t/ctl/ctl_kill.t t/ctl/ctl_soak.t t/sites/live_soak.u t/record/ring.t \
+	t/calls/inject.t t/calls/inject_entry.t t/calls/inject_sample.t t/calls/inject_stacks.t \
+	t/calls/inject_values.t t/ctl/ctl_kill.t t/ctl/ctl_soak.t t/sites/live_soak.u t/record/ring.t \
 	t/api/guard_live.t t/process/scribbler.t t/api/xray_events.t t/values/live_flow.t t/values/live_hostile.t \
 	t/values/live_loads.t
 soak: all

@@ -13,7 +13,7 @@
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}"
 : "${ROUNDS:=7}" "${CALLS:=5000000}" "${EVENTS:=20000000}" "${MEMORY:=/dev/shm}"
 . "$top_srcdir/t/bench/lib.sh"
-parts='calls modes values backtraces limit stacks entry handlers starts pairs alloc pause reading'
+parts='calls modes values backtraces samples limit stacks entry handlers starts pairs alloc pause reading'
 for table in $PARTS; do
 	case " $parts " in
 	*" $table "*) ;;
