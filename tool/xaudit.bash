@@ -162,7 +162,7 @@ _xaudit()
 		;;
 	alloc)
 		options='--count= --sort= --temporary= --timeline --format= --output= --srcline --for= --backtrace='
-		options+=' --mmap --keep= --config= --pid= --color= --no-demangle --no-pager --help'
+		options+=' --sample= --mmap --keep= --config= --pid= --color= --no-demangle --no-pager --help'
 		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
 	ctl)

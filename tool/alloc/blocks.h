@@ -16,7 +16,7 @@ struct alloc_block {
 	uint32_t stack;	 /* number of its account */
 	uint32_t thread; /* who allocated it, */
 	uint32_t turn;	 /* and how many blocks that thread had allocated before */
-	uint32_t reserved;
+	uint32_t more;	 /* of a sample: so many other blocks that it stands for */
 };
 
 /* Zeroed memory is an empty table. */

@@ -46,6 +46,8 @@ struct alloc_open {
 	struct alloc_open *outer, *next; /* next: of those that are free */
 	struct inner *inner;
 	uint64_t address, size; /* as its arguments say; 0 */
+	bool is_sampled; /* it is recorded only if it gives or frees a sample */
+	uint64_t interval; /* ... bytes, on the average: it gives one; 0: it does not */
 	uint64_t factor; /* ... of mappings, flags, or the size that was */
 	struct alloc_maps pieces; /* of mremap: what was mapped there */
 	uint32_t stack, thread; /* thread: index */
@@ -166,6 +168,11 @@ static bool take_arguments(struct alloc_open *open, const struct xaudit_read_cal
 	const struct alloc_function *function = open->function;
 
 	open->factor = 1;
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(value[i].name, "sample") && value[i].state == XAUDIT_READ_VALUE_WHOLE) {
+			open->is_sampled = true;
+			open->interval = value[i].number;
+		}
 	if ((!function->out && !argument(value, count, function->address, &open->address)) ||
 		!argument(value, count, function->size, &open->size) ||
 		!argument(value, count, function->factor, &open->factor))
@@ -230,6 +237,44 @@ static void free_block(struct alloc_process *process, uint64_t address, uint32_t
 		process->book->model.unknown_frees++;
 }
 
+/* 1 - e^-x, for x >= 0: of a half of x it follows p(2 - p). */
+static double chance(double x)
+{
+	int halved = 0;
+
+	for (; x > 0.01 && halved < 64; halved++)
+		x /= 2;
+	double p = x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
+	while (halved--)
+		p *= 2 - p;
+	return p;
+}
+
+/* An even number from 0 to 1, the same in each run. */
+static double even(uint64_t n)
+{
+	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9ull;
+	n = (n ^ n >> 27) * 0x94d049bb133111ebull;
+	return (double)((n ^ n >> 31) >> 11) / (double)(1ull << 53);
+}
+
+/*
+ * A sample stands for as many blocks of its size as one of them is likely to be one (runtime/values/sample.h): with
+ * bytes rounded, and blocks to one of two neighbours, so that their sum is right on the average.
+ */
+static void weigh(struct alloc_model *model, struct alloc_block *block, uint64_t interval)
+{
+	if (!interval || !block->size)
+		return;
+	const double weight = 1 / chance((double)block->size / (double)interval);
+	const double bytes = (double)block->size * weight;
+	const double more = weight - 1 + even(++model->samples);
+
+	model->interval = interval;
+	block->size = bytes < 0x1p63 ? (uint64_t)(bytes + 0.5) : UINT64_MAX >> 1;
+	block->more = more < UINT32_MAX ? (uint32_t)more : UINT32_MAX;
+}
+
 /* What the call has given counts. */
 static void give(struct alloc_process *process, struct alloc_open *open, uint64_t address, uint64_t time)
 {
@@ -237,6 +282,7 @@ static void give(struct alloc_process *process, struct alloc_open *open, uint64_
 		.address = address, .size = open->size, .stack = open->stack, .thread = open->thread
 	};
 
+	weigh(&process->book->model, &block, open->interval);
 	if (!open->outer) {
 		put(process, &block, time);
 		return;
@@ -366,7 +412,8 @@ static void finish(struct alloc_process *process, struct alloc_open *open, bool 
 {
 	struct alloc_model *model = &process->book->model;
 	uint32_t turn = process->thread[open->thread].turn;
-	bool gives = known && address && open->function->kind <= ALLOC_REALLOC;
+	bool gives = known && address && open->function->kind <= ALLOC_REALLOC &&
+		     (!open->is_sampled || open->interval);
 
 	if (alloc_function_maps(open->function))
 		end_mapping(process, open, known, address, time);
@@ -407,8 +454,8 @@ static void begin(struct alloc_process *process, struct alloc_open *open, uint64
 		return;
 	count_inner(process, open->outer, open->address, time);
 	if (frees)
-		free_block(process, open->address, open->thread, !open->outer, time);
-	else if (!alloc_model_take(&process->blocks, open->address, &open->taken) && !open->outer)
+		free_block(process, open->address, open->thread, !open->outer && !open->is_sampled, time);
+	else if (!alloc_model_take(&process->blocks, open->address, &open->taken) && !open->outer && !open->is_sampled)
 		process->book->model.unknown_frees++;
 }
 

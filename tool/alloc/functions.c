@@ -8,8 +8,8 @@
 #include "tool/base/memory.h"
 
 static const struct alloc_function functions[] = {
-#define X(pattern, KIND, address, size, factor) \
-	{ pattern, ALLOC_##KIND, address, size, factor, ALLOC_##KIND == ALLOC_NEW && (address) >= 0 },
+#define X(pattern, KIND, address, size, factor, sampled) \
+	{ pattern, ALLOC_##KIND, address, size, factor, sampled, ALLOC_##KIND == ALLOC_NEW && (address) >= 0 },
 	ALLOC_FUNCTIONS(X)
 #undef X
 };
@@ -45,7 +45,7 @@ const struct alloc_function *alloc_function_at(unsigned number)
 	return number < FUNCTIONS ? &functions[number] : NULL;
 }
 
-char *alloc_function_contexts(const struct alloc_function *function, uint32_t backtrace)
+char *alloc_function_contexts(const struct alloc_function *function, uint32_t backtrace, uint64_t sample)
 {
 	const int place[] = { function->address, function->size, function->factor };
 	char *contexts;
@@ -59,6 +59,8 @@ char *alloc_function_contexts(const struct alloc_function *function, uint32_t ba
 		fprintf(to, ",ret,backtrace:%" PRIu32, backtrace);
 	if (function->out)
 		fprintf(to, ",out:ptr:" ALLOC_OUT ":+0(arg%d)", function->address + 1);
+	if (sample && *function->sampled)
+		fprintf(to, ",sample:%" PRIu64 ":%s", sample, function->sampled);
 	if (fclose(to))
 		memory_failed();
 	return contexts;

@@ -22,33 +22,35 @@ enum alloc_kind {
 };
 
 /*
- * X(name or prefix and '*', kind, argument that is an address, that is a size, that is a factor of it: from 0, or -1)
+ * X(name or prefix and '*', kind, argument that is an address, that is a size, that is a factor of it: from 0, or -1,
+ *   as what it is sampled: "": it is not)
  */
-#define ALLOC_FUNCTIONS(X)                       \
-	X("malloc", NEW, -1, 0, -1)              \
-	X("calloc", NEW, -1, 0, 1)               \
-	X("realloc", REALLOC, 0, 1, -1)          \
-	X("reallocarray", REALLOC, 0, 1, 2)      \
-	X("free", FREE, 0, -1, -1)               \
-	X("cfree", FREE, 0, -1, -1)              \
-	X("aligned_alloc", NEW, -1, 1, -1)       \
-	X("memalign", NEW, -1, 1, -1)            \
-	X("posix_memalign", NEW, 0, 2, -1)       \
-	X("valloc", NEW, -1, 0, -1)              \
-	X("pvalloc", NEW, -1, 0, -1)             \
-	X("_Znw*", NEW, -1, 0, -1) /* operator new */      \
-	X("_Zna*", NEW, -1, 0, -1) /* operator new[] */    \
-	X("_Zdl*", FREE, 0, -1, -1) /* operator delete */  \
-	X("_Zda*", FREE, 0, -1, -1) /* operator delete[] */ \
-	X("mmap", MAP, -1, 1, 3) /* factor: the flags */ \
-	X("mmap64", MAP, -1, 1, 3)               \
-	X("munmap", UNMAP, 0, 1, -1)             \
-	X("mremap", REMAP, 0, 2, 1) /* factor: the size that it had */
+#define ALLOC_FUNCTIONS(X) \
+	X("malloc", NEW, -1, 0, -1, "malloc") \
+	X("calloc", NEW, -1, 0, 1, "calloc") \
+	X("realloc", REALLOC, 0, 1, -1, "realloc") \
+	X("reallocarray", REALLOC, 0, 1, 2, "reallocarray") \
+	X("free", FREE, 0, -1, -1, "free") \
+	X("cfree", FREE, 0, -1, -1, "free") \
+	X("aligned_alloc", NEW, -1, 1, -1, "aligned_alloc") \
+	X("memalign", NEW, -1, 1, -1, "aligned_alloc") \
+	X("posix_memalign", NEW, 0, 2, -1, "posix_memalign") \
+	X("valloc", NEW, -1, 0, -1, "malloc") \
+	X("pvalloc", NEW, -1, 0, -1, "malloc") \
+	X("_Znw*", NEW, -1, 0, -1, "new") /* operator new */ \
+	X("_Zna*", NEW, -1, 0, -1, "new") /* operator new[] */ \
+	X("_Zdl*", FREE, 0, -1, -1, "delete") /* operator delete */ \
+	X("_Zda*", FREE, 0, -1, -1, "delete") /* operator delete[] */ \
+	X("mmap", MAP, -1, 1, 3, "") /* factor: the flags */ \
+	X("mmap64", MAP, -1, 1, 3, "") \
+	X("munmap", UNMAP, 0, 1, -1, "") \
+	X("mremap", REMAP, 0, 2, 1, "") /* factor: the size that it had */
 
 struct alloc_function {
 	const char *pattern;
 	enum alloc_kind kind;
 	int address, size, factor; /* places of arguments; -1: it has none */
+	const char *sampled; /* as what: a word of the context `sample`; "": it is not */
 	bool out; /* the argument `address` is where the block's address is stored, and the result is an error */
 };
 
@@ -65,10 +67,10 @@ static inline bool alloc_function_maps(const struct alloc_function *function)
 }
 
 /*
- * The contexts by which what is needed of its calls is recorded, and so many callers, if it gives memory; the caller
- * frees them.
+ * The contexts by which what is needed of its calls is recorded, and so many callers, if it gives memory; of samples,
+ * one in so many bytes, if that is not 0. The caller frees them.
  */
-char *alloc_function_contexts(const struct alloc_function *function, uint32_t backtrace);
+char *alloc_function_contexts(const struct alloc_function *function, uint32_t backtrace, uint64_t sample);
 
 /* The address that `out` is about is recorded as a value of this name. */
 #define ALLOC_OUT "block"

@@ -30,16 +30,16 @@ static void note(const struct alloc_model *model, struct alloc_account *account)
 	account->peak = model->peaks;
 }
 
-static void add(struct alloc_sum *sum, uint64_t bytes)
+static void add(struct alloc_sum *sum, const struct alloc_block *block)
 {
-	sum->blocks++;
-	sum->bytes += bytes;
+	sum->blocks += 1ull + block->more;
+	sum->bytes += block->size;
 }
 
-static void subtract(struct alloc_sum *sum, uint64_t bytes)
+static void subtract(struct alloc_sum *sum, const struct alloc_block *block)
 {
-	sum->blocks--;
-	sum->bytes -= bytes;
+	sum->blocks -= 1ull + block->more;
+	sum->bytes -= block->size;
 }
 
 /* To be called when more is live. */
@@ -57,8 +57,8 @@ static void release(struct alloc_model *model, const struct alloc_block *block)
 	struct alloc_account *account = account_of(model, block->stack);
 
 	note(model, account);
-	subtract(&account->live, block->size);
-	subtract(&model->sum.live, block->size);
+	subtract(&account->live, block);
+	subtract(&model->sum.live, block);
 }
 
 static void see_time(struct alloc_model *model, uint64_t time)
@@ -80,12 +80,12 @@ void alloc_model_add(
 	}
 	struct alloc_account *account = account_of(model, block->stack);
 	note(model, account);
-	add(&account->all, block->size);
-	add(&account->live, block->size);
-	add(&model->sum.all, block->size);
-	add(&model->sum.live, block->size);
+	add(&account->all, block);
+	add(&account->live, block);
+	add(&model->sum.all, block);
+	add(&model->sum.live, block);
 	see_peak(model, time);
-	alloc_timeline_set(&model->timeline, time, model->sum.live.bytes, 1, block->size);
+	alloc_timeline_set(&model->timeline, time, model->sum.live.bytes, 1ull + block->more, block->size);
 }
 
 /* The block is not in its table any more. */
@@ -93,9 +93,9 @@ static void free_block(struct alloc_model *model, const struct alloc_block *bloc
 	uint64_t time)
 {
 	release(model, block);
-	model->frees++;
-	/* block->turn does not count the block itself. */
-	if (block->thread == thread && turn - block->turn <= model->soon) {
+	model->frees += 1ull + block->more;
+	/* block->turn does not count the block itself. Of samples, others in between are not known. */
+	if (!block->more && !model->samples && block->thread == thread && turn - block->turn <= model->soon) {
 		account_of(model, block->stack)->temporary++;
 		model->sum.temporary++;
 	}
@@ -161,8 +161,9 @@ static void resize(struct alloc_model *model, uint32_t stack, uint64_t bytes, in
 void alloc_model_map(struct alloc_model *model, const struct alloc_map *map, uint64_t time)
 {
 	resize(model, map->stack, map->size, 1);
-	add(&account_of(model, map->stack)->all, map->size);
-	add(&model->sum.all, map->size);
+	const struct alloc_block block = { .size = map->size };
+	add(&account_of(model, map->stack)->all, &block);
+	add(&model->sum.all, &block);
 	see_peak(model, time);
 	alloc_timeline_set(&model->timeline, time, model->sum.live.bytes, 1, map->size);
 }
@@ -184,8 +185,8 @@ static void leave(void *user, const struct alloc_block *block)
 	struct alloc_model *model = user;
 
 	release(model, block);
-	add(&account_of(model, block->stack)->left, block->size);
-	add(&model->sum.left, block->size);
+	add(&account_of(model, block->stack)->left, block);
+	add(&model->sum.left, block);
 }
 
 void alloc_model_end(

@@ -43,6 +43,8 @@ struct alloc_model {
 	uint64_t frees;	      /* of blocks that were live */
 	uint64_t lost_frees;  /* addresses that came again */
 	uint64_t unknown_frees; /* frees of addresses where nothing was live */
+	uint64_t samples; /* blocks that stand for others, too: sizes are theirs, together. Then none is temporary */
+	uint64_t interval; /* ... one in so many bytes */
 	struct alloc_timeline timeline;
 };
 

@@ -57,7 +57,7 @@ static void add_rules(struct alloc_run *run)
 	for (unsigned i = 0; (function = alloc_function_at(i)); i++) {
 		if (alloc_function_maps(function) && !run->maps)
 			continue;
-		char *contexts = alloc_function_contexts(function, run->backtrace);
+		char *contexts = alloc_function_contexts(function, run->backtrace, run->sample);
 		record_words_add(&run->record.also, function->pattern);
 		record_words_add(&run->record.contexts, memory_format("%s:%s", function->pattern, contexts));
 		free(contexts);

@@ -17,6 +17,7 @@ struct alloc_run {
 	struct record_options record;
 	const char *keep;   /* folder of the trace; NULL: one that is removed */
 	uint32_t backtrace; /* callers, at most */
+	uint64_t sample;    /* samples, one in so many bytes; 0: all */
 	bool maps;	    /* mappings, too */
 	struct alloc_account_book *book; /* open */
 	/* Called when all is in the book. */

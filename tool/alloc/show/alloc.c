@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/chain.h"
+#include "format/values.h"
 #include "tool/alloc/calls.h"
 #include "tool/alloc/read.h"
 #include "tool/alloc/run.h"
@@ -143,12 +144,30 @@ static int attach(struct own *own)
 {
 	own->attach.backtrace = own->run.backtrace;
 	own->attach.maps = own->run.maps;
+	own->attach.sample = own->run.sample;
 	if (!open_output(own, stdout))
 		return TOOL_FAILED;
 	return alloc_attach(&own->attach, &own->book) && show(own) ? TOOL_OK : TOOL_FAILED;
 }
 
 /* ---- the command ---- */
+
+static bool take_sample(const struct options_given *given)
+{
+	static const char units[] = "kMG";
+	struct own *own = given->context;
+	char *end;
+
+	errno = 0;
+	unsigned long long number = strtoull(given->value, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	if (given->value[0] < '0' || given->value[0] > '9' || errno || (*end && (!unit || end[1])) || !number ||
+		number > VALUES_SAMPLE_MOST >> shift)
+		return options_wrong(given, given->row->allowed);
+	own->run.sample = number << shift;
+	return true;
+}
 
 static const struct options_row rows[] = {
 	{ 'n', "count", "N", "so many stacks (default: " OPTIONS_NUMBER(ALLOC_MOST) "; all, if not as text)",
@@ -167,6 +186,8 @@ static const struct options_row rows[] = {
 	{ 0, "backtrace", "N", "record so many callers (default: " OPTIONS_NUMBER(CHAIN_DEFAULT) ")",
 		.take = options_number, .most = CHAIN_MOST, AT(run.backtrace),
 		.allowed = "a number from 1 to " OPTIONS_NUMBER(CHAIN_MOST) },
+	{ 0, "sample", "SIZE", "record only samples, one in so many bytes, as in 512k: numbers\n"
+		"are estimates then", .take = take_sample, .allowed = "a size from 1 to 1024G, as in 512k" },
 	{ 0, "mmap", NULL, "mappings, too", .take = options_flag, AT(run.maps) },
 	{ 0, "keep", "DIR", "of a command: keep the trace in this folder", .take = options_text, AT(run.keep) },
 	{ 'c', "config", "FILE", "of a command: read this configuration instead of xaudit.conf",

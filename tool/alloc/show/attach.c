@@ -80,7 +80,7 @@ static bool switch_on_one(const struct alloc_attach *attach, const struct alloc_
 		return false;
 	begin_line(&line, attach, "add-context");
 	add(&line, memory_format("%s", function->pattern));
-	add(&line, alloc_function_contexts(function, attach->backtrace));
+	add(&line, alloc_function_contexts(function, attach->backtrace, attach->sample));
 	run_line(&line, true);
 	return true;
 }

@@ -14,6 +14,7 @@ struct alloc_account_book;
 struct alloc_attach {
 	uint32_t pid, backtrace; /* callers, at most */
 	bool maps;		 /* mappings, too */
+	uint64_t sample;	 /* samples, one in so many bytes; 0: all */
 	uint64_t time;		 /* so many ns; 0: until the process ends, or a signal comes */
 };
 

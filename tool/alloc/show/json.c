@@ -99,6 +99,9 @@ void alloc_show_json(const struct alloc_view *view)
 		",\"lost\":%" PRIu64 ",\"buffers_lost\":%" PRIu64,
 		model->peak_time > book->begin ? model->peak_time - book->begin : 0, book->processes, model->frees,
 		model->unknown_frees, model->lost_frees, book->without, book->endless, book->lost, book->gone);
+	if (model->samples)
+		fprintf(view->to, ",\"samples\":%" PRIu64 ",\"sample_interval\":%" PRIu64, model->samples,
+			model->interval);
 	if (view->timeline)
 		put_timeline(view);
 	fputs("}\n", view->to);

@@ -105,6 +105,10 @@ static void print_sums(const struct alloc_view *view)
 	if (model->peaks)
 		fprintf(view->to, "the peak is %s after the first call\n",
 			show_time(buf, model->peak_time > book->begin ? model->peak_time - book->begin : 0));
+	if (model->samples)
+		fprintf(view->to,
+			"all numbers are estimates, of %" PRIu64 " samples, one in %" PRIu64
+			" bytes; which blocks are temporary is not known\n", model->samples, model->interval);
 	fprintf(view->to,
 		"%" PRIu64 " frees, %" PRIu64 " of unknown blocks; %" PRIu64 " lost, as their addresses came again\n",
 		model->frees, model->unknown_frees, model->lost_frees);
