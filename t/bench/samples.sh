@@ -29,6 +29,21 @@ while [ "$round" -lt "$ROUNDS" ]; do
 	samples_lost=$((samples_lost + $(json_number lost <"$tmp/output")))
 	samples_events=$((samples_events + $(json_number events <"$tmp/output")))
 done
+# peer NAME LIBRARY VARIABLE=VALUE: what sampling adds to another allocator, which takes backtraces of its samples.
+peer() {
+	library=$(ldconfig -p | sed -n "s/^[[:space:]]*$2 .* => //p" | head -n 1)
+	[ -n "$library" ] || return 0
+	for way in untraced traced; do
+		variable=NOTHING=1
+		[ "$way" = untraced ] || variable=$3
+		run env "LD_PRELOAD=$library" "$variable" "$tmp/sample_cost" -c "$cpu" -n "$((CALLS / 5))"
+		sed -n "s/^pair/$way $1/p" "$tmp/output" >>"$tmp/samples"
+	done
+}
+for again in 1 2 3; do
+	peer jemalloc libjemalloc.so.2 MALLOC_CONF=prof:true,lg_prof_sample:19
+	peer tcmalloc libtcmalloc.so.4 TCMALLOC_SAMPLE_PARAMETER=524288
+done
 rm -rf "$tmp/samples.trace"
 [ "$samples_events" -gt 0 ] || fail 'nothing was sampled'
 
@@ -43,6 +58,8 @@ sort -n -k 4 "$tmp/samples" | awk '
 	}
 	function middle(way, name) { return mean[way, name, int((count[way, name] + 1) / 2)] }
 	function show(name, label, u) {
+		if (!(("untraced", name) in count))
+			return
 		u = middle("untraced", name)
 		printf "  %-40s %8.1f %14.1f %16.1f %16.2f\n", label, u, best["traced", name] - best["untraced", name],
 			middle("traced", name) - u, middle("traced", name) / u
@@ -53,4 +70,6 @@ sort -n -k 4 "$tmp/samples" | awk '
 		show("zeroed", "calloc and free")
 		show("larger", "malloc, realloc and free")
 		show("mixed", "sizes to 1024, freed 100 blocks later")
+		show("jemalloc", "jemalloc, its own sampling (the pair)")
+		show("tcmalloc", "tcmalloc, its own sampling (the pair)")
 	}'
