@@ -158,7 +158,8 @@ static void *serve(void *unused)
 		atomic_store_explicit(&follow.over, !running, memory_order_relaxed);
 		if (over && !until)
 			until = tool_now() + LEFT_NS;
-		if (over && ((!running && ++last >= LOOKS) || tool_now() > until))
+		/* However long it took to come here: a look finds a process, the next one what it did. */
+		if (over && ++last >= LOOKS && (!running || tool_now() > until))
 			break;
 		const struct timespec wait = { .tv_nsec = (over ? LAST_MS : LOOK_MS) * 1000000 };
 		nanosleep(&wait, NULL);
