@@ -125,6 +125,33 @@ is "$(cat "$tmp/out")" '0.000002010 foo(5)
 0x110 [libbar.so]
 0x220 [libbar.so]' 'a chunk of a ring is read alone'
 
+# When the program itself is closed, the process exits, and nothing is unmapped any more: destructors go on.
+write_trace exits <<END
+process p100 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/bin/app flags=1
+object 2 /usr/lib/libfoo.so
+object 3 /usr/lib/libbar.so
+function 1 0 2 0x100 foo
+load 1 1 1000 0x10000 100
+load 2 2 1000 0x40000 100
+load 3 3 1000 0x70000 100
+layout 1 entry 1 stack:-:backtrace
+unload 3 4000 100
+unload 1 5000 100
+unload 2 6000 100
+thread 100 main
+values 1 4500 7 chain 0x70110 0x10110 $E
+exit 1 4510
+values 1 5500 8 chain 0x40110 0x10110 $E
+exit 1 5510
+values 1 6500 8 chain 0x40110 0x10110 $E
+exit 1 6510
+END
+is "$("$XAUDIT" dump "$tmp/exits" 2>&1 | awk '$1 == ">" { print $2, $3 }' | tr '\n' ';')" \
+	'0x70110 ;0x110 [app];0x110 [libfoo.so];0x110 [app];0x110 [libfoo.so];0x110 [app];' 'callers at the exit'
+
 # What a process has mapped is what its parents had when it was forked, and what it has mapped itself.
 write_trace forked <<END
 process p100 flags=1 clock=mono

@@ -6,6 +6,7 @@
 #include "runtime/base/search.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/meta.h"
+#include "tool/read/names.h"
 #include "tool/read/process_load.h"
 
 #define LOOKS 16 /* at mappings that begin at or before an address: only in damaged traces one lies in another */
@@ -54,8 +55,22 @@ static bool take(struct read_frame_loads *loads, struct read_process *process, c
 	return true;
 }
 
-static void end_loads(struct read_frame_loads *loads, const struct read_frame_load *gone, size_t gones)
+/*
+ * ld.so closes the program first, and only when the process exits: from then on it unmaps nothing, and threads, and
+ * destructors of libraries, go on in what is closed.
+ */
+static bool is_programs(const struct read_process *process, const struct read_frame_load *load)
 {
+	const struct read_object *object = read_process_object(process, load->object);
+
+	return object && object->flags & TRACE_OBJECT_PROGRAM;
+}
+
+static void end_loads(struct read_frame_loads *loads, const struct read_process *process,
+	const struct read_frame_load *gone, size_t gones)
+{
+	uint64_t exit = UINT64_MAX;
+
 	if (!loads->loads)
 		return;
 	qsort(loads->load, loads->loads, sizeof(*loads->load), by_number);
@@ -64,6 +79,12 @@ static void end_loads(struct read_frame_loads *loads, const struct read_frame_lo
 		if (at < loads->loads && loads->load[at].load == gone[i].load)
 			loads->load[at].until = gone[i].until;
 	}
+	for (size_t i = 0; i < loads->loads; i++)
+		if (loads->load[i].until < exit && is_programs(process, &loads->load[i]))
+			exit = loads->load[i].until;
+	for (size_t i = 0; i < loads->loads; i++)
+		if (loads->load[i].until >= exit)
+			loads->load[i].until = UINT64_MAX;
 	qsort(loads->load, loads->loads, sizeof(*loads->load), by_start);
 }
 
@@ -104,7 +125,7 @@ bool read_frame_loads_read(struct read_frame_loads *loads, struct read_process *
 	read_meta_end(&meta);
 	loads->known = true;
 	loads->parsed = process->parsed;
-	end_loads(loads, gone, gones);
+	end_loads(loads, process, gone, gones);
 	list_moments(loads, process->family->damage);
 	free(gone);
 	return true;

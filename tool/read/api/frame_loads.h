@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which object a process has mapped where, and when: by its records of loads and unloads, those of its parents first.
- * They are read when asked for, and again where the process has got more of them.
+ * They are read when asked for, and again where the process has got more of them. What is closed when the process exits
+ * stays mapped.
  *
  * One thread per trace.
  */
