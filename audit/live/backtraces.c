@@ -15,6 +15,8 @@ static uint32_t rule_of(const void *frames, uint64_t address)
 	return index_frames_rule(frames, address);
 }
 
+static struct load *module; /* the module's own; NULL: it is not known. Lock */
+
 /* Lock held. */
 static void say_full(const struct object *object)
 {
@@ -79,6 +81,8 @@ void backtraces_open(struct load *load)
 	struct index index = { 0 };
 
 	process_lock(&held);
+	if (!object->number)
+		module = load;
 	forget_below(load);
 	/* ld.so's lock keeps others from asking for this object. */
 	bool asks = values_ask_backtraces() && !object->frames_asked && !(object->flags & TRACE_OBJECT_VDSO);
@@ -103,22 +107,26 @@ void backtraces_close(struct load *load)
 	load->backtraces = 0;
 }
 
-/* Without a build-id it is not known whether the file is the one that was mapped. */
-void backtraces_look(void)
+/* Without a build-id it is not known whether the file is the one that was mapped. Lock held. */
+static void look(struct load *load)
 {
 	struct index_identity identity;
 	struct index index;
 
+	object_identity(load->object, &identity);
+	if (!load->object->frames.count && identity.build_id_len && !index_find_kept(&index, &identity))
+		take(load->object, &index);
+	add(load);
+}
+
+void backtraces_look(void)
+{
 	if (!values_ask_backtraces())
 		return;
-	for (struct load *load = loads; load; load = load->next) {
-		struct object *object = load->object;
-		/* One that is being prepared sees to itself. */
-		if (load->state != LOAD_OPEN || load->preparing || object->flags & TRACE_OBJECT_VDSO)
-			continue;
-		object_identity(object, &identity);
-		if (!object->frames.count && identity.build_id_len && !index_find_kept(&index, &identity))
-			take(object, &index);
-		add(load);
-	}
+	if (module)
+		look(module);
+	/* One that is being prepared sees to itself. */
+	for (struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && !load->preparing && !(load->object->flags & TRACE_OBJECT_VDSO))
+			look(load);
 }

@@ -12,7 +12,10 @@
 
 #include "audit/model/object.h"
 
-/* la_objopen. To find an index may mean to make one. Process lock not held. */
+/*
+ * la_objopen, and of the module itself, whose object has no number. To find an index may mean to make one. Process lock
+ * not held.
+ */
 void backtraces_open(struct load *load);
 
 /* The load is gone. Lock held. */

@@ -138,6 +138,42 @@ is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "entry
 	'3 
 4 nobody called it main __libc_start_call_main __libc_start_main _start' 'calls from then on have them'
 
+# From the constructor of a library, which ld.so has called, and from handlers that came in the middle of the module.
+cat >opened.c <<'END'
+int weigh(int a, long b);
+static __attribute__((constructor)) void construct(void)
+{
+	weigh(-1, 0);
+}
+END
+$CC -O2 -fno-optimize-sibling-calls -fPIC -shared -o plain/opened.so opened.c -Lplain -lweighed ||
+	bail 'the library does not compile'
+rm -rf cache/*
+weighed_rules plt
+begin plain/weighed
+tell 'call 1'
+ctl "$pid" add-context weigh backtrace:40
+ctl "$pid" add-context weigh_text backtrace:40
+tell "open $tmp/plain/opened.so"
+tell 'signals 50'
+finish
+is "$status $(cat err)" '0 ' 'the program notices nothing of that either'
+# chains FUNCTION: how its backtraces end, and whether they have main().
+chains() {
+	bounded 60 "$XAUDIT" dump --format=json d | grep -F '"backtrace"' | jq -r --arg f "$1" \
+		'select(.event == "entry" and .function == $f) |
+		.values[] | select(.name == "backtrace") | .value |
+		.end + ", " + ([.frames[].function] | if any(. == "construct") then "construct " else "" end +
+			if any(. == "main") then "main" else "" end)' | sort | uniq -c | sed 's/^ *//'
+}
+chains weigh >by
+is "$(grep construct by)" '1 nobody called it, construct main' 'a constructor has callers, through ld.so'
+chains weigh_text >by
+is "$(sed 's/^[0-9]* //' by | tr '\n' ';')" \
+	'nobody called it, main;unwind information in a form that is not followed, ;' \
+	'so have handlers that come in the middle of the module, but where it returns'
+ok 'and each has its backtrace' [ "$(awk '{ all += $1 } END { print all }' by)" -ge 50 ]
+
 # ---- what is left out, and what is wrong ----
 
 weighed_rules plt

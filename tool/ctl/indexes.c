@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit/index/index.h"
 #include "audit/model/object.h"
@@ -15,6 +16,8 @@
 #include "tool/ctl/process.h"
 #include "tool/ctl/remote_call.h"
 #include "tool/ctl/world.h"
+#include "tool/index/image.h"
+#include "tool/index/own_file.h"
 
 #define MOST_LISTED (1u << 16) /* loads: more means that we follow garbage */
 #define ALIGNMENT   4096u
@@ -120,7 +123,9 @@ static const struct kept *find(
 
 /* ---- those of a process ---- */
 
-void ctl_each_object(const struct ctl_process *process, ctl_object_function *function, void *context)
+/* Without those that have such flags. */
+static void each_object(
+	const struct ctl_process *process, uint32_t without, ctl_object_function *function, void *context)
 {
 	uint64_t next = 0;
 
@@ -131,12 +136,17 @@ void ctl_each_object(const struct ctl_process *process, ctl_object_function *fun
 		struct object object;
 		if (!ctl_read(process, next, &load, sizeof(load)) || load.magic != LOAD_MAGIC)
 			break;
-		/* The vDSO is no file, and nothing of ld.so is traced. */
 		if (load.state == LOAD_OPEN && ctl_read(process, at(load.object), &object, sizeof(object)) &&
-			!(object.flags & (TRACE_OBJECT_VDSO | TRACE_OBJECT_LOADER)))
+			!(object.flags & without))
 			function(context, process, &object, load.start);
 		next = at(load.next);
 	}
+}
+
+void ctl_each_object(const struct ctl_process *process, ctl_object_function *function, void *context)
+{
+	/* The vDSO is no file, and nothing of ld.so is traced. */
+	each_object(process, TRACE_OBJECT_VDSO | TRACE_OBJECT_LOADER, function, context);
 }
 
 bool ctl_indexes_have(const struct ctl_indexes *indexes, uint32_t object)
@@ -201,9 +211,32 @@ static void keep(void *context, const struct ctl_process *process, const struct 
 	free(path);
 }
 
+/* The module is in no list. Its file is what is mapped where its code is. */
+static void keep_modules(const struct ctl_process *process)
+{
+	const struct ctl_mapping *mapping = ctl_mapping(process, at(process->block.entry));
+	char *path = mapping ? memory_format("/proc/%d/root%s", (int)process->pid, mapping->path) : NULL;
+	int fd = path && *mapping->path == '/' ? own_open(path) : -1;
+	struct image_name name;
+
+	if (fd >= 0 && !image_identify(fd, &name)) {
+		struct object object = { .dev = name.identity.device, .ino = name.identity.inode,
+			.size = name.identity.size, .mtime_ns = name.identity.modified,
+			.ctime_ns = name.identity.changed, .build_id_len = name.identity.build_id_len };
+		memcpy(object.build_id, name.identity.build_id, sizeof(name.identity.build_id));
+		find(process, &object, mapping->start, mapping->path);
+		free(name.soname);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+/* Constructors and destructors are called by ld.so, and handlers of signals in the middle of the module. */
 void ctl_indexes_keep(const struct ctl_process *process)
 {
-	ctl_each_object(process, keep, NULL);
+	each_object(process, TRACE_OBJECT_VDSO, keep, NULL);
+	keep_modules(process);
 }
 
 void ctl_indexes_free(struct ctl_indexes *indexes)

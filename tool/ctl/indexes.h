@@ -52,7 +52,10 @@ void ctl_indexes_add(struct ctl_indexes *indexes, uint32_t object, const void *b
 void ctl_indexes_find(
 	struct ctl_indexes *indexes, const struct ctl_process *process, char *const *rule, size_t rules);
 
-/* Makes those of all its objects that are not kept, for the module to find there; says so where one can't be made. */
+/*
+ * Makes those of all its objects that are not kept, of ld.so and the module, too, for the module to find there; says so
+ * where one can't be made.
+ */
 void ctl_indexes_keep(const struct ctl_process *process);
 
 void ctl_indexes_free(struct ctl_indexes *indexes);
