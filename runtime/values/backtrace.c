@@ -201,7 +201,10 @@ static __attribute__((no_sanitize("address", "thread"))) bool read_word(
 	return !confined() && sys_copy_asked(word, at, sizeof(*word));
 }
 
-/* The return address that lies there, or lies in the mirror for it. */
+/*
+ * The return address that lies there, or lies in the mirror for it. Of another stack, which nobody need be on any more,
+ * another thread may give the mirror back at any moment.
+ */
 static bool read_return(const struct walk *walk, uint64_t at, uint64_t *address)
 {
 	if (!read_word(walk, at, address))
@@ -212,7 +215,10 @@ static bool read_return(const struct walk *walk, uint64_t at, uint64_t *address)
 	const struct stack *stack = mirror_find(at);
 	if (!stack || !stack_owns(stack, at))
 		return false;
-	*address = mirror_entry(at)->address;
+	const uint64_t *place = &mirror_entry(at)->address;
+	if (at < walk->low || at >= walk->high)
+		return !confined() && sys_copy_asked(address, (uintptr_t)place, sizeof(*address));
+	*address = *place;
 	return true;
 }
 

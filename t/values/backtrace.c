@@ -5,10 +5,15 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "format/frames.h"
 #include "runtime/values/backtrace.h"
+#include "x86_64/labels.h"
+#include "x86_64/mirror.h"
+#include "x86_64/stack_pages.h"
 
 /* Code of a range: the rule of an address is rules[its low byte / 16]. */
 #define CODE  0x100000u
@@ -164,6 +169,34 @@ static void test_ends(void)
 	IS_END(n, CHAIN_END_ODD, "what is no address");
 }
 
+static void *memory(size_t size)
+{
+	void *to = aligned_alloc(128, (size + 127) & -128ul);
+
+	return to ? memset(to, 0, size) : NULL;
+}
+
+/* The stack of a thread that ends, and whose mirror is given back between two looks. */
+static void test_mirror(void)
+{
+	uint64_t *other = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t slot = (uintptr_t)(other + 100);
+
+	mirror_init(memory);
+	if (other == MAP_FAILED || !mirror_claim(slot, NULL, NULL))
+		bail("no stack");
+	other[100] = (uintptr_t)tramp_return_tsc;
+	mirror_entry(slot)->address = AT(3);
+	stack[0] = AT(9);
+	uint32_t n = walk(slot - 8, 32);
+	is_int(n, 3, "a label on another stack");
+	is_int((long)out[1], AT(3), "stands for an address");
+	munmap(mirror_entry(slot & -STACK_PIECE), 2 * STACK_PIECE);
+	n = walk(slot - 8, 32);
+	is_int(n, 2, "a label whose mirror has just gone");
+	IS_END(n, CHAIN_END_MEMORY, "a label whose mirror has just gone");
+}
+
 /* ---- ranges ---- */
 
 static uint32_t other_rule(const void *table, uint64_t address)
@@ -267,6 +300,7 @@ int main(void)
 	test_signal();
 	test_pointers();
 	test_ends();
+	test_mirror();
 	test_ranges(first);
 	test_threads();
 	return done_testing();
