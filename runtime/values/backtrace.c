@@ -94,8 +94,9 @@ static uint32_t of_range(const struct backtrace_range *range, uint64_t address)
 	if (address < range->code_low || address >= range->code_high)
 		return NO_CODE;
 	uint32_t rule = range->rule(range->table, address - range->base);
+	/* Only a forged table has others. */
 	if (!range->own)
-		return rule;
+		return FRAME_BASE(rule) < OWN_RSP ? rule : FRAME_RULE(FRAME_NONE, FRAME_EXPRESSION, 0);
 	return FRAME_BASE(rule) == FRAME_RSP   ? rule - FRAME_RSP + OWN_RSP
 	       : FRAME_BASE(rule) == FRAME_RBP ? rule - FRAME_RBP + OWN_RBP
 					       : OWN_NONE;

@@ -141,6 +141,14 @@ static void test_ends(void)
 	n = walk(at(10), 32);
 	is_int(n, 2, "a form that is not followed");
 	IS_END(n, CHAIN_END_RULE, "a form that is not followed");
+	/* Frames of such a base would be left out, however many there are. */
+	rules[11] = FRAME_RULE(5, 1, FRAME_RBP_SAME);
+	for (unsigned i = 0; i < 200; i++)
+		stack[i] = AT(11);
+	stack[200] = AT(3);
+	n = walk(at(10), 32);
+	is_int(n, 2, "a form that there is not");
+	IS_END(n, CHAIN_END_RULE, "a form that there is not");
 	rules[9] = FRAME_RULE(FRAME_RBP, 2, FRAME_RBP_SAME);
 	stack[0] = AT(9);
 	n = walk((uintptr_t)stack - 80, 32);
