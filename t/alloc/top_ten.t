@@ -12,8 +12,8 @@ runs=2 least=2
 [ -z "$XAUDIT_ALL" ] || runs=20 least=19
 good=0
 for run in $(seq "$runs"); do
-	bounded 100 "$top_builddir/xaudit" alloc --sample=512k --format=json --output="$tmp/json" -- "$tmp/ten" 2>"$tmp/err" ||
-		diag "$run: $(cat "$tmp/err")"
+	bounded 100 "$top_builddir/xaudit" alloc --sample=512k --format=json --output="$tmp/json" -- "$tmp/ten" \
+		2>"$tmp/err" || diag "$run: $(cat "$tmp/err")"
 	far=$(jq -r '[.stacks[] | {bytes, top: [.frames[].function // ""] | map(select(startswith("top_"))) | first}] |
 		group_by(.top)[] | select(.[0].top) | "\(.[0].top) \([.[].bytes] | add)"' "$tmp/json" |
 		awk '{ off = $2 / ((4 + substr($1, 5)) * 1073741824) - 1; found++
