@@ -251,11 +251,11 @@ bool meta_command(char **word, int words, const char *rest)
 		put_function(word, words);
 	} else if (!strcmp(word[0], "aliases") && words > 1) {
 		put_aliases(word, words);
-	} else if (!strcmp(word[0], "load") && words == 6) {
+	} else if (!strcmp(word[0], "load") && (words == 6 || words == 7)) {
 		uint64_t base = number(word[4]);
 		struct trace_load l = { .load = (uint32_t)number(word[1]), .object = (uint32_t)number(word[2]),
 			.clock = number(word[3]) + step, .base = base, .start = base, .end = base + 0x10000,
-			.tid = (uint32_t)number(word[5]) };
+			.tid = (uint32_t)number(word[5]), .namespace = words == 7 ? (int64_t)number(word[6]) : 0 };
 		put_record(TRACE_REC_LOAD, &l, sizeof(l), NULL, 0);
 	} else if (!strcmp(word[0], "unload") && words == 4) {
 		struct trace_unload u = { .load = (uint32_t)number(word[1]), .clock = number(word[2]) + step,

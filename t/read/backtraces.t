@@ -125,7 +125,8 @@ is "$(cat "$tmp/out")" '0.000002010 foo(5)
 0x110 [libbar.so]
 0x220 [libbar.so]' 'a chunk of a ring is read alone'
 
-# When the program itself is closed, the process exits, and nothing is unmapped any more: destructors go on.
+# When the program itself is closed, the process exits, and nothing is unmapped any more: destructors go on. Nor was
+# what other namespaces had, which were closed right before.
 write_trace exits <<END
 process p100 flags=1 clock=mono
 pair first 1000 1000 5
@@ -137,8 +138,13 @@ function 1 0 2 0x100 foo
 load 1 1 1000 0x10000 100
 load 2 2 1000 0x40000 100
 load 3 3 1000 0x70000 100
+load 4 3 1000 0x80000 100 1
+load 5 3 1000 0x90000 100 1
 layout 1 entry 1 stack:-:backtrace
 unload 3 4000 100
+unload 4 4010 100
+load 6 3 4020 0xa0000 100
+unload 5 4900 100
 unload 1 5000 100
 unload 2 6000 100
 thread 100 main
@@ -148,9 +154,12 @@ values 1 5500 8 chain 0x40110 0x10110 $E
 exit 1 5510
 values 1 6500 8 chain 0x40110 0x10110 $E
 exit 1 6510
+values 1 6600 9 chain 0x80110 0x90110 $E
+exit 1 6610
 END
 is "$("$XAUDIT" dump "$tmp/exits" 2>&1 | awk '$1 == ">" { print $2, $3 }' | tr '\n' ';')" \
-	'0x70110 ;0x110 [app];0x110 [libfoo.so];0x110 [app];0x110 [libfoo.so];0x110 [app];' 'callers at the exit'
+	"0x70110 ;0x110 [app];$(printf '0x110 [%s];' libfoo.so app libfoo.so app)0x80110 ;0x110 [libbar.so];" \
+	'callers at the exit'
 
 # What a process has mapped is what its parents had when it was forked, and what it has mapped itself.
 write_trace forked <<END

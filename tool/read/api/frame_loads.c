@@ -46,7 +46,7 @@ static bool take(struct read_frame_loads *loads, struct read_process *process, c
 		if (!read_memory_grow(damage, &loads->load, loads->loads, sizeof(*loads->load)))
 			return false;
 		loads->load[loads->loads++] = (struct read_frame_load){ load->start, load->end, load->base, load->clock,
-			UINT64_MAX, load->load, load->object };
+			UINT64_MAX, load->load, load->object, load->namespace != 0 };
 	} else if (record->type == TRACE_REC_UNLOAD && record->size >= sizeof(*unload)) {
 		if (!read_memory_grow(damage, gone, *gones, sizeof(**gone)))
 			return false;
@@ -56,8 +56,8 @@ static bool take(struct read_frame_loads *loads, struct read_process *process, c
 }
 
 /*
- * ld.so closes the program first, and only when the process exits: from then on it unmaps nothing, and threads, and
- * destructors of libraries, go on in what is closed.
+ * ld.so closes the program only when the process exits, before its libraries, and right behind other namespaces: from
+ * then on it unmaps nothing, and threads, and destructors of libraries, go on in what is closed.
  */
 static bool is_programs(const struct read_process *process, const struct read_frame_load *load)
 {
@@ -66,11 +66,27 @@ static bool is_programs(const struct read_process *process, const struct read_fr
 	return object && object->flags & TRACE_OBJECT_PROGRAM;
 }
 
+/* What is closed at the exit. Of other namespaces that is what is closed when nothing else is any more. */
+static void keep_mapped(struct read_frame_loads *loads)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < loads->loads; i++) {
+		const struct read_frame_load *load = &loads->load[i];
+		last = load->from > last ? load->from : last;
+		if (!load->beside && load->until < loads->exit && load->until > last)
+			last = load->until;
+	}
+	for (size_t i = 0; i < loads->loads; i++) {
+		struct read_frame_load *load = &loads->load[i];
+		if (load->until >= loads->exit || (load->beside && load->until > last))
+			load->until = UINT64_MAX;
+	}
+}
+
 static void end_loads(struct read_frame_loads *loads, const struct read_process *process,
 	const struct read_frame_load *gone, size_t gones)
 {
-	uint64_t exit = UINT64_MAX;
-
 	if (!loads->loads)
 		return;
 	qsort(loads->load, loads->loads, sizeof(*loads->load), by_number);
@@ -79,12 +95,11 @@ static void end_loads(struct read_frame_loads *loads, const struct read_process 
 		if (at < loads->loads && loads->load[at].load == gone[i].load)
 			loads->load[at].until = gone[i].until;
 	}
-	for (size_t i = 0; i < loads->loads; i++)
-		if (loads->load[i].until < exit && is_programs(process, &loads->load[i]))
-			exit = loads->load[i].until;
-	for (size_t i = 0; i < loads->loads; i++)
-		if (loads->load[i].until >= exit)
-			loads->load[i].until = UINT64_MAX;
+	for (size_t i = 0; i < loads->loads && !loads->exit; i++)
+		if (loads->load[i].until != UINT64_MAX && is_programs(process, &loads->load[i]))
+			loads->exit = loads->load[i].until;
+	if (loads->exit)
+		keep_mapped(loads);
 	qsort(loads->load, loads->loads, sizeof(*loads->load), by_start);
 }
 

@@ -15,6 +15,7 @@ struct read_frame_load {
 	uint64_t start, end, base;
 	uint64_t from, until; /* ticks */
 	uint32_t load, object;
+	bool beside; /* in a namespace of dlmopen */
 };
 
 /* Zeroed memory is one that was not asked yet. */
@@ -23,6 +24,7 @@ struct read_frame_loads {
 	size_t loads;
 	uint64_t *moment; /* ticks: when there was a change, in order */
 	size_t moments;
+	uint64_t exit; /* ticks: when the program was closed; 0: it is not */
 	uint64_t parsed; /* of the process's records */
 	bool known;
 };
