@@ -6,9 +6,11 @@
 #include "audit/index/frames.h"
 #include "audit/live/load_code.h"
 #include "audit/live/values.h"
+#include "runtime/base/maps.h"
 #include "runtime/base/text.h"
 #include "runtime/process/process.h"
 #include "runtime/values/backtrace.h"
+#include "x86_64/sys.h"
 
 static uint32_t rule_of(const void *frames, uint64_t address)
 {
@@ -73,6 +75,23 @@ static void take(struct object *object, struct index *index)
 		index_close(index);
 }
 
+/* Where the module's file lies is asked when it is needed: a start should not read the list of mappings. Lock held. */
+static bool know_file(const struct load *load)
+{
+	static char path[4096] SYS_LARGE;
+	struct object *object = load->object;
+	struct text text = { path, sizeof(path), 0 };
+	struct mapping mapping;
+
+	if (object->path || object->number)
+		return true;
+	if (maps_find(load->start, &mapping) != 1 || *mapping.name != '/')
+		return false;
+	text_string(&text, mapping.name);
+	object->path = path;
+	return object_stat(object);
+}
+
 void backtraces_open(struct load *load)
 {
 	struct object *object = load->object;
@@ -88,6 +107,7 @@ void backtraces_open(struct load *load)
 	bool asks = values_ask_backtraces() && !object->frames_asked && !(object->flags & TRACE_OBJECT_VDSO);
 	if (asks)
 		object->frames_asked = true;
+	asks = asks && know_file(load);
 	process_unlock(&held);
 	object_identity(object, &identity);
 	if (asks && (identity.build_id_len || load_code_is_as_file(object, load->start)) &&
@@ -113,6 +133,8 @@ static void look(struct load *load)
 	struct index_identity identity;
 	struct index index;
 
+	if (!know_file(load))
+		return;
 	object_identity(load->object, &identity);
 	if (!load->object->frames.count && identity.build_id_len && !index_find_kept(&index, &identity))
 		take(load->object, &index);

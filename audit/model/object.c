@@ -47,3 +47,17 @@ int object_write_all(const struct load *load, const struct patch *patch, size_t 
 
 	return patch_at_load(patch, count, protection(load, patch->address), &done);
 }
+
+int object_stat(struct object *object)
+{
+	struct stat st;
+
+	if (sys_stat(object->file ? object->file : object->path, &st))
+		return 0;
+	object->dev = st.st_dev;
+	object->ino = st.st_ino;
+	object->size = (uint64_t)st.st_size;
+	object->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	object->ctime_ns = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
+	return 1;
+}

@@ -277,6 +277,9 @@ static inline void object_identity(const struct object *object, struct index_ide
 		to->build_id[i] = object->build_id[i];
 }
 
+/* Takes from its file what identifies that. Returns 0: it can't be asked for. */
+int object_stat(struct object *object);
+
 /* Hash of a function name. */
 uint32_t object_hash(const char *name);
 

@@ -14,7 +14,6 @@
 #include "audit/live/values.h"
 #include "audit/live/xray.h"
 #include "audit/prepare/copies.h"
-#include "runtime/base/maps.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
 #include "runtime/process/thread.h"
@@ -52,20 +51,6 @@ static const char *absolute(const char *name, uint32_t flags)
 	return arena_string(&memory, buffer, length + strlen(name));
 }
 
-static int stat_file(struct object *object)
-{
-	struct stat st;
-
-	if (sys_stat(object->file ? object->file : object->path, &st))
-		return 0;
-	object->dev = st.st_dev;
-	object->ino = st.st_ino;
-	object->size = (uint64_t)st.st_size;
-	object->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-	object->ctime_ns = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
-	return 1;
-}
-
 static bool same_file(const struct object *a, const struct object *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
@@ -99,7 +84,7 @@ static void take_target(struct object *object)
 		return;
 	object->file = object->path;
 	object->path = path;
-	if (stat_file(&named) && stat_file(object) && same_file(&named, object))
+	if (object_stat(&named) && object_stat(object) && same_file(&named, object))
 		object->file = NULL;
 }
 
@@ -126,7 +111,7 @@ static bool same_content(const struct object *known, const struct object *candid
 
 	if (known->size != candidate->size || known->print != candidate->print)
 		return false;
-	if (same_file(known, candidate) || !stat_file(&now) || !same_file(&now, known))
+	if (same_file(known, candidate) || !object_stat(&now) || !same_file(&now, known))
 		return true;
 	long a = sys_open(object_file(known), O_RDONLY | O_NONBLOCK, 0),
 	     b = sys_open(object_file(candidate), O_RDONLY | O_NONBLOCK, 0);
@@ -170,7 +155,7 @@ static struct object *identify(
 		memcpy(candidate.build_id, image->build_id, image->build_id_len);
 	}
 	if (!(flags & TRACE_OBJECT_VDSO))
-		stat_file(&candidate);
+		object_stat(&candidate);
 	candidate.print = image_print(image, map);
 	for (struct object *o = objects; o; o = o->next) {
 		if (same_identity(o, &candidate)) {
@@ -262,23 +247,16 @@ struct load *object_own(void)
 {
 	static struct object object;
 	static struct load load;
-	struct process_held held;
-	struct mapping mapping;
 	struct image image;
 
-	process_lock(&held);
-	if (!load.object && image_read_own(&image) && maps_find(image.start, &mapping) == 1 && *mapping.name == '/') {
-		object.path = arena_string(&memory, mapping.name, strlen(mapping.name));
-		object.build_id_len = image.build_id_len;
-		if (image.build_id)
-			memcpy(object.build_id, image.build_id, image.build_id_len);
-		load = (struct load){ .base = image.base, .start = image.start, .end = image.end,
-			.phdr = image.phdr, .phnum = image.phnum };
-		if (object.path && stat_file(&object))
-			load.object = &object;
-	}
-	process_unlock(&held);
-	return load.object ? &load : NULL;
+	if (load.object || !image_read_own(&image))
+		return load.object ? &load : NULL;
+	object.build_id_len = image.build_id_len;
+	if (image.build_id)
+		memcpy(object.build_id, image.build_id, image.build_id_len);
+	load = (struct load){ .object = &object, .base = image.base, .start = image.start, .end = image.end,
+		.phdr = image.phdr, .phnum = image.phnum };
+	return &load;
 }
 
 struct load *object_load(uintptr_t cookie)

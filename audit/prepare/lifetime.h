@@ -29,8 +29,8 @@ struct load *object_open(const struct link_map *map, int64_t namespace, const st
 	const struct rules *rules, uint32_t flags);
 
 /*
- * The module itself, as a load of an object that are in no list; NULL: its file is not known, or gone. Takes the
- * process lock.
+ * The module itself, as a load of an object that are in no list; NULL: its program headers tell nothing. Its path is
+ * not asked for yet: NULL. In la_objopen.
  */
 struct load *object_own(void);
 
