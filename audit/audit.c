@@ -51,6 +51,7 @@
 #include "runtime/base/text.h"
 #include "runtime/calls/calls.h"
 #include "runtime/control.h"
+#include "runtime/custom.h"
 #include "runtime/files/broker.h"
 #include "runtime/files/pool.h"
 #include "runtime/files/pool_make.h"
@@ -167,6 +168,7 @@ EXPORT unsigned la_version(unsigned version)
 	recorder_init(&(struct recorder_options){
 		.mode = rules.mode, .coarse = rules.clock == RULES_CLOCK_COARSE, .size_limit = rules.size_limit,
 		.overflow = rules.overflow, .throttle = rules.throttle });
+	custom_backtraces(rules.event_backtrace);
 	filter_init(&(struct filter_options){ .depth = rules.depth, .time = rules.time, .below = rules.below != NULL });
 	snapshot_init(&(struct snapshot_options){
 		.signal = rules.snapshot_signal, .exit = rules.snapshot_exit, .crash = rules.snapshot_crash });

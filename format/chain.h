@@ -9,6 +9,10 @@
  * more. So each chunk can be read alone. A key of 0: there is no chain.
  *
  * The first caller is where the function returns to: the function itself is not in the chain.
+ *
+ * Custom events have them, too: the key is the word behind the data's, and the chain what follows (TRACE_CUSTOM). The
+ * first caller is then who made the event: where the program's call of xaudit_event() returns to, or goes on behind an
+ * event sled. Both kinds of events tell of the same keys.
  */
 #ifndef XAUDIT_FORMAT_CHAIN_H
 #define XAUDIT_FORMAT_CHAIN_H

@@ -87,6 +87,7 @@
 
 #include <stdint.h> /* uint64_t */
 
+#include "format/chain.h"
 #include "format/reasons.h"
 #include "format/valued.h"
 
@@ -118,7 +119,11 @@ enum trace_control {
 	TRACE_SYNC = 1,	  /* 1 word: the whole clock */
 	TRACE_THREAD = 2, /* 1 word: tid; the events that follow are of this thread, which starts with no open calls */
 	TRACE_CRASH = 3,  /* 1 word: number of the signal that is about to end the process */
-	/* 1 + n words: type << 32 | size in bytes, then so many bytes, padded. Its first word is written last. */
+	/*
+	 * 1 + n words: type << 32 | size in bytes, then so many bytes, padded. Its first word is written last. If more
+	 * words come behind these, the first one is the key of a backtrace, and the others, if there are any, tell this
+	 * chunk what that is (chain.h).
+	 */
 	TRACE_CUSTOM = 4,
 	/*
 	 * 1 word: calls << 32 | number. What seemed to be one stack was two: the innermost `calls` of its open calls
@@ -145,6 +150,8 @@ enum trace_event_type {
 };
 
 #define TRACE_CUSTOM_MAX 4096 /* bytes of data */
+/* Words of a custom event, most, with a backtrace, but without its own first word. */
+#define TRACE_CUSTOM_WORDS (1 + TRACE_CUSTOM_MAX / 8 + 1 + CHAIN_MOST + 1)
 
 #define TRACE_ID_BITS	    28
 #define TRACE_STACK_BITS    21 /* of a stack's number: the memory; bits above: which of its stacks, one after another */

@@ -12,7 +12,9 @@
 #include "runtime/record/recorder.h"
 #include "runtime/record/recorder_words.h"
 #include "runtime/record/recorder_lost.h"
+#include "runtime/values/backtrace.h"
 #include "x86_64/contract.h"
+#include "x86_64/stub.h"
 #include "x86_64/sys.h"
 
 #define MAX_TYPES 60000
@@ -53,6 +55,58 @@ static bool are_handled(void)
 	return __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED) & TRAMP_CHECK_HANDLERS;
 }
 
+/* ---- backtraces ---- */
+
+/* Callers, most; 0: events have no backtraces. Written before there are threads. */
+static uint32_t most_callers;
+
+void custom_backtraces(uint32_t callers)
+{
+	most_callers = callers;
+}
+
+bool custom_has_backtraces(void)
+{
+	return most_callers;
+}
+
+/* Where the return address of the function lies that this stands in; and what rbp its caller has. */
+#define OWN_SLOT ((uint64_t)(uintptr_t)__builtin_frame_address(0) + 8)
+#define OWN_RBP	 (*(const uint64_t *)__builtin_frame_address(0))
+
+static __attribute__((noinline)) int record_traced(
+	struct backtrace_from from, uint32_t type, const void *data, uint32_t size)
+{
+	enum thread_caller caller = THREAD_OWN;
+	struct thread *thread;
+	struct stack *stack;
+	uint64_t words[most_callers + 1];
+	struct recorder_chain chain = { .word = words };
+
+	if (!recorder_is_on())
+		return -ECANCELED;
+	stack = calls_find_own(&thread, from.slot, &caller);
+	if (!thread)
+		return -ECANCELED;
+	/* Another task's event is only counted, as lost. */
+	if (caller != THREAD_STRANGER) {
+		from.stack_low = from.slot;
+		from.stack_high = backtrace_readable(stack, from.slot);
+		chain.words = backtrace_walk(thread, &from, most_callers, words, &chain.key, &chain.told);
+	}
+	return recorder_custom(stack, type, data, size, chain.words ? &chain : NULL);
+}
+
+static inline int record(struct backtrace_from from, uint32_t type, const void *data, uint32_t size)
+{
+	return most_callers ? record_traced(from, type, data, size) : recorder_custom(NULL, type, data, size, NULL);
+}
+
+/* ---- events ---- */
+
+#define PROGRAM \
+	(struct backtrace_from) { .slot = OWN_SLOT, .rbp = OWN_RBP }
+
 int custom_event(const void *data, size_t size)
 {
 	if (!size)
@@ -61,7 +115,7 @@ int custom_event(const void *data, size_t size)
 		return -E2BIG;
 	if (are_handled())
 		handlers_custom(data, size);
-	return recorder_custom(NULL, TRACE_TYPE_UNTYPED, data, (uint32_t)size);
+	return record(PROGRAM, TRACE_TYPE_UNTYPED, data, (uint32_t)size);
 }
 
 int custom_typed_event(int type, const void *data, size_t size)
@@ -72,14 +126,14 @@ int custom_typed_event(int type, const void *data, size_t size)
 		return -E2BIG;
 	if (are_handled())
 		handlers_typed((uint64_t)type, data, size);
-	return recorder_custom(NULL, (uint32_t)type, data, (uint32_t)size);
+	return record(PROGRAM, (uint32_t)type, data, (uint32_t)size);
 }
 
 int custom_mark(const char *text)
 {
 	size_t size = sys_length(text);
 
-	return size > TRACE_CUSTOM_MAX ? -E2BIG : recorder_custom(NULL, TRACE_TYPE_MARK, text, (uint32_t)size);
+	return size > TRACE_CUSTOM_MAX ? -E2BIG : record(PROGRAM, TRACE_TYPE_MARK, text, (uint32_t)size);
 }
 
 /* ---- requests ---- */
@@ -96,10 +150,8 @@ static int request_event(uint64_t slot, uint32_t type, const void *data, uint32_
 
 	if (stack && stack->hot.top < slot)
 		stack = calls_settle(thread, stack, slot - 8);
-	return recorder_custom(stack, type, data, size);
+	return recorder_custom(stack, type, data, size, NULL);
 }
-
-#define OWN_SLOT ((uint64_t)(uintptr_t)__builtin_frame_address(0) + 8)
 
 int custom_request(const char *text)
 {
@@ -237,6 +289,17 @@ static void lose_long(uint32_t size)
 }
 _Static_assert(TRACE_CUSTOM_MAX == 4096, "the message says so");
 
+/*
+ * Who made the event: the function with the sled, whose address behind that lies where the trampoline has it, above as
+ * many arguments (tramp_event.S). frame: the trampoline's rbp.
+ */
+static struct backtrace_from behind_sled(uint64_t frame, uint32_t arguments)
+{
+	return (struct backtrace_from){ .slot = frame + 24 + 8 * arguments,
+		.rbp = *(const uint64_t *)(uintptr_t)frame,
+		.gap = STUB_RED_ZONE };
+}
+
 void tramp_custom_event(const void *data, uint64_t passed_size)
 {
 	uint32_t size = (uint32_t)passed_size;
@@ -246,7 +309,7 @@ void tramp_custom_event(const void *data, uint64_t passed_size)
 	if (size > TRACE_CUSTOM_MAX)
 		lose_long(size);
 	else if (size)
-		recorder_custom(NULL, TRACE_TYPE_UNTYPED, data, size);
+		record(behind_sled(OWN_RBP, 2), TRACE_TYPE_UNTYPED, data, size);
 }
 
 void tramp_typed_event(uint64_t passed_type, const void *data, uint64_t passed_size)
@@ -262,7 +325,7 @@ void tramp_typed_event(uint64_t passed_type, const void *data, uint64_t passed_s
 	}
 	uint32_t type = type_passed(number);
 	if (type)
-		recorder_custom(NULL, type, data, size);
+		record(behind_sled(OWN_RBP, 3), type, data, size);
 	else
 		lose();
 }

@@ -9,6 +9,7 @@
 #ifndef XAUDIT_CUSTOM_H
 #define XAUDIT_CUSTOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,13 @@ int custom_mark(const char *text);
 int custom_request(const char *text);
 int custom_request_number(uint64_t number);
 int custom_request_end(void);
+
+/*
+ * Events of custom_event(), custom_typed_event(), custom_mark() and of event sleds have backtraces from now on, of at
+ * most so many callers, up to CHAIN_MOST; 0: they have none. Before there are threads.
+ */
+void custom_backtraces(uint32_t callers);
+bool custom_has_backtraces(void);
 
 /* How many types are registered. Any context. */
 uint32_t custom_types(void);

@@ -50,10 +50,11 @@ _xaudit()
 			options+='--ring= --size-limit= --overflow= --follow= --depth= --time= --below= --throttle='
 			options+=' --clock= --start-disabled --prepare= --snapshot= --merge --pack --perf'
 			options+=' --sched --context= --args-of-all --args= --results='
-			options+=' --request= --no-values --config= --help'
+			options+=' --request= --event-backtrace= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--request|--config'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--request'
+			takes+='|--event-backtrace|--config'
 		elif [[ $command == trace ]]; then
 			options='--trace= --output= --nested --summary-only --summary --timestamps'
 			options+=' --relative-timestamps --call-times --string-limit= --decode-fds --stack-traces'
@@ -121,7 +122,7 @@ _xaudit()
 		--throttle) mapfile -t COMPREPLY < <(compgen -W '5% 10% 20%' -- "$cur"); return ;;
 		--prepare) mapfile -t COMPREPLY < <(compgen -W 'selected all none' -- "$cur"); return ;;
 		--snapshot) _xaudit_list 'exit crash signal:USR1 signal:USR2'; return ;;
-		-F | --filter | -N | --notrace | -C | --below | -D | --depth) return ;;
+		-F | --filter | -N | --notrace | -C | --below | -D | --depth | --event-backtrace) return ;;
 		esac
 		if [[ $cur != -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
@@ -140,8 +141,8 @@ _xaudit()
 		options+=' --no-values --help'
 		;;
 	dump)
-		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager'
-		options+=' --no-values --help'
+		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager --no-values'
+		options+=' --help'
 		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
 	graph)

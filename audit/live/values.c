@@ -11,6 +11,7 @@
 #include "audit/live/requests.h"
 #include "runtime/base/text.h"
 #include "runtime/calls/values_calls.h"
+#include "runtime/custom.h"
 #include "runtime/process/process.h"
 #include "runtime/values/plans.h"
 #include "x86_64/contract.h"
@@ -113,7 +114,7 @@ static bool have_trust(const char *rules)
 bool values_ask_backtraces(void)
 {
 	/* A function of that name asks for them, too; that does no harm. */
-	return have(rules_now, "backtrace");
+	return custom_has_backtraces() || have(rules_now, "backtrace");
 }
 
 void values_prepare(struct load *load, const struct rules *rules)

@@ -79,6 +79,7 @@ struct rules {
 	int sched;	 /* `xaudit record` writes context switches; nothing to the module */
 	int perf;	 /* return addresses have labels of their own (x86_64/labels.h) */
 	int no_values;	 /* [context] sections don't count */
+	uint32_t event_backtrace; /* callers, most, that are recorded with a custom event; 0: no backtrace is */
 	/* RULES of format/plan.h: which values of calls are recorded; NULL: none */
 	const char *values;
 	/* for users: path of the file, "command line", both ("command line and FILE"), or "defaults" */

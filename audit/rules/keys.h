@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "audit/rules/rules.h"
+#include "format/chain.h"
 
 #define RULES_SIGNALS(X)                                                                                               \
 	X(HUP) X(INT) X(QUIT) X(USR1) X(USR2) X(ALRM) X(TERM) X(URG) X(XCPU) X(VTALRM) X(PROF) X(WINCH) X(IO) X(PWR)
@@ -50,7 +51,8 @@
 	X(MERGE, "merge", YES, merge, 0, 0, "yes, no")                                                                 \
 	X(SCHED, "sched", YES, sched, 0, 0, "yes, no")                                                                 \
 	X(PERF, "perf", YES, perf, 0, 0, "yes, no")                                                                    \
-	X(VALUES, "values", WORD, no_values, 0, 0, "yes, no")
+	X(VALUES, "values", WORD, no_values, 0, 0, "yes, no")                                                          \
+	X(EVENT_BACKTRACE, "event-backtrace", COUNT, event_backtrace, 1, CHAIN_MOST, "off, or from 1 to 100")
 #define RULES_KEYS_OF_SECTION(X)                                                                                       \
 	X(KINDS, "kinds", KINDS, kinds, 0, 0, RULES_KINDS_ALLOWED)                                                     \
 	X(FALLBACK, "fallback", KINDS, fallback, 0, 0, RULES_FALLBACK_ALLOWED)                                         \

@@ -293,6 +293,8 @@ static int merge(
 	}
 
 	if (rules->no_values)
+		rules->event_backtrace = 0;
+	if (rules->no_values)
 		rules->values = NULL;
 	else if (rules_values_join(&rules->values, &rules->arena, &first->values, &second->values) < 0)
 		return no_memory(rules, "no memory for the rules");

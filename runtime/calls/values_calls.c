@@ -18,7 +18,6 @@
 
 int64_t values_errno;
 
-#define PAGE	   4096ull
 #define CALLS_MOST 10000 /* open calls that are counted */
 
 /*
@@ -41,15 +40,6 @@ static uint32_t count_calls(const struct stack *stack, uint64_t slot)
 	return calls;
 }
 
-/*
- * So far memory above a slot can be read for certain: of a thread's own stack all of it. What is known as another stack
- * may have a part that was a neighbour, and is unmapped since then (mirror.h); but the slot's page is there.
- */
-static uint64_t readable_to(const struct stack *stack, uint64_t slot)
-{
-	return mirror_is_whole(stack) ? mirror_top(stack) : (slot | (PAGE - 1)) + 1;
-}
-
 /* caller: the slot of the return address. */
 static void describe(struct values_call *call, const struct values_part *part, const struct values_set *set,
 	struct stack *stack, const struct tramp_registers *registers, uint64_t caller, uint64_t floats[8])
@@ -64,7 +54,7 @@ static void describe(struct values_call *call, const struct values_part *part, c
 	}
 	call->arguments = caller + 8;
 	call->stack_low = registers->rsp;
-	call->stack_high = part->facts.memory ? readable_to(stack, caller) : 0;
+	call->stack_high = part->facts.memory ? backtrace_readable(stack, caller) : 0;
 	call->segment = place ? place->segment : NULL;
 	call->segments = place ? place->segments : 0;
 	call->copy = place ? place->copy : NULL;
@@ -91,7 +81,8 @@ struct traced {
 static uint64_t walk(struct values_call *call, uint32_t most)
 {
 	struct traced *traced = (struct traced *)call;
-	const struct backtrace_from from = { traced->caller, call->registers->rbp, call->stack_low, call->stack_high };
+	const struct backtrace_from from = { .slot = traced->caller, .rbp = call->registers->rbp,
+		.stack_low = call->stack_low, .stack_high = call->stack_high };
 
 	traced->chain.words =
 		backtrace_walk(traced->thread, &from, most, traced->words, &traced->chain.key, &traced->chain.told);

@@ -21,7 +21,7 @@
 #define SCARCE_FEW    2u  /* and from this on more than one */
 
 /* No event is longer, whatever its word says: so none that is passed over leads into another place's chunk. */
-#define EVENT_MOST (8 + 8 * (1 + TRACE_CUSTOM_MAX / 8))
+#define EVENT_MOST (8 + 8 * TRACE_CUSTOM_WORDS)
 _Static_assert(EVENT_MOST < TRACE_CHUNK_MIN, "behind a chunk there is no room for so long");
 
 static uint64_t size; /* of a chunk; a power of two */

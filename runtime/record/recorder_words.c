@@ -35,20 +35,47 @@ static inline uint32_t begin(struct thread *thread, uint64_t here)
 }
 
 /*
- * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data, and the
- * data's first word last, which makes it whole. Returns 0, an error, or 1: a handler ended the chunk meanwhile, or this
- * is a child that a handler forked.
+ * That this chunk of the thread was told of the key. After a fork the chunks of the child are others; a later thread
+ * that has the record goes on with its numbers.
  */
-static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, uint64_t first, unsigned words,
-	const void *data, uint32_t size)
+static uint64_t telling(uint64_t chunk, uint64_t key)
 {
-	const uint32_t word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
+	return key ^ (chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
+}
+
+/* The words behind the data: the key, and where the chunk is told of it, what it stands for. */
+static void put_chain(uint64_t at, const struct recorder_chain *chain, bool tells)
+{
+	*(volatile uint64_t *)(uintptr_t)at = chain->key;
+	for (uint32_t i = 0; tells && i < chain->words; i++)
+		*(volatile uint64_t *)(uintptr_t)(at + 8 + 8ul * i) = chain->word[i];
+}
+
+/*
+ * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data and its
+ * backtrace, and the data's first word last, which makes it whole. Returns 0, an error, or 1: a handler ended the chunk
+ * meanwhile, or this is a child that a handler forked.
+ */
+static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, uint64_t first, const void *data,
+	const struct recorder_chain *chain)
+{
+	const uint32_t size = (uint32_t)first, data_words = (size + 7) / 8;
+	/* Asked before the words are reserved, so they may come to lie in a chunk behind this one. */
+	const uint64_t asked_of = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED); /* relaxed: its own */
+	bool tells = chain && /* relaxed: its own */
+		     __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(asked_of, chain->key);
+	unsigned words = 1 + data_words + !!chain + (tells ? chain->words : 0);
+	uint32_t word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
 	uint64_t now = clock_now(), at = recorder_cursor(&thread->hot);
 
 	recorder_note(thread, depth, at);
 	if ((on && thread->hot.stack != &on->hot) ||
 		!recorder_store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1 + words)) {
 		recorder_note(thread, depth, 0);
+		/* It may begin a chunk, which was told of nothing. */
+		words += chain && !tells ? chain->words : 0;
+		tells = chain;
+		word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
 		at = recorder_try_slowly(thread, on, word, 1 + words);
 		if (at == RECORDER_WIPED)
 			return 1;
@@ -62,13 +89,26 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 	uint64_t token = ((const struct trace_chunk *)(uintptr_t)(at & -chunk_size()))->token;
 	if (thread_is_wiped(thread))
 		return 1;
+	/* Relaxed, as above. A handler that changes it a moment later does not move what is reserved. */
+	const bool is_there = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED) == asked_of;
+	if (chain && !tells && !is_there) {
+		/* This chunk has not been told: once more, with the chain. */
+		chunk_store(at + 8, token, CHUNK_CLOSED);
+		return 1;
+	}
 	copy_in((void *)(uintptr_t)(at + 16), data, size);
+	if (chain)
+		put_chain(at + 16 + 8ul * data_words, chain, tells);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: the data first */
 	/* A child leaves it to its parent. */
 	if (thread_is_wiped(thread))
 		return 1;
 	uint64_t found = chunk_store(at + 8, token, first);
-	return found != token && found != first;
+	if (found != token && found != first)
+		return 1;
+	if (tells && is_there && !thread_is_wiped(thread))
+		__atomic_store_n(chain->told, telling(asked_of, chain->key), __ATOMIC_RELAXED); /* relaxed, as above */
+	return 0;
 }
 
 /*
@@ -89,12 +129,18 @@ static bool is_strangers(struct thread *thread, uint64_t here)
 	return caller == THREAD_STRANGER;
 }
 
-int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t size)
+bool recorder_is_on(void)
+{
+	/* Relaxed: a thread that stops or starts recording does not wait for others. */
+	return __atomic_load_n(&recorder_takes, __ATOMIC_RELAXED);
+}
+
+int recorder_custom(
+	struct stack *on, uint32_t type, const void *data, uint32_t size, const struct recorder_chain *chain)
 {
 	int r = 1;
 
-	/* Relaxed: a thread that stops or starts recording does not wait for others. */
-	while (r == 1 && __atomic_load_n(&recorder_takes, __ATOMIC_RELAXED)) {
+	while (r == 1 && recorder_is_on()) {
 		/* Each time: a handler may have forked, and this may be the child. */
 		struct thread *thread = thread_get();
 		uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -109,7 +155,7 @@ int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t 
 			recorder_lose(thread, TRACE_LOST_CUSTOM);
 			return -ENOSPC;
 		}
-		r = try_custom(thread, depth, on, (uint64_t)type << 32 | size, 1 + (size + 7) / 8, data, size);
+		r = try_custom(thread, depth, on, (uint64_t)type << 32 | size, data, chain);
 		chunk_end_custom(thread, depth);
 	}
 	return r == 1 ? -ECANCELED : r;
@@ -119,15 +165,6 @@ int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t 
 
 /* Words of a valued event that is being written: its first word, and then what it becomes. */
 #define RESERVED(words) TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, words))
-
-/*
- * That this chunk of the thread was told of the key. After a fork the chunks of the child are others; a later thread
- * that has the record goes on with its numbers.
- */
-static uint64_t telling(uint64_t chunk, uint64_t key)
-{
-	return key ^ (chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
-}
 
 /*
  * One attempt at an event with values, by a thread that has noted that it writes one: its first word as a reservation,

@@ -18,12 +18,18 @@
 
 #include "runtime/process/thread.h"
 
+struct recorder_chain;
+
 /*
  * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. on: the stack
- * that it is on; NULL: that does not matter. type and size may not both be 0. Returns 0, -ECANCELED when nothing is
- * recorded now, -ENOSPC when it was lost.
+ * that it is on; NULL: that does not matter. type and size may not both be 0. chain: its backtrace; NULL: it has none.
+ * Returns 0, -ECANCELED when nothing is recorded now, -ENOSPC when it was lost.
  */
-int recorder_custom(struct stack *on, uint32_t type, const void *data, uint32_t size);
+int recorder_custom(
+	struct stack *on, uint32_t type, const void *data, uint32_t size, const struct recorder_chain *chain);
+
+/* Are events recorded now? Else recorder_custom() returns -ECANCELED. */
+bool recorder_is_on(void);
 
 /* Where an event was written. */
 struct recorder_place {
@@ -35,13 +41,15 @@ struct recorder_place {
 /*
  * A backtrace among an event's values (format/chain.h): `words` words behind the payload, which are written where the
  * thread's chunk has not been told of the key: *told tells which key a chunk was told of last, of those that share that
- * word. for_good: the event won't be taken back, so it tells the chunk.
+ * word. for_good: the event won't be taken back, so it tells the chunk. Of a custom event they are at `word`, and it is
+ * always for good.
  */
 struct recorder_chain {
 	uint64_t key; /* 0: there is none */
 	uint64_t *told; /* the thread's own */
 	uint32_t words;
 	bool for_good;
+	const uint64_t *word;
 };
 
 /*

@@ -182,6 +182,13 @@ static uint32_t rule_of(struct backtrace_room *room, uint64_t address)
 
 /* ---- the walk ---- */
 
+#define PAGE 4096ull
+
+uint64_t backtrace_readable(const struct stack *stack, uint64_t slot)
+{
+	return stack && mirror_is_whole(stack) ? mirror_top(stack) : (slot | (PAGE - 1)) + 1;
+}
+
 /* A frame's registers, and what may be read directly around it. */
 struct walk {
 	uint64_t pc, rsp, rbp;
@@ -315,7 +322,10 @@ uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from
 	uint64_t *key, uint64_t **told)
 {
 	struct backtrace_room *room = room_of(thread);
-	struct walk walk = { .rsp = from->slot + 8, .rbp = from->rbp, .low = from->stack_low, .high = from->stack_high,
+	struct walk walk = { .rsp = from->slot + 8 + from->gap,
+		.rbp = from->rbp,
+		.low = from->stack_low,
+		.high = from->stack_high,
 		.has_rbp = true };
 	enum chain_end end = CHAIN_END_COUNT;
 	uint32_t n = 0;

@@ -15,7 +15,7 @@
  * Rules that were found are kept, in a table of the thread: a word for each, of address and rule, so that a handler
  * that comes in between leaves whole entries. All are forgotten when a range goes.
  *
- * backtrace_walk(): the calling thread's record, in any context, no lock,
+ * backtrace_walk(), backtrace_readable(): the calling thread's record and stack, in any context, no lock,
  * async-signal-safe, no libc, general registers only. The others: process lock held.
  */
 #ifndef XAUDIT_RUNTIME_VALUES_BACKTRACE_H
@@ -48,7 +48,15 @@ struct backtrace_from {
 	uint64_t slot;
 	uint64_t rbp;			/* the caller's */
 	uint64_t stack_low, stack_high; /* what is read directly */
+	uint64_t gap; /* bytes behind the slot, before the caller's frame begins: of event sleds, its red zone */
 };
+
+/*
+ * So far memory above a slot can be read for certain: of a thread's own stack all of it. What is known as another stack
+ * may have a part that was a neighbour, and is unmapped since then (mirror.h); but the slot's page is there. NULL: a
+ * stack of which nothing is known.
+ */
+uint64_t backtrace_readable(const struct stack *stack, uint64_t slot);
 
 /*
  * Writes the chain to out: at most `most` callers and the word that ends them. Returns how many words; *key is what

@@ -46,5 +46,21 @@ for kind in plt entry; do
 done
 every jump 'one call' '' '' call -c values.conf
 every fork 'one call' '' '' call -c values.conf
+# Events that the program makes: each has its caller, and all others up to where the program began. After a pause the
+# thread's clock is ahead of the process's, so an event may come after the libraries are gone: then these are addresses.
+began='( > __libc_start_[a-z_]*\+0x[0-9a-f]+ \[libc.so.6\])+ > _start\+0x[0-9a-f]+ \[plt\]'
+whole=" > one_call\\+0x[0-9a-f]+ \\[plt\\]( > (once|main)\\+0x[0-9a-f]+ \\[plt\\])+$began"
+echo "custom untyped   \"12345678\"  8 bytes($whole|( > 0x[0-9a-f]+)+)" >expected
+ENOUGH=4200
+export ENOUGH
+build "$CC" plt
+all 'a custom event' '' 'what=none customs=1' event --event-backtrace 32
+every chunk 'a custom event' '' 'what=none customs=1' event --event-backtrace 32
+every fork 'a custom event' '' 'what=none customs=1' event --event-backtrace 32
+every jump 'a custom event' '' 'what=none customs=1' event --event-backtrace 32
+export ALTSTACK=1
+every event 'a custom event, handlers on a stack of their own' '' 'what=none customs=1' event --event-backtrace 32
+unset ALTSTACK
+all 'a custom event, a flight recorder' '' 'what=none customs=1' event --event-backtrace 32 -m ring
 diag "covered: $covered instructions"
 done_testing

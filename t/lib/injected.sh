@@ -52,6 +52,8 @@ without_values() {
 		LC_ALL=C awk '/^ +> / { stack = stack substr($0, index($0, ">") - 1); next }
 			function put(at) {
 				at = match(event, /  [^ ]+(  entry only)?$/)
+				if (!at)
+					at = length(event) + 1
 				print stack == "" ? event : substr(event, 1, at - 1) stack substr(event, at)
 				stack = ""
 			}

@@ -38,7 +38,8 @@
  *	counts-beside N TID COMM ID:CALLS...	the same, beside the process's head
  *	crash SIGNAL
  *	type N NAME			a type of custom events has this name
- *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them
+ *	custom TYPE TIME [DATA]...	DATA: =TEXT (_ for a blank), or bytes in hex, or N*BYTE; nothing between them;
+ *					chain KEY [WORD]... behind it: a backtrace
  *	unfinished TYPE TIME [DATA]...	as custom, but its first word was not written
  *	layout N TYPE ID [fails=N] VALUE...	of the events of this TYPE (entry ...) of function ID. VALUE is
  *					TYPE:ROLE:NAME[:MARKS[:WORDS[:WHEN]]], with TYPE i1 ... i8, u1 ..., x1 ...,
@@ -294,13 +295,16 @@ void forget_payload(size_t words)
 /* custom|unfinished TYPE TIME DATA... */
 static void put_custom(char **word, int words)
 {
-	static uint64_t data[1 + TRACE_CUSTOM_MAX / 8 + 1];
+	static uint64_t data[1 + TRACE_CUSTOM_MAX / 8 + 200];
 	uint64_t time = number(word[2]) + step, size = 0;
 	uint8_t *bytes = (uint8_t *)(data + 1);
 	unsigned n, byte;
+	int chain = words;
 
 	memset(data, 0, sizeof(data));
-	for (int i = 3; i < words; i++) {
+	for (int i = words - 1; i >= 3; i--)
+		chain = !strcmp(word[i], "chain") ? i : chain;
+	for (int i = 3; i < chain; i++) {
 		if (*word[i] == '=') {
 			for (const char *p = word[i] + 1; *p && size < TRACE_CUSTOM_MAX; p++)
 				bytes[size++] = *p == '_' ? ' ' : (uint8_t)*p;
@@ -315,6 +319,10 @@ static void put_custom(char **word, int words)
 	}
 	data[0] = *word[0] == 'c' ? number(word[1]) << 32 | size : 0;
 	size_t room = 1 + (size + 7) / 8;
+	if (words - chain > 199)
+		fail("too many words of a backtrace");
+	for (int i = chain + 1; i < words; i++)
+		data[room++] = number(word[i]);
 	put_with_payload(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, room), time, data, room);
 	if (*word[0] == 'u')
 		forget_payload(room);
@@ -513,12 +521,12 @@ static bool thread_command(char **word, int words)
 
 static void command(const char *line)
 {
-	char copy[4096], *word[66] = { 0 }, *save;
+	char copy[4096], *word[130] = { 0 }, *save;
 	int words = 0;
 
 	snprintf(copy, sizeof(copy), "%s", line);
 	copy[strcspn(copy, "#\n")] = '\0';
-	for (char *w = strtok_r(copy, " \t", &save); w && words < 65; w = strtok_r(NULL, " \t", &save))
+	for (char *w = strtok_r(copy, " \t", &save); w && words < 129; w = strtok_r(NULL, " \t", &save))
 		word[words++] = w;
 	if (!words)
 		return;

@@ -245,6 +245,102 @@ for wrong in '7 chain 0x40110 0x40220' "7 chain $E 0x40110 $E" "0 chain 0x40110 
 	rm -rf "$tmp/wrong"
 done
 
+# ---- custom events ----
+
+# Keys are one with those of values. The second event in each chunk has the key alone; the last one has no key.
+cat >"$tmp/custom.script" <<END
+process p100 flags=1 clock=mono
+pair first 1000 1000 5
+pair last 9000 9000 5
+object 1 /usr/lib/libfoo.so
+object 2 /usr/lib/libbar.so build=0011223344
+function 1 0 1 0x100 foo
+load 1 1 1000 0x10000 100
+load 2 2 1000 0x40000 100
+layout 1 entry 1 u8:arg0:n stack:-:backtrace
+thread 100 main
+custom 0 1000 =12345678 chain 7 0x40110 0x40220 $E
+custom 1 1010 =a_mark chain 7
+values 1 1020 6 7
+exit 1 1021
+values 1 1030 6 8 chain 0x40330 $E
+exit 1 1031
+custom 1 1040 chain 8
+custom 1 1050 4096*41 chain 8
+custom 1 1060 4096*41 chain 9 $(yes 0x40440 | head -n 100 | tr '\n' ' ') $E
+custom 1 1070 =none
+unfinished 1 1080 =no chain 10 0x40110 $E
+chunk 2000
+custom 1 2010 =later chain 8
+custom 1 2020 =later chain 7 0x40110 0x40220 $E
+custom 1 2030 =later chain 7
+END
+write_trace custom <"$tmp/custom.script"
+"$XAUDIT" dump "$tmp/custom" >"$tmp/custom.dump" 2>"$tmp/err"
+is "$?:$(cat "$tmp/err")" '0:' 'a trace with backtraces of custom events is not damaged'
+awk '$3 == "custom" || $3 == "entry" { if (line) print line; line = $1 } $1 == ">" { line = line " " $2; n[$2]++ }
+	END { print line }' "$tmp/custom.dump" | sed 's/\( 0x440\)* 0x440$/ often/' >"$tmp/out"
+is "$(cat "$tmp/out")" '0.000001000 0x110 0x220
+0.000001010 0x110 0x220
+0.000001020 0x110 0x220
+0.000001030 0x330
+0.000001040 0x330
+0.000001050 0x330
+0.000001060 often
+0.000001070
+0.000002010
+0.000002020 0x110 0x220
+0.000002030 0x110 0x220' 'custom events, and calls, have what their chunk tells of their keys'
+is "$(grep -c '> 0x440 \[libbar.so\]$' "$tmp/custom.dump")" 100 'a hundred callers'
+is "$("$XAUDIT" dump --format=json "$tmp/custom" | jq -c 'select(.event == "custom") | [.values[]? | .name, .state,
+	(.value.frames // [] | length)]' | tr '\n' ' ')" '["backtrace","whole",2] ["backtrace","whole",2] '\
+'["backtrace","whole",1] ["backtrace","whole",1] ["backtrace","whole",100] [] ["backtrace","damaged",0] '\
+'["backtrace","whole",2] ["backtrace","whole",2] ' 'in JSON it is the only value'
+is "$("$XAUDIT" replay "$tmp/custom" | sed -n 's/^.*| *\(.*a mark.*\|.*called by 0x110.*\|.*by 0x220.*\)/\1/p' |
+	sed -n 3,5p)" '/* mark: "a mark" (6 bytes) */
+/* called by 0x110 [libbar.so] */
+/* by 0x220 [libbar.so] */' 'replay has them as remarks below the event'
+is "$("$XAUDIT" replay --no-values "$tmp/custom" | grep -c 'called by')" 0 '... but for --no-values'
+"$XAUDIT" dump --no-values "$tmp/custom" >"$tmp/bare"
+is "$(grep -c ' > ' "$tmp/bare") $(grep -c custom "$tmp/bare")" '0 9' 'so has dump'
+"$XAUDIT" info "$tmp/custom" >"$tmp/out"
+is "$(grep '^Custom\|^Unfinished' "$tmp/out" | tr -s ' ' | tr '\n' ' ')" \
+	'Custom 9 events, 8225 bytes of data Unfinished 1 custom events ' 'the unfinished one is counted'
+sed 's/^process .*/&\ndense/' "$tmp/custom.script" | write_trace custom-dense
+for form in custom custom-dense; do
+	"$XAUDIT" dump "$tmp/$form" >"$tmp/out" 2>&1
+	ok "$form: says the same" cmp "$tmp/custom.dump" "$tmp/out"
+	bounded 60 "$XAUDIT" pack -o "$tmp/$form.pack" "$tmp/$form" >"$tmp/out" 2>&1
+	"$XAUDIT" dump "$tmp/$form.pack" >"$tmp/out" 2>&1
+	ok "$form: so does it packed" cmp "$tmp/custom.dump" "$tmp/out"
+	rm -f "$tmp/$form.pack"
+	bounded 60 "$XAUDIT" pack --no-values -o "$tmp/$form.pack" "$tmp/$form" >"$tmp/out" 2>&1
+	"$XAUDIT" dump --no-values "$tmp/$form.pack" >"$tmp/out" 2>&1
+	ok "$form: without values the events are all there" cmp "$tmp/bare" "$tmp/out"
+	"$XAUDIT" dump "$tmp/$form.pack" >"$tmp/out" 2>&1
+	is "$(grep -c ' > ' "$tmp/out")" 0 "$form: and no backtrace is"
+	bounded 60 "$XAUDIT" unpack -o "$tmp/$form.bare" "$tmp/$form.pack" >"$tmp/out" 2>&1
+	is "$(od -An -v -tx8 "$tmp/$form.bare"/p100/* | grep -c 0000000000040110)" 0 "$form: not in any word either"
+done
+ok 'as it was before' test "$(od -An -v -tx8 "$tmp/custom"/p100/* | grep -c 0000000000040110)" -gt 0
+
+for wrong in '7 0x40110 0x40220' "7 $E 0x40110 $E" "0 0x40110 $E" \
+	"7 $(yes 0x40110 | head -n 101 | tr '\n' ' ') $E"; do
+	write_trace wrong <<-END
+	process p100 flags=1 clock=mono
+	pair first 1000 1000 5
+	pair last 9000 9000 5
+	thread 100 main
+	custom 1 1000 =first chain $wrong
+	custom 1 1010 =second chain 7
+	END
+	"$XAUDIT" dump "$tmp/wrong" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c 'a backtrace in an impossible form\|more words than a backtrace' "$tmp/err") $(grep -c ' > ' \
+		"$tmp/out") $(grep -c 'first\|second' "$tmp/out")" '1 1 0 2' \
+		"$(echo "$wrong" | cut -c 1-40): is damage, and custom events stay"
+	rm -rf "$tmp/wrong"
+done
+
 # Two of them in a layout: what comes behind the first is not known.
 write_trace two <<END
 process p100 flags=1 clock=mono
@@ -313,8 +409,7 @@ if command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	is "$("$XAUDIT" dump --srcline "$tmp/named" | grep -c "entry .* inner.* $tmp/bar.c:1\$")" 201 \
 		'dump --srcline has lines of functions'
 	is "$("$XAUDIT" dump --srcline --format=json "$tmp/named" |
-		grep -c '"source":"[^"]*bar.c","line":1,"address"')" 402 \
-		'also in JSON'
+		grep -c '"source":"[^"]*bar.c","line":1,"address"')" 402 'also in JSON'
 	is "$("$XAUDIT" outliers --srcline "$tmp/named" | grep -c "inner.* $tmp/bar.c:1\$")" 1 'so has outliers'
 	is "$(cat "$tmp/0011223344556677.report")" "$(cat "$tmp/0011223344556677")" 'report has it, too'
 	is "$(cat "$tmp/0011223344556678")" "$(printf '0x%x' $((0x$outer + 9))) [libbar.so]" \

@@ -117,7 +117,7 @@ usage "xaudit: $here/none.conf: the configuration can't be read: no such file" \
 printf '[trace]\nsize = 4M\n' >bad.conf
 usage "xaudit: $here/bad.conf:2: unknown key 'size' in [trace]; allowed: output, buffer, clock, follow, mode, ring, \
 size-limit, overflow, enabled, prepare, throttle, depth, time, below, stack-copying, snapshot, control, merge, sched, \
-perf, values, request, trust" 'a bad configuration' -c "$here/bad.conf" true
+perf, values, event-backtrace, request, trust" 'a bad configuration' -c "$here/bad.conf" true
 usage "xaudit: command line: no function in pattern '@libc*'; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB" 'a bad pattern' \
 	-F '@libc*' true
 usage "xaudit record: library 'x ;y' holds a blank before ';', which begins a remark; the configuration can't express \

@@ -74,7 +74,8 @@ static void do_all(uint64_t *state)
 	for (uint32_t n = (uint32_t)(random_number(state) % 6000); n; n--)
 		recorder_write(thread, NULL, TRACE_WORD(n % 2 ? TRACE_ENTRY : TRACE_EXIT, random_number(state) % 9));
 	for (int i = 0; i < 4; i++)
-		recorder_custom(NULL, TRACE_TYPE_MARK, data, (uint32_t)(random_number(state) % (TRACE_CUSTOM_MAX + 1)));
+		recorder_custom(NULL, TRACE_TYPE_MARK, data,
+			(uint32_t)(random_number(state) % (TRACE_CUSTOM_MAX + 1)), NULL);
 	sys_set_signals(&all, &before);
 	chunk_next(thread, random_number(state) % 4 ? TRACE_MODE_STREAM : TRACE_MODE_RING, clock_now(), 7);
 	sys_set_signals(&before, NULL);

@@ -36,7 +36,8 @@ static uint64_t stack[8192], out[CHAIN_MOST + 1], key, *told;
 /* Walks from stack[0], which holds the return address. Returns how many words it wrote. */
 static uint32_t walk(uint64_t rbp, uint32_t most)
 {
-	const struct backtrace_from from = { (uintptr_t)stack, rbp, (uintptr_t)stack, (uintptr_t)(stack + 8192) };
+	const struct backtrace_from from = { .slot = (uintptr_t)stack, .rbp = rbp, .stack_low = (uintptr_t)stack,
+		.stack_high = (uintptr_t)(stack + 8192) };
 
 	memset(out, 0xee, sizeof(out));
 	return backtrace_walk((struct thread *)record, &from, most, out, &key, &told);
@@ -82,6 +83,24 @@ static void test_forms(void)
 	n = walk(0x7777, 32);
 	is_int(n, 5, "a return address of 0 is no caller");
 	IS_END(n, CHAIN_END_BOTTOM, "a return address of 0");
+}
+
+/* Behind the slot of an event sled is the red zone, and then the function's frame. */
+static void test_gap(void)
+{
+	const struct backtrace_from from = { .slot = (uintptr_t)stack, .rbp = 1, .stack_low = (uintptr_t)stack,
+		.stack_high = (uintptr_t)(stack + 8192), .gap = 128 };
+
+	rules[0] = FRAME_RULE(FRAME_RSP, 3, 2);
+	stack[0] = AT(0);
+	stack[3] = AT(2);
+	stack[1 + 16 + 2] = AT(3);
+	memset(out, 0xee, sizeof(out));
+	uint32_t n = backtrace_walk((struct thread *)record, &from, 32, out, &key, &told);
+	is_int(n, 3, "out of an event sled");
+	is_int((long)out[0], AT(0), "the function with the sled");
+	is_int((long)out[1], AT(3), "its caller");
+	IS_END(n, CHAIN_END_BOTTOM, "out of an event sled");
 }
 
 static void test_large(void)
@@ -304,6 +323,7 @@ int main(void)
 
 	is_int(first, 0, "the first range");
 	test_forms();
+	test_gap();
 	test_large();
 	test_signal();
 	test_pointers();

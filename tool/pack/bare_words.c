@@ -13,8 +13,9 @@
 #define BLOCK 8192 /* words */
 
 struct words {
-	uint64_t in[BLOCK], out[BLOCK]; /* of a block there remain no more words than it had */
+	uint64_t in[BLOCK], out[BLOCK + 1]; /* of a block remain no more words than it had, and `custom` */
 	uint64_t keep, leave;		/* payload words that follow */
+	uint64_t custom; /* the word of a custom event, which waits for the one behind it; or 0 */
 	uint64_t held; /* what remains of an event if its late payload has come; or 0 */
 	bool over;			/* a word that is not known */
 };
@@ -38,9 +39,27 @@ static bool is_known(uint32_t id)
 	case TRACE_PART:
 		return words == 1;
 	case TRACE_CUSTOM:
-		return words && words <= 1 + TRACE_CUSTOM_MAX / 8;
+		return words && words <= TRACE_CUSTOM_WORDS;
 	}
 	return false;
+}
+
+/*
+ * A custom event whose first word is `first` begins: its data stays, its backtrace does not. Of one that was not
+ * finished it is not known which words are data. Returns how many words remain at `to`.
+ */
+static size_t bare_custom(const struct bare_chunk *chunk, struct words *words, uint64_t first, uint64_t *to)
+{
+	uint32_t all = TRACE_CONTROL_WORDS(TRACE_ID_OF(words->custom)), data = ((uint32_t)first + 7) / 8;
+	const bool written = first && first != chunk->head.token && (uint32_t)first <= TRACE_CUSTOM_MAX;
+
+	data = written && data < all ? data : 0;
+	words->keep = data;
+	words->leave = all - 1 - data;
+	to[0] = TRACE_EVENT(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, 1 + data), words->custom);
+	to[1] = first;
+	words->custom = 0;
+	return 2;
 }
 
 /* What remains of the first word of an event. Returns false: nothing. */
@@ -58,6 +77,10 @@ static bool bare_word(const struct bare_chunk *chunk, struct words *words, uint6
 			words->held = *to;
 		return event && !words->held;
 	case TRACE_CONTROL:
+		if (is_known(id) && TRACE_CONTROL_SUBTYPE(id) == TRACE_CUSTOM) {
+			words->custom = word;
+			return false;
+		}
 		*(is_known(id) ? &words->keep : &words->leave) = TRACE_CONTROL_WORDS(id);
 		return is_known(id);
 	case TRACE_STACK:
@@ -74,14 +97,16 @@ static size_t take(const struct bare_chunk *chunk, struct words *words, size_t h
 	size_t n = 0;
 
 	for (size_t i = 0; i < have && !words->over; i++) {
-		if (words->leave) {
+		if (words->custom) {
+			n += bare_custom(chunk, words, words->in[i], &words->out[n]);
+		} else if (words->keep) {
+			words->keep--;
+			words->out[n++] = words->in[i];
+		} else if (words->leave) {
 			words->leave--;
 			if (words->held && words->in[i] != chunk->head.token)
 				words->out[n++] = words->held;
 			words->held = 0;
-		} else if (words->keep) {
-			words->keep--;
-			words->out[n++] = words->in[i];
 		} else {
 			n += bare_word(chunk, words, words->in[i], &words->out[n]);
 		}

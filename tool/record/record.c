@@ -147,6 +147,8 @@ const struct options_row record_rows[] = {
 		.take = take_more, AT(results) },
 	{ 0, "request", "WHAT", "calls of FUNCTION begin requests, named by a value: FUNCTION:arg1; repeatable",
 		.take = take_more, AT(requests) },
+	{ 0, "event-backtrace", "N", "record with custom events, and marks, who made them: up to N callers",
+		.take = take_key },
 	{ 0, "no-values", NULL, "record no values, whatever the configuration says",
 		.take = options_flag, AT(no_values) },
 	{ 'c', "config", "FILE", "read this configuration instead of xaudit.conf", .take = options_text, AT(config) },

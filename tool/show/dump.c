@@ -206,6 +206,7 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 	}
 	if (event->what == XAUDIT_READ_EVENT_CUSTOM) {
 		print_custom(dump, event);
+		frames_lines(stdout, xaudit_read_stack(event->values), BACKTRACE, "\n");
 		return;
 	}
 	if (function)

@@ -82,11 +82,11 @@ static void end_line(const struct replay *r, const struct xaudit_read_function *
 	putchar('\n');
 }
 
-/* Who called, below the first line of a call. */
-static void print_backtrace(const struct replay *r, const struct xaudit_read_event *event)
+/* Who called, below the first line of a call, or below a custom event. */
+static void print_backtrace(
+	const struct replay *r, const struct xaudit_read_event *event, const struct xaudit_read_values *values)
 {
-	const struct xaudit_read_values *entered = has_values(r, event->call) ? event->call->entered : NULL;
-	const struct xaudit_read_stack *stack = xaudit_read_stack(entered);
+	const struct xaudit_read_stack *stack = r->options.no_values ? NULL : xaudit_read_stack(values);
 
 	for (uint32_t i = 0; stack && i < stack->frames; i++) {
 		begin_line(r, UINT64_MAX, event->tid, event->depth + 1);
@@ -154,7 +154,7 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 		print_call(r, call);
 		fputs(" {", stdout);
 		end_line(r, event->function);
-		print_backtrace(r, event);
+		print_backtrace(r, event, event->call->entered);
 		return;
 	}
 	begin_line(r, call->end - call->start, event->tid, event->depth);
@@ -165,7 +165,7 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 	if (phrase(call->how) && !has_values(r, call))
 		printf(" %s/* %s */%s", r->color->dim, phrase(call->how), r->color->off);
 	end_line(r, event->function);
-	print_backtrace(r, event);
+	print_backtrace(r, event, event->call->entered);
 }
 
 /* A call of which only the entry is recorded. */
@@ -178,7 +178,7 @@ static void print_point(const struct replay *r, const struct xaudit_read_event *
 	if (has_values(r, call))
 		values_result(stdout, NULL, (int)call->how);
 	printf("; %s/* entry only */%s\n", r->color->dim, r->color->off);
-	print_backtrace(r, event);
+	print_backtrace(r, event, event->call->entered);
 }
 
 /* Behind the bracket of a call that ends: its result, and all of it if it has written some of its arguments. */
@@ -276,6 +276,7 @@ static void print_custom(const struct replay *r, const struct xaudit_read_event 
 	printf("%s%s: ", r->color->off, r->color->dim);
 	event_text(stdout, event->data, event->data_size, CUSTOM_LIMIT);
 	printf(" (%" PRIu32 " bytes) */%s\n", event->data_size, r->color->off);
+	print_backtrace(r, event, event->values);
 }
 
 /* The calls that are open on a stack have no end. */

@@ -125,7 +125,8 @@ static const struct options_row own_rows[] = {
 
 /* Of record's options, those that are not for `trace`. */
 static const char *const not_here[] = { "output", "mode", "ring", "start-disabled", "prepare", "snapshot", "merge",
-	"sched", "perf", "pack", "throttle", "args-of-all", "request" };
+	"sched", "perf", "pack", "throttle", "args-of-all", "request",
+	"event-backtrace" };
 
 static bool is_here(const char *word)
 {

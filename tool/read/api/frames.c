@@ -224,6 +224,27 @@ static uint64_t key_of(const struct xaudit_read_values *values)
 	return 0;
 }
 
+struct xaudit_read_values read_api_backtrace_of(struct xaudit_read_process *process, const uint8_t *key,
+	const struct read_chain *chain, uint64_t ticks)
+{
+	static const struct read_layout layout = { .states = 1,
+		.count = 1,
+		.has_stack = true,
+		.value = { { .name = "backtrace",
+			.words = "",
+			.when = "",
+			.type = VALUES_TYPE_STACK,
+			.size = sizeof(uint64_t),
+			.role = VALUES_ROLE_OTHER } } };
+
+	return (struct xaudit_read_values){ .layout = key ? &layout : NULL,
+		.bytes = key,
+		.size = key ? sizeof(uint64_t) : 0,
+		.chain = *chain,
+		.process = process,
+		.ticks = ticks };
+}
+
 const struct xaudit_read_stack *xaudit_read_stack(const struct xaudit_read_values *values)
 {
 	if (!values || !values->layout || !values->layout->has_stack || !values->chain.words)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/read/api/facts.h"
+#include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/api/timeline_calls.h"
@@ -185,6 +186,8 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 		event->type_number = from->id;
 		event->data_size = (uint32_t)from->count;
 		event->data = from->data;
+		e->values = read_api_backtrace_of(process->process, from->key, &from->chain, from->ticks);
+		event->values = e->values.layout ? &e->values : NULL;
 		break;
 	}
 }

@@ -73,7 +73,10 @@ struct xaudit_read_event {
 	uint64_t own;
 	int unmaps; /* of LOADER: unmapped; 0: mapped */
 	int inherited; /* of LOAD and UNLOAD: seen by a process that this one was forked from; `tid` is of that */
-	/* Of ENTRY to POINT: the values that this event has. Until the next event; those of `call` as long as that */
+	/*
+	 * Of ENTRY to POINT: the values that this event has. Until the next event; those of `call` as long as that. Of
+	 * CUSTOM: its backtrace, if it has one, is the only value; xaudit_read_stack() gives it
+	 */
 	const struct xaudit_read_values *values;
 	uint64_t reserved; /* 0 */
 };

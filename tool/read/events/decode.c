@@ -52,18 +52,28 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 		d->unfinished++;
 		return READ_DECODED_NOTHING;
 	}
-	uint32_t size = (uint32_t)at[1];
-	if (size > TRACE_CUSTOM_MAX || (size + 7) / 8 > words - 1) {
+	uint32_t size = (uint32_t)at[1], data = (size + 7) / 8, more = words - 1 - data;
+	if (size > TRACE_CUSTOM_MAX || data > words - 1) {
 		damage(d, "a custom event has an impossible size");
 		return READ_DECODED_NOTHING;
+	}
+	if (more > 1 + CHAIN_MOST + 1) {
+		damage(d, "a custom event has more words than a backtrace can have");
+		more = 0;
 	}
 	/* A custom event is told whole, or not at all. */
 	if (words > here && words - here > d->rest)
 		return READ_DECODED_NOTHING;
-	if ((size + 7) / 8 > here - 1)
+	if (data + more > here - 1)
 		return READ_DECODED_MORE;
 	d->now = d->time > d->now ? d->time : d->now;
-	d->custom = (struct read_decode_custom){(uint32_t)(at[1] >> 32), size, (const uint8_t *)&at[2]};
+	d->custom = (struct read_decode_custom){ .type = (uint32_t)(at[1] >> 32),
+		.size = size,
+		.data = (const uint8_t *)&at[2],
+		.key = more ? at[2 + data] : 0 };
+	if (more && d->chains &&
+		!read_chains_take_key(d->chains, at[2 + data], &at[3 + data], more - 1, &d->custom.chain))
+		damage(d, "a backtrace in an impossible form");
 	return READ_DECODED_CUSTOM;
 }
 

@@ -52,6 +52,8 @@ enum read_decoded {
 struct read_decode_custom {
 	uint32_t type, size;
 	const uint8_t *data; /* in the block: as long as that is there */
+	uint64_t key; /* of its backtrace; 0: it has none */
+	struct read_chain chain; /* valid until the next event; words 0: not known */
 };
 
 /* An event with values. */

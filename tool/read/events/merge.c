@@ -34,9 +34,11 @@ static void set_head(struct read_merge_source *source, enum read_merge_type type
 	source->head.time = read_clock_time(&source->process->clock, now);
 }
 
-#define DATA_ROOM (TRACE_CUSTOM_MAX + 8ul)
-#define CHAIN_AT  (256 * sizeof(uint64_t)) /* behind values */
-_Static_assert(DATA_ROOM >= CHAIN_AT + (CHAIN_MOST + 1) * sizeof(uint64_t), "values and a backtrace fit, too");
+/* Data, or values; then a custom event's key, and a backtrace. */
+#define KEY_AT	  (TRACE_CUSTOM_MAX + 8ul)
+#define CHAIN_AT  (KEY_AT + sizeof(uint64_t))
+#define DATA_ROOM (CHAIN_AT + (CHAIN_MOST + 1) * sizeof(uint64_t))
+_Static_assert(KEY_AT > 256 * sizeof(uint64_t), "values fit, and a zero behind them");
 
 /* Keeps a copy of the data for the event at the head. Returns false if there is no memory. */
 static bool keep_data(struct read_merge_source *source, const void *from, size_t size)
@@ -54,7 +56,7 @@ static bool keep_data(struct read_merge_source *source, const void *from, size_t
 	return true;
 }
 
-/* ... and of the backtrace of an event whose values are kept. */
+/* ... and of the backtrace of an event whose values, or data, are kept. */
 static void keep_chain(struct read_merge_source *source, const struct read_chain *chain)
 {
 	uint64_t *to = (uint64_t *)(source->data + (source->second ? DATA_ROOM : 0) + CHAIN_AT);
@@ -92,7 +94,16 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 static bool take_custom(struct read_merge_source *source, const struct read_decode_custom *custom)
 {
 	source->head.id = custom->type;
-	return keep_data(source, custom->data, custom->size);
+	if (!keep_data(source, custom->data, custom->size))
+		return false;
+	if (!custom->key)
+		return true;
+	uint8_t *key = source->data + (source->second ? DATA_ROOM : 0) + KEY_AT;
+	memcpy(key, &custom->key, sizeof(custom->key));
+	source->head.key = key;
+	source->head.ticks = source->events.decoder.time;
+	keep_chain(source, &custom->chain);
+	return true;
 }
 
 /* Events lost before the chunk, as many of them as the head counts: it may have been read before the chunk. */

@@ -57,6 +57,7 @@ struct read_merge_event {
 	bool flawed;
 	struct read_chain chain; /* its backtrace, valid as `data`; */
 	uint64_t ticks;		 /* and when that was */
+	const uint8_t *key;	 /* of a custom event's backtrace, 8 bytes, likewise; NULL: it has none */
 	const uint8_t *data; /* valid until the next read_merge_next() or read_merge_skip(); a zero follows */
 };
 

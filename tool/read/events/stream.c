@@ -79,7 +79,7 @@ static void measure(struct read_stream *stream)
 }
 
 #define LOOKS 1000 /* at a chunk that is about to be finished */
-#define SLACK ((2 + TRACE_CUSTOM_MAX / 8) * sizeof(uint64_t))
+#define SLACK ((1 + TRACE_CUSTOM_WORDS) * sizeof(uint64_t))
 
 /*
  * Finds out how far the words of the present chunk are there now. Zeros after them may be the data of a custom event.

@@ -88,6 +88,22 @@ static uint32_t find(const struct read_chains *chains, uint64_t key)
 	return HASH_FIND(i, &chains->by_key, hash_key(key, 0), chains->row[i].key == key);
 }
 
+bool read_chains_take_key(
+	struct read_chains *chains, uint64_t key, const uint64_t *word, uint32_t words, struct read_chain *chain)
+{
+	*chain = (struct read_chain){ 0 };
+	if (words && (!key || !is_possible(word, words)))
+		return false;
+	uint32_t row = key ? find(chains, key) : HASH_NONE;
+	if (row == HASH_NONE && words) {
+		define(chains, key, word, words);
+		row = find(chains, key);
+	}
+	if (row != HASH_NONE)
+		*chain = (struct read_chain){ chains->word + chains->row[row].at, chains->row[row].words };
+	return true;
+}
+
 bool read_chains_take(struct read_chains *chains, const struct read_layout *layout, const uint64_t *payload,
 	uint32_t words, bool flawed, struct read_chain *chain)
 {
@@ -98,14 +114,5 @@ bool read_chains_take(struct read_chains *chains, const struct read_layout *layo
 	if (!look_through(layout, (const uint8_t *)payload, words * sizeof(*payload), flawed, &key, &end))
 		return true;
 	uint32_t first = end ? (uint32_t)((end + 7) / 8) : 1, more = words > first ? words - first : 0;
-	if (more && (!key || !is_possible(payload + first, more)))
-		return false;
-	uint32_t row = key ? find(chains, key) : HASH_NONE;
-	if (row == HASH_NONE && more) {
-		define(chains, key, payload + first, more);
-		row = find(chains, key);
-	}
-	if (row != HASH_NONE)
-		*chain = (struct read_chain){ chains->word + chains->row[row].at, chains->row[row].words };
-	return true;
+	return read_chains_take_key(chains, key, payload + first, more, chain);
 }

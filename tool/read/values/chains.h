@@ -46,6 +46,10 @@ void read_chains_clear(struct read_chains *chains);
 bool read_chains_take(struct read_chains *chains, const struct read_layout *layout, const uint64_t *payload,
 	uint32_t words, bool flawed, struct read_chain *chain);
 
+/* The same for a key, and the words that tell what it is, if there are any. */
+bool read_chains_take_key(
+	struct read_chains *chains, uint64_t key, const uint64_t *word, uint32_t words, struct read_chain *chain);
+
 /* Of zeroed memory, too. */
 void read_chains_free(struct read_chains *chains);
 
