@@ -43,6 +43,9 @@ is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "custo
 	awk '{ print $1 }' | tr '\n' ' ')" '5 5 ' 'fork: half of them are the child'\''s'
 way vfork 10 "1 untyped, 8, backtrace, inner go main, $bottom
 9 untyped, 8, backtrace, inner outer go main, $bottom"
+record d -k calls -F nothing --event-backtrace=32 ./callers vfork 10
+is "$(bounded 60 "$XAUDIT" info --format=json d | jq -c '[.lost, .custom_events]')" '[1,9]' \
+	'vfork: an event of a child whose stack is not known is lost, once'
 way thread 10 "5 untyped, 8, backtrace, inner outer go main, $bottom
 5 untyped, 8, backtrace, inner outer run start_thread, $bottom"
 way coroutine 10 '10 untyped, 8, backtrace, inner outer coroutine, unwind information that leads nowhere'

@@ -4,7 +4,7 @@
 # At every instruction of the path of a call with a backtrace something is injected (t/lib/injected.sh): every backtrace
 # is right then, that of the call, and those of calls that a handler of signals makes in the middle of it. These go
 # through our own code, wherever it was, to the caller, which keeps no frame pointer and has no unwind information; our
-# own frames are left out.
+# own frames are left out. The same for events that the program makes, and for event sleds.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/injected.sh"
@@ -61,6 +61,18 @@ every jump 'a custom event' '' 'what=none customs=1' event --event-backtrace 32
 export ALTSTACK=1
 every event 'a custom event, handlers on a stack of their own' '' 'what=none customs=1' event --event-backtrace 32
 unset ALTSTACK
+if [ -n "$CLANG" ]; then
+	sled="\"counted\"  7 bytes( > counted\\+0x[0-9a-f]+ \\[libinject.so\\]| > 0x[0-9a-f]+) > $place$end"
+	echo "custom untyped   ($sled|\"12345678\"  8 bytes$whole)" >sled
+	values=sled
+	build "$CLANG" xray -fxray-instrument -fxray-instruction-threshold=1 -DXRAY -DSLEDS
+	all 'an event sled' '' 'customs=1 each=2' call --event-backtrace 32
+	every jump 'an event sled' '' 'customs=1 each=2' call --event-backtrace 32
+	values=expected
+	build "$CC" plt
+else
+	skip 3 'no clang here'
+fi
 all 'a custom event, a flight recorder' '' 'what=none customs=1' event --event-backtrace 32 -m ring
 diag "covered: $covered instructions"
 done_testing
