@@ -39,17 +39,7 @@ rm -rf "$tmp/backtraces.trace"
 
 heading "backtraces of 20 callers: ns added per call ($round rounds; lost events: $backtraces_lost)
                                             within a chunk, best      sustained, median"
-awk '
-	$1 in within && within[$1] <= $2 { all[$1] = all[$1] " " $3; next }
-	{ within[$1] = $2; all[$1] = all[$1] " " $3 }
-	function middle(name, list, n, i, j, t) {
-		n = split(all[name], list, " ")
-		for (i = 2; i <= n; i++)
-			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) {
-				t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
-			}
-		return list[int((n + 1) / 2)]
-	}
+awk "$of_ways"'
 	function show(name, base, label) {
 		printf "  %-40s %8.1f ns         %8.1f ns\n", label, within[name] - (base == "" ? 0 : within[base]),
 			middle(name) - (base == "" ? 0 : middle(base))

@@ -138,3 +138,17 @@ need_none() {
 	printf '[trace]\noutput = %s\n[library *]\nkinds = none\n[program]\nkinds = none\n' "$tmp/starts.none" \
 		>"$tmp/none.conf"
 }
+
+# For awk, of lines "WAY WITHIN SUSTAINED" of several rounds: within[WAY], the least, and middle(WAY) of SUSTAINED.
+of_ways='
+	$1 in within && within[$1] <= $2 { all[$1] = all[$1] " " $3; next }
+	{ within[$1] = $2; all[$1] = all[$1] " " $3 }
+	function middle(name, list, n, i, j, t) {
+		n = split(all[name], list, " ")
+		for (i = 2; i <= n; i++)
+			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) {
+				t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
+			}
+		return list[int((n + 1) / 2)]
+	}
+'

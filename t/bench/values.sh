@@ -34,17 +34,7 @@ rm -rf "$tmp/values.trace"
 
 heading "values of calls: ns added per call, and as a multiple of the limit ($round rounds; lost events: $values_lost)
                                             within a chunk, best      sustained, median"
-awk '
-	$1 in within && within[$1] <= $2 { all[$1] = all[$1] " " $3; next }
-	{ within[$1] = $2; all[$1] = all[$1] " " $3 }
-	function middle(name, list, n, i, j, t) {
-		n = split(all[name], list, " ")
-		for (i = 2; i <= n; i++)
-			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) {
-				t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
-			}
-		return list[int((n + 1) / 2)]
-	}
+awk "$of_ways"'
 	function show(name, label, in_chunk, long_run) {
 		in_chunk = within[name] - within["none"]
 		long_run = middle(name) - middle("none")
