@@ -8,8 +8,8 @@
  *
  * The check sums all blocks in which the part lies, since a search looks at any of them: 1 ms for 10 MB that are in
  * memory. What it gives is three words that never change, and nothing else of the index is looked at later: so it may
- * be copied and published as any words are, and serves as long as the index is mapped. A search stays within the part
- * whatever its bytes say. All of it is async-signal-safe, without libc.
+ * be copied and published as any words are, and serves as long as the index, or a copy of the entries, is there. A
+ * search stays within the part whatever its bytes say. All of it is async-signal-safe, without libc.
  */
 #ifndef XAUDIT_AUDIT_INDEX_FRAMES_H
 #define XAUDIT_AUDIT_INDEX_FRAMES_H

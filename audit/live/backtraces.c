@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/live/backtraces.h"
 
+#include <sys/mman.h> /* MAP_ANONYMOUS */
+
 #include "audit/index/find.h"
 #include "audit/index/folder.h"
 #include "audit/index/frames.h"
@@ -68,11 +70,25 @@ static void add(struct load *load)
 		load->backtraces = (uint32_t)number + 1;
 }
 
-/* Takes the index, unless the object has one of this use, or has none. Lock held. */
+/*
+ * Takes a copy of what the index has, unless the object has one, and closes the index: threads look there for as long
+ * as the process runs, and who may write to the file could make it shorter under them. Lock held.
+ */
 static void take(struct object *object, struct index *index)
 {
-	if (object->frames.count || index_frames_check(index, &object->frames))
-		index_close(index);
+	struct index_frames frames;
+
+	if (!object->frames.count && !index_frames_check(index, &frames)) {
+		const size_t size = frames.count * sizeof(*frames.frame);
+		void *copy = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (!sys_is_error(copy)) {
+			sys_copy(copy, frames.frame, size);
+			sys_mprotect(copy, size, PROT_READ);
+			frames.frame = copy;
+			object->frames = frames;
+		}
+	}
+	index_close(index);
 }
 
 /* Where the module's file lies is asked when it is needed: a start should not read the list of mappings. Lock held. */

@@ -105,7 +105,7 @@ struct object {
 	bool words_asked;
 	struct values_set *values; /* of its functions' calls (audit/live/values.h) */
 	bool values_asked;	  /* the plan of these was. ld.so's lock */
-	/* How to go up from its code (audit/live/backtraces.h). In an index of its own that stays mapped. Lock */
+	/* How to go up from its code (audit/live/backtraces.h): a copy of an index's part, for good. Lock */
 	struct index_frames frames;
 	bool frames_asked; /* whether there is one was. Lock */
 	uint32_t refused; /* enum trace_reason: why no site of it can be used after all; TRACED: they can */

@@ -5,7 +5,7 @@
  * Code. What is known of it is a list of ranges, one for each load whose index has a table (format/frames.h): written
  * under the process lock, read by any thread without one. A range has a version, odd while it is written. A reader
  * takes the range's words between two looks at that, and does without the range where they differ: its caller goes
- * by frame pointers, or ends. Tables stay mapped for good, so what a reader has taken serves also after the load has
+ * by frame pointers, or ends. Tables stay for good, so what a reader has taken serves also after the load has
  * gone.
  *
  * Memory. The thread's own stack is read directly; of other stacks the page of the call, and what lies further is

@@ -15,8 +15,6 @@ bounded 60 gdb --batch -nx -ex run ./seven 2>&1 | grep -q 'exited with code 07' 
 	skip_all 'gdb may not run programs here'
 bounded 60 gdb --batch -nx -ex 'python print(6 * 7)' 2>&1 | grep -q '^42$' || skip_all 'this gdb has no python'
 
-XDG_CACHE_HOME=$tmp/cache
-export XDG_CACHE_HOME
 most=150 longest=100
 [ -z "$XAUDIT_ALL" ] || most=10000 longest=900
 

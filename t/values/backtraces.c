@@ -5,6 +5,7 @@
  *	plain	from main()
  *	thread	from two threads, ten times each, from two places
  *	turns	the same from ten threads, one after another
+ *	later	from main(), when a line has come
  *	fork	five times in a child that was forked after the other five
  *	pointer	by way of bare(), which has no unwind information (backtraces_bare.c)
  *
@@ -93,6 +94,10 @@ int main(int argc, char **argv)
 				return 1;
 		for (int i = 0; i < 2; i++)
 			pthread_join(thread[i], NULL);
+	} else if (!strcmp(way, "later")) {
+		puts("ready");
+		fflush(stdout);
+		status |= getchar() == EOF || call(10) != 75;
 	} else if (!strcmp(way, "turns")) {
 		for (int i = 0; i < 10; i++)
 			if (pthread_create(&thread[0], NULL, run, NULL) || pthread_join(thread[0], NULL))

@@ -7,8 +7,6 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
-XDG_CACHE_HOME=$tmp/cache
-export XDG_CACHE_HOME
 cat >leaf.c <<'END'
 int leaf(int n);
 int leaf(int n)
@@ -99,9 +97,27 @@ bare 'with frame pointers it is gone through' 'inner outer bare main, nobody cal
 bare 'without, the backtrace ends there' \
 	'inner outer bare, code without unwind information, which keeps no frame pointer' -fomit-frame-pointer
 
+# ---- indexes that somebody makes shorter while they are used ----
+
+mkfifo line
+bounded 60 "$XAUDIT" record -o d -k plt -l libleaf.so --context 'leaf:backtrace' plt/calls later <line >said 2>err &
+recorder=$!
+exec 3>line
+for try in $(seq 300); do
+	if grep -q ready said; then break; fi
+	sleep 0.1
+done
+ok 'there are indexes' test "$(find "$XAUDIT_INDEX" -name '*.index' | wc -l)" -gt 2
+find "$XAUDIT_INDEX" -name '*.index' -exec sh -c ': >"$1"' sh {} \;
+echo go >&3
+exec 3>&-
+status=0
+wait "$recorder" || status=$?
+is "$status $(cat err) $(chains)" "0  $whole" 'that harms nobody'
+
 # ---- no index ----
 
-rm -rf cache
+rm -rf "$XAUDIT_INDEX"
 XAUDIT_COMMAND='' record d -k plt -l libleaf.so --context 'leaf:backtrace' plt/calls
 is "$status $(chains)" '0 10 ' 'without a command there is no plan, and no backtrace'
 done_testing
