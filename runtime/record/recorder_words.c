@@ -35,8 +35,9 @@ static inline uint32_t begin(struct thread *thread, uint64_t here)
 }
 
 /*
- * That this chunk of the thread was told of the key. After a fork the chunks of the child are others; a later thread
- * that has the record goes on with its numbers.
+ * That this chunk of the thread was told of the key. After a fork the chunks of the child are others, so an attempt
+ * asks once: what it notes at its end, perhaps in a child, is of the process that it began in. A later thread that has
+ * the record goes on with its numbers.
  */
 static uint64_t telling(uint64_t chunk, uint64_t key)
 {
@@ -62,8 +63,8 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 	const uint32_t size = (uint32_t)first, data_words = (size + 7) / 8;
 	/* Asked before the words are reserved, so they may come to lie in a chunk behind this one. */
 	const uint64_t asked_of = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED); /* relaxed: its own */
-	bool tells = chain && /* relaxed: its own */
-		     __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(asked_of, chain->key);
+	const uint64_t as_told = chain ? telling(asked_of, chain->key) : 0;
+	bool tells = chain && __atomic_load_n(chain->told, __ATOMIC_RELAXED) != as_told; /* relaxed: its own */
 	unsigned words = 1 + data_words + !!chain + (tells ? chain->words : 0);
 	uint32_t word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
 	uint64_t now = clock_now(), at = recorder_cursor(&thread->hot);
@@ -107,7 +108,7 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 	if (found != token && found != first)
 		return 1;
 	if (tells && is_there && !thread_is_wiped(thread))
-		__atomic_store_n(chain->told, telling(asked_of, chain->key), __ATOMIC_RELAXED); /* relaxed, as above */
+		__atomic_store_n(chain->told, as_told, __ATOMIC_RELAXED); /* relaxed, as above */
 	return 0;
 }
 
@@ -176,8 +177,9 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	/* Asked before the words are reserved, so they may come to lie in a chunk behind this one. */
 	const uint64_t asked_of = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED); /* relaxed: its own */
 	const bool has_chain = chain && chain->key;
-	const bool tells = has_chain && /* relaxed: its own */
-			   __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling(asked_of, chain->key);
+	const uint64_t as_told = has_chain ? telling(asked_of, chain->key) : 0;
+	/* Relaxed: its own. */
+	const bool tells = has_chain && __atomic_load_n(chain->told, __ATOMIC_RELAXED) != as_told;
 	const unsigned words = TRACE_VALUED_WORDS(word) + (tells ? chain->words : 0);
 	uint64_t clock = now ? now : clock_now(), at = recorder_cursor(&thread->hot);
 	uint64_t reserved = (uint64_t)RESERVED(words) << 32 | (uint32_t)clock;
@@ -218,7 +220,7 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	if (found != reserved && found != place->event)
 		return 1;
 	if (tells && is_there && chain->for_good && !thread_is_wiped(thread))
-		__atomic_store_n(chain->told, telling(asked_of, chain->key), __ATOMIC_RELAXED); /* relaxed, as above */
+		__atomic_store_n(chain->told, as_told, __ATOMIC_RELAXED); /* relaxed, as above */
 	return 0;
 }
 
