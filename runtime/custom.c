@@ -81,7 +81,7 @@ static __attribute__((noinline)) int record_traced(
 	struct thread *thread;
 	struct stack *stack;
 	uint64_t words[most_callers + 1];
-	struct recorder_chain chain = { .word = words };
+	struct recorder_chain chain = { .word = words, .for_good = true };
 
 	if (!recorder_is_on())
 		return -ECANCELED;

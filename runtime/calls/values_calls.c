@@ -75,7 +75,7 @@ struct traced {
 	struct thread *thread;
 	uint64_t caller; /* where its return address is */
 	struct recorder_chain chain;
-	uint64_t *words; /* room for all of it */
+	uint64_t *words; /* room for all of its words */
 };
 
 static uint64_t walk(struct values_call *call, uint32_t most)
@@ -89,17 +89,25 @@ static uint64_t walk(struct values_call *call, uint32_t most)
 	return traced->chain.words ? traced->chain.key : 0;
 }
 
+/* What goes with the event; NULL: no backtrace. */
+static const struct recorder_chain *chain_of(const struct traced *traced)
+{
+	return traced->chain.words ? &traced->chain : NULL;
+}
+
 /* Where the call has a backtrace, it is made at the end of `bytes`, which are WORDS(part). */
 static void describe_traced(struct traced *traced, struct thread *thread, const struct values_part *part,
 	uint64_t caller, bool for_good, uint64_t *bytes)
 {
-	traced->chain = (struct recorder_chain){ .for_good = for_good };
+	traced->chain.words = 0;
 	if (!part->facts.callers)
 		return;
 	traced->call.walk = walk;
 	traced->thread = thread;
 	traced->caller = caller;
 	traced->words = bytes + WORDS(part) - part->facts.callers - 1;
+	traced->chain.word = traced->words;
+	traced->chain.for_good = for_good;
 }
 
 /*
@@ -123,9 +131,6 @@ static bool run(
 		out[1 + size] = 0;
 	*word = TRACE_WORD(TRACE_VALUED, TRACE_VALUED_ID(part->number, size / 8) |
 						 (*out == VALUES_FLAWED ? TRACE_VALUED_FLAWED : 0));
-	/* Behind the payload, from where they were made: that is not further in. */
-	for (uint32_t i = 0; i < traced->chain.words; i++)
-		to[1 + size / 8 + i] = traced->words[i];
 	return true;
 }
 
@@ -201,7 +206,7 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 		return;
 	}
 	call->lost = ~0u;
-	traced.chain.key = 0;
+	traced.chain.words = 0;
 	if (f->entry.code) {
 		describe(call, &f->entry, f->set, stack, registers, registers->rsp, floats);
 		describe_traced(&traced, thread, &f->entry, registers->rsp, !values_needs_entry(f), bytes);
@@ -217,11 +222,11 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
 			side.kept[i] = f->entry.facts.keeps ? call->kept[i] : 0;
 		side.clock = clock_now();
-		recorder_values(thread, stack, plain, word, bytes + 1, &traced.chain, 0, &side.place);
+		recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &side.place);
 		side_push(stack, &side);
 		return;
 	}
-	recorder_values(thread, stack, plain, word, bytes + 1, &traced.chain, 0, &side.place);
+	recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &side.place);
 	if (has_end && !f->end.code)
 		set_word(slot, plain);
 }
@@ -294,7 +299,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 
 	if (known && is_short(thread, &side, clock))
 		return;
-	traced.chain.key = 0;
+	traced.chain.words = 0;
 	out = known && f->longer && clock - side.clock < f->longer;
 	if (!out && f->end.code) {
 		take_kept(&traced.call, &side, known);
@@ -311,7 +316,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	/* Events that a handler made meanwhile are not later than this one, which comes after them. */
 	if (cursor_of(thread) != cursor)
 		clock = 0;
-	recorder_values(thread, stack, plain, word, bytes + 1, &traced.chain, clock, &place);
+	recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), clock, &place);
 }
 
 static void left(uint64_t slot, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)

@@ -34,23 +34,56 @@ static inline uint32_t begin(struct thread *thread, uint64_t here)
 	return depth;
 }
 
+/* ---- backtraces of events ---- */
+
+/* Whether an event tells its chunk what its backtrace is. */
+struct telling {
+	uint64_t chunk;	  /* thread.next_chunk before its words were reserved: they may come to lie in a later one */
+	uint64_t as_told; /* what stands in *chain->told where that chunk was told */
+	bool tells;	  /* the words go with the event */
+	bool is_there;	  /* the event lies in that chunk */
+};
+
 /*
- * That this chunk of the thread was told of the key. After a fork the chunks of the child are others, so an attempt
- * asks once: what it notes at its end, perhaps in a child, is of the process that it began in. A later thread that has
- * the record goes on with its numbers.
+ * Asks whether the chunk was told. After a fork the chunks of the child are others, so an attempt asks once: what it
+ * notes at its end, perhaps in a child, is of the process that it began in. A later thread that has the record goes on
+ * with its numbers. chain NULL: nothing is to be told.
  */
-static uint64_t telling(uint64_t chunk, uint64_t key)
+static struct telling ask(const struct thread *thread, const struct recorder_chain *chain)
 {
-	return key ^ (chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
+	/* Relaxed: the thread's own. */
+	struct telling telling = { .chunk = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED) };
+
+	if (!chain)
+		return telling;
+	telling.as_told = chain->key ^ (telling.chunk << 32 ^ identity_generation()) * 0x9e3779b97f4a7c15u;
+	telling.tells = __atomic_load_n(chain->told, __ATOMIC_RELAXED) != telling.as_told; /* relaxed, as above */
+	return telling;
 }
 
-/* The words behind the data: the key, and where the chunk is told of it, what it stands for. */
-static void put_chain(uint64_t at, const struct recorder_chain *chain, bool tells)
+/* The words are reserved. Returns false: in a chunk that has not been told, so the event is to be made once more. */
+static bool is_known_there(const struct thread *thread, const struct recorder_chain *chain, struct telling *telling)
 {
-	*(volatile uint64_t *)(uintptr_t)at = chain->key;
-	for (uint32_t i = 0; tells && i < chain->words; i++)
-		*(volatile uint64_t *)(uintptr_t)(at + 8 + 8ul * i) = chain->word[i];
+	/* Relaxed, as above. A handler that changes it a moment later does not move what is reserved. */
+	telling->is_there = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED) == telling->chunk;
+	return !chain || telling->tells || telling->is_there;
 }
+
+/* The event is whole. */
+static void note_told(
+	const struct thread *thread, const struct recorder_chain *chain, const struct telling *telling)
+{
+	if (telling->tells && telling->is_there && chain->for_good && !thread_is_wiped(thread))
+		__atomic_store_n(chain->told, telling->as_told, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
+static void put_words(uint64_t at, const uint64_t *words, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		*(volatile uint64_t *)(uintptr_t)(at + 8ul * i) = words[i];
+}
+
+/* ---- custom events ---- */
 
 /*
  * One attempt at a custom event, by a thread that has noted that it writes one: its words, then its data and its
@@ -61,11 +94,8 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 	const struct recorder_chain *chain)
 {
 	const uint32_t size = (uint32_t)first, data_words = (size + 7) / 8;
-	/* Asked before the words are reserved, so they may come to lie in a chunk behind this one. */
-	const uint64_t asked_of = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED); /* relaxed: its own */
-	const uint64_t as_told = chain ? telling(asked_of, chain->key) : 0;
-	bool tells = chain && __atomic_load_n(chain->told, __ATOMIC_RELAXED) != as_told; /* relaxed: its own */
-	unsigned words = 1 + data_words + !!chain + (tells ? chain->words : 0);
+	struct telling telling = ask(thread, chain);
+	unsigned words = 1 + data_words + !!chain + (telling.tells ? chain->words : 0);
 	uint32_t word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
 	uint64_t now = clock_now(), at = recorder_cursor(&thread->hot);
 
@@ -74,8 +104,8 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 		!recorder_store(thread, at, now, (uint64_t)word << 32 | (uint32_t)now, 1 + words)) {
 		recorder_note(thread, depth, 0);
 		/* It may begin a chunk, which was told of nothing. */
-		words += chain && !tells ? chain->words : 0;
-		tells = chain;
+		words += chain && !telling.tells ? chain->words : 0;
+		telling.tells = chain;
 		word = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_CUSTOM, words));
 		at = recorder_try_slowly(thread, on, word, 1 + words);
 		if (at == RECORDER_WIPED)
@@ -90,16 +120,16 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 	uint64_t token = ((const struct trace_chunk *)(uintptr_t)(at & -chunk_size()))->token;
 	if (thread_is_wiped(thread))
 		return 1;
-	/* Relaxed, as above. A handler that changes it a moment later does not move what is reserved. */
-	const bool is_there = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED) == asked_of;
-	if (chain && !tells && !is_there) {
-		/* This chunk has not been told: once more, with the chain. */
+	if (!is_known_there(thread, chain, &telling)) {
 		chunk_store(at + 8, token, CHUNK_CLOSED);
 		return 1;
 	}
 	copy_in((void *)(uintptr_t)(at + 16), data, size);
+	/* Behind the data the key, and where the chunk is told of it, what that stands for. */
 	if (chain)
-		put_chain(at + 16 + 8ul * data_words, chain, tells);
+		put_words(at + 16 + 8ul * data_words, &chain->key, 1);
+	if (telling.tells)
+		put_words(at + 24 + 8ul * data_words, chain->word, chain->words);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: the data first */
 	/* A child leaves it to its parent. */
 	if (thread_is_wiped(thread))
@@ -107,8 +137,7 @@ static int try_custom(struct thread *thread, uint32_t depth, struct stack *on, u
 	uint64_t found = chunk_store(at + 8, token, first);
 	if (found != token && found != first)
 		return 1;
-	if (tells && is_there && !thread_is_wiped(thread))
-		__atomic_store_n(chain->told, as_told, __ATOMIC_RELAXED); /* relaxed, as above */
+	note_told(thread, chain, &telling);
 	return 0;
 }
 
@@ -174,13 +203,9 @@ int recorder_custom(
 static int try_values(struct thread *thread, uint32_t depth, struct stack *on, uint32_t word, const uint64_t *payload,
 	const struct recorder_chain *chain, uint64_t now, struct recorder_place *place)
 {
-	/* Asked before the words are reserved, so they may come to lie in a chunk behind this one. */
-	const uint64_t asked_of = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED); /* relaxed: its own */
-	const bool has_chain = chain && chain->key;
-	const uint64_t as_told = has_chain ? telling(asked_of, chain->key) : 0;
-	/* Relaxed: its own. */
-	const bool tells = has_chain && __atomic_load_n(chain->told, __ATOMIC_RELAXED) != as_told;
-	const unsigned words = TRACE_VALUED_WORDS(word) + (tells ? chain->words : 0);
+	struct telling telling = ask(thread, chain);
+	const unsigned values = TRACE_VALUED_WORDS(word), more = telling.tells ? chain->words : 0;
+	const unsigned words = values + more;
 	uint64_t clock = now ? now : clock_now(), at = recorder_cursor(&thread->hot);
 	uint64_t reserved = (uint64_t)RESERVED(words) << 32 | (uint32_t)clock;
 
@@ -200,16 +225,14 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	/* A child leaves it to its parent. */
 	if (thread_is_wiped(thread))
 		return 1;
-	/* Relaxed, as above. A handler that changes it a moment later does not move what is reserved. */
-	const bool is_there = __atomic_load_n(&thread->next_chunk, __ATOMIC_RELAXED) == asked_of;
-	if (has_chain && !tells && !is_there) {
-		/* This chunk has not been told: once more, with the chain. */
+	if (!is_known_there(thread, chain, &telling)) {
 		cpu_swap_one((void *)(uintptr_t)at, reserved, TRACE_GIVEN_UP_OF(reserved));
 		return 1;
 	}
-	word += tells ? chain->words : 0;
-	for (unsigned i = 0; i < words; i++)
-		*(volatile uint64_t *)(uintptr_t)(at + 8 + 8ul * i) = payload[i];
+	word += more;
+	put_words(at + 8, payload, values);
+	if (more)
+		put_words(at + 8 + 8ul * values, chain->word, more);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread: the payload first */
 	if (thread_is_wiped(thread))
 		return 1;
@@ -219,8 +242,7 @@ static int try_values(struct thread *thread, uint32_t depth, struct stack *on, u
 	uint64_t found = cpu_swap_one((void *)(uintptr_t)at, reserved, place->event);
 	if (found != reserved && found != place->event)
 		return 1;
-	if (tells && is_there && chain->for_good && !thread_is_wiped(thread))
-		__atomic_store_n(chain->told, as_told, __ATOMIC_RELAXED); /* relaxed, as above */
+	note_told(thread, chain, &telling);
 	return 0;
 }
 

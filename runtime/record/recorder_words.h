@@ -18,7 +18,18 @@
 
 #include "runtime/process/thread.h"
 
-struct recorder_chain;
+/*
+ * The backtrace of an event (format/chain.h): a key, and `words` words that are written behind the event where the
+ * thread's chunk has not been told of the key: *told tells which key a chunk was told of last, of those that share that
+ * word. for_good: the event won't be taken back, so it tells the chunk.
+ */
+struct recorder_chain {
+	uint64_t key;
+	uint64_t *told; /* the thread's own */
+	const uint64_t *word;
+	uint32_t words; /* 0: there is none */
+	bool for_good;
+};
 
 /*
  * Writes a custom event, of up to TRACE_CUSTOM_MAX bytes, by the calling thread: whole in one chunk. on: the stack
@@ -36,20 +47,6 @@ struct recorder_place {
 	uint64_t at;	/* of its first word; 0: nowhere */
 	uint64_t event; /* its first word */
 	uint64_t chunk; /* thread.next_chunk at that moment */
-};
-
-/*
- * A backtrace among an event's values (format/chain.h): `words` words behind the payload, which are written where the
- * thread's chunk has not been told of the key: *told tells which key a chunk was told of last, of those that share that
- * word. for_good: the event won't be taken back, so it tells the chunk. Of a custom event they are at `word`, and it is
- * always for good.
- */
-struct recorder_chain {
-	uint64_t key; /* 0: there is none */
-	uint64_t *told; /* the thread's own */
-	uint32_t words;
-	bool for_good;
-	const uint64_t *word;
 };
 
 /*
