@@ -147,12 +147,10 @@ static struct binding *make_stub(
 	b->rest = stub_rest(pages, n);
 	b->cell = stub_cell(pages, n);
 	b->cell->word = 0;
-	if (f && f->id)
-		b->cell->word = values_word(to->object, f->offset, f->name, f->id, gate == tramp_gate_intercept);
 	b->cell->body = f ? dladdr_through(to, f->name, dlclose_through(body)) : dlclose_through(body);
 	b->cell->gate = (uint64_t)(uintptr_t)gate;
 	if (f && f->id)
-		values_set_gate(b->cell, gate == tramp_gate_intercept, true);
+		values_fill_cell(b->cell, to->object, f->offset, f->name, f->id, gate == tramp_gate_intercept, true);
 	/*
 	 * ld.so stores the address that we return into a GOT slot with release order, or passes it to this thread
 	 * alone.

@@ -301,9 +301,8 @@ static void switch_bindings(struct batch *batch, struct load *load)
 				batch->result->already++;
 				continue;
 			}
-			b->cell->word = values_word(object, f->offset, f->name, f->id,
-				tramp_gate_returns(b->cell->gate));
-			values_set_gate(b->cell, tramp_gate_returns(b->cell->gate), true);
+			values_fill_cell(b->cell, object, f->offset, f->name, f->id,
+				tramp_gate_returns(b->cell->gate), true);
 			switch_switch(b, batch->on);
 			batch->result->changed++;
 			batch->changed[rule]++;

@@ -261,10 +261,9 @@ void load_code_fill_cell(struct load *load, uint32_t function)
 	/* A cell is filled once and not changed again: a thread may be in the stub of a site that was on before. */
 	if (!cell || cell->gate)
 		return;
-	cell->word = values_word(object, f->address, f->name, announce_id(object, function), intercept);
 	if (kind_rows[f->kind].stub == KIND_STUB_CELL)
 		cell->body = load->base + site->address + site->length;
-	values_set_gate(cell, intercept, false);
+	values_fill_cell(cell, object, f->address, f->name, announce_id(object, function), intercept, false);
 }
 
 /* ---- pages ---- */

@@ -140,11 +140,6 @@ void values_prepare(struct load *load, const struct rules *rules)
 	}
 }
 
-bool values_are_bound(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted)
-{
-	return values_bind(object->values, offset, name, id, intercepted);
-}
-
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id)
 {
 	if (!object->values || id >= TRAMP_TABLE_IDS)
@@ -282,15 +277,16 @@ static uint64_t sample_gate(uint8_t kind, bool bound)
 	}
 }
 
-void values_set_gate(struct stub_cell *cell, bool intercepted, bool bound)
+void values_fill_cell(struct stub_cell *cell, struct object *object, uint64_t offset, const char *name, uint32_t id,
+	bool intercepted, bool bound)
 {
-	const uint32_t word = (uint32_t)cell->word;
-	const struct values_function *f =
-		word & (uint32_t)TRAMP_WORD_VALUES ? values_function(word & TRACE_ID_MASK) : NULL;
+	const bool has_values = object->values && values_bind(object->values, offset, name, id, intercepted);
+	const struct values_function *f = has_values ? values_function(id) : NULL;
 	uint64_t gate = (uint64_t)(uintptr_t)(intercepted ? tramp_gate_intercept : tramp_gate_point);
 
 	if (f && intercepted && f->entry.facts.sample)
 		gate = sample_gate(f->entry.facts.sample, bound);
+	cell->word = TRACE_WORD(TRACE_ENTRY, id) | (has_values ? (uint32_t)TRAMP_WORD_VALUES : 0);
 	__atomic_store_n(&cell->gate, gate, __ATOMIC_RELAXED); /* relaxed: one word */
 }
 
@@ -304,11 +300,9 @@ static void refresh_load(struct load *load)
 	for (uint32_t i = 0; load->bindings && i < OBJECT_BUCKETS; i++)
 		for (struct binding *b = load->bindings[i]; b; b = b->next) {
 			const struct bound_function *f = b->function;
-			if (!f || !f->id)
-				continue;
-			b->cell->word = values_word(object, f->offset, f->name, f->id,
-				tramp_gate_returns(b->cell->gate));
-			values_set_gate(b->cell, tramp_gate_returns(b->cell->gate), true);
+			if (f && f->id)
+				values_fill_cell(b->cell, object, f->offset, f->name, f->id,
+					tramp_gate_returns(b->cell->gate), true);
 		}
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
 		const struct site_function *f = &object->sites.function[i];
@@ -316,10 +310,8 @@ static void refresh_load(struct load *load)
 		struct stub_cell *cell = id ? load_code_cell(load, i) : NULL;
 		if (id && f->kind == TRACE_KIND_XRAY)
 			values_mark_xray(object, f->address, f->name, id);
-		if (!cell || !cell->gate)
-			continue;
-		cell->word = values_word(object, f->address, f->name, id, tramp_gate_returns(cell->gate));
-		values_set_gate(cell, tramp_gate_returns(cell->gate), false);
+		if (cell && cell->gate)
+			values_fill_cell(cell, object, f->address, f->name, id, tramp_gate_returns(cell->gate), false);
 	}
 }
 

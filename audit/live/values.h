@@ -13,8 +13,6 @@
 
 #include "audit/match/match.h"
 #include "audit/model/object.h"
-#include "format/trace.h"
-#include "x86_64/contract.h" /* TRAMP_WORD_VALUES */
 #include "x86_64/stub.h"
 
 /* la_objopen: gets the object's plan, if the rules ask for values of calls. Process lock not held. */
@@ -23,29 +21,14 @@ void values_prepare(struct load *load, const struct rules *rules);
 /* A load of the object was opened, or closed, or is gone. Lock held. */
 void values_loads_changed(struct object *object);
 
-/* Has the function values? As values_bind(), of an object that has plans. Lock held. */
-bool values_are_bound(struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted);
-
 /*
- * The word of a function in its cell (x86_64/stub.h), by its link-time address or name: with TRAMP_WORD_VALUES if it
- * has values. intercepted: its return is seen. Lock held.
+ * Fills in word and gate of a function's cell (x86_64/stub.h), by its link-time address or name: the word with
+ * TRAMP_WORD_VALUES if it has values; the gate that by which it has samples (runtime/values/sample.h), or any other's.
+ * intercepted: its return is seen. bound: the cell is a binding's. Threads may come through: each mixture of two words
+ * and gates is right, but for samples in it. Lock held.
  */
-static inline uint32_t values_word(
-	struct object *object, uint64_t offset, const char *name, uint32_t id, bool intercepted)
-{
-	uint32_t values = object->values && values_are_bound(object, offset, name, id, intercepted)
-				  ? (uint32_t)TRAMP_WORD_VALUES
-				  : 0;
-
-	return TRACE_WORD(TRACE_ENTRY, id) | values;
-}
-
-/*
- * The gate that goes with its word, which is there: by which it has samples (runtime/values/sample.h), or is entered as
- * any other one. bound: the cell is a binding's. Threads may come through: each mixture of two words and gates is
- * right, but for samples in it.
- */
-void values_set_gate(struct stub_cell *cell, bool intercepted, bool bound);
+void values_fill_cell(struct stub_cell *cell, struct object *object, uint64_t offset, const char *name, uint32_t id,
+	bool intercepted, bool bound);
 
 /* Has values recorded of an XRay function that is on, if it has some. Lock held. */
 void values_mark_xray(struct object *object, uint64_t offset, const char *name, uint32_t id);
