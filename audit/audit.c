@@ -241,10 +241,7 @@ static bool may_bind(const struct load *load)
 	return kinds & 1u << TRACE_KIND_PLT || (section && section->kinds & 1u << TRACE_KIND_CALLS);
 }
 
-/*
- * A signal may come in while a thread is in our own code, too. That is noted for whoever asks for backtraces later, as
- * well (`xaudit ctl`): nothing can be looked for then.
- */
+/* A signal may come in while a thread is in our own code, too: that is noted for who asks for backtraces, or will. */
 static void open_backtraces(struct load *load, uint32_t flags)
 {
 	struct load *own = flags & TRACE_OBJECT_PROGRAM ? object_own() : NULL;

@@ -39,9 +39,9 @@ void index_find_init(char *(*environment)(const char *name));
 /*
  * Finds and maps the index of the file with this identity. path: what to open to read the file, to make an index if
  * need be. Returns 0, and the index is the caller's (index_close()), whose blocks are checked when they are used. Else
- * why none was found, of the first folder that has one: -EPERM: somebody else's, or others may
- * write to it; -EBADMSG: damaged; -EPROTO: of another version; -ESTALE: of another file; -ENOENT when there is none in
- * any folder, or none that this process can reach.
+ * why none was found, of the first folder that has one: -EPERM: somebody else's, or others may write to it; -EBADMSG:
+ * damaged; -EPROTO: of another version; -ESTALE: of another file; -ENOENT when there is none in any folder, or none
+ * that this process can reach.
  */
 int index_find(struct index *to, const struct index_identity *identity, const char *path);
 

@@ -113,7 +113,7 @@ void backtraces_open(struct load *load)
 	struct object *object = load->object;
 	struct index_identity identity;
 	struct process_held held;
-	struct index index = { 0 };
+	struct index index;
 
 	process_lock(&held);
 	if (!object->number)
@@ -121,17 +121,23 @@ void backtraces_open(struct load *load)
 	forget_below(load);
 	/* ld.so's lock keeps others from asking for this object. */
 	bool asks = values_ask_backtraces() && !object->frames_asked && !(object->flags & TRACE_OBJECT_VDSO);
-	if (asks)
+	if (asks) {
 		object->frames_asked = true;
-	asks = asks && know_file(load);
+		asks = know_file(load);
+	}
+	/* By what is known since an earlier load. */
+	if (!asks)
+		add(load);
 	process_unlock(&held);
+	if (!asks)
+		return;
 	object_identity(object, &identity);
-	if (asks && (identity.build_id_len || load_code_is_as_file(object, load->start)) &&
-		index_find(&index, &identity, object_file(object)))
-		index = (struct index){ 0 };
+	if (!identity.build_id_len && !load_code_is_as_file(object, load->start))
+		return;
+	if (index_find(&index, &identity, object_file(object)))
+		return;
 	process_lock(&held);
-	if (index.head)
-		take(object, &index);
+	take(object, &index);
 	add(load);
 	process_unlock(&held);
 }

@@ -14,8 +14,7 @@ uint64_t pool_chunk_size(uint64_t wanted);
 
 /*
  * Maps the empty file fd, with place 0, and writes the words of the head that tell of this. Replaces an older mapping,
- * which stays mapped. *backed: the upper half of place 0 is reserved, as with POOL_LATER. Returns 0 or
- * -errno.
+ * which stays mapped. *backed: the upper half of place 0 is reserved, as with POOL_LATER. Returns 0 or -errno.
  */
 long pool_map(int fd, uint64_t chunk_size, bool *backed);
 
