@@ -226,4 +226,13 @@ shop
 shop.folded
 shop.pb.gz
 shop.txt' 'and leave what they name'
+
+# ---- who reads what it shows is gone ----
+
+mkdir "$tmp/folders"
+{
+	TMPDIR=$tmp/folders bounded 60 "$XAUDIT" alloc -- "$tmp/blocks" 2>&1
+	echo $? >"$tmp/status"
+} | :
+is "$(cat "$tmp/status") $(ls "$tmp/folders")" '0 ' 'it leaves no folder behind then, and has the status of the command'
 done_testing

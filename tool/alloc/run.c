@@ -6,15 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/trace.h"
 #include "tool/alloc/follow.h"
 #include "tool/alloc/functions.h"
 #include "tool/base/memory.h"
-#include "tool/record/folder.h"
-#include "tool/record/run.h"
-#include "tool/record/signals.h"
 
 struct running {
 	struct alloc_run *run;
@@ -34,6 +30,8 @@ static void end(void *context, int pid, int status)
 
 	(void)status;
 	running->caught = alloc_follow_end();
+	/* Who reads what is shown may be gone; the folder is to be removed all the same. */
+	signal(SIGPIPE, SIG_IGN);
 	if (pid)
 		running->run->report(running->run->context);
 }
@@ -67,26 +65,14 @@ static void add_rules(struct alloc_run *run)
 int alloc_run(struct alloc_run *run, char **command)
 {
 	struct running running = { .run = run };
-	char *around = run->keep ? NULL : record_folder_temporary("alloc");
-	const struct record_follower follower = {
-		.begin = begin, .end = end, .context = &running, .removes = around };
+	struct record_follower follower = { .begin = begin, .end = end, .context = &running };
 
-	if (!run->keep && !around)
-		return RECORD_FAILED;
-	char *trace = around ? memory_format("%s/trace", around) : NULL;
-	run->record.output = trace ? trace : run->keep;
 	run->record.command = command;
-	run->record.follower = &follower;
 	set_keys(&run->record);
 	add_rules(run);
-	record_signals_begin();
-	int status = record_command(&run->record);
-	if (around)
-		rmdir(around);
+	int status = record_followed(&run->record, &follower, "alloc", run->keep);
 	for (size_t i = 0; i < run->record.contexts.count; i++)
 		free((char *)run->record.contexts.word[i]);
-	free(trace);
-	free(around);
 	if (running.caught) {
 		signal(running.caught, SIG_DFL);
 		raise(running.caught);

@@ -47,15 +47,20 @@ void tool_error(const char *command, const char *format, ...)
 	errno = keep;
 }
 
+bool tool_reader_is_gone(int fd)
+{
+	struct pollfd pipe = { .fd = fd };
+
+	/* The error may have come long ago, and its errno is gone: poll() tells a pipe without a reader. */
+	return errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
+}
+
 int tool_flush(const char *command)
 {
-	struct pollfd pipe = { .fd = STDOUT_FILENO };
-
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return TOOL_OK;
-	/* The error may have come long ago, and its errno is gone: poll() tells a pipe without a reader. */
-	bool gone = errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR);
+	bool gone = tool_reader_is_gone(STDOUT_FILENO);
 	if (!gone)
 		tool_error(command, "the output can't be written%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 	/* The error was told, or is none: main() need not find it again. */

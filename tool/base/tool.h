@@ -57,6 +57,9 @@ void tool_error(const char *command, const char *format, ...) __attribute__((for
  */
 void tool_text(FILE *file, const char *text);
 
+/* To write to it has failed: because it is a pipe whose reader has ended? By errno, or as the pipe is now. */
+bool tool_reader_is_gone(int fd);
+
 /*
  * Writes what stands in stdout's buffer. Returns TOOL_OK, also if the reader of a pipe has ended (head): it has read
  * enough. Who writes much ignores SIGPIPE before. Else TOOL_FAILED after a line.

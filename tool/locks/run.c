@@ -3,18 +3,11 @@
 #define _GNU_SOURCE
 #include "tool/locks/run.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "format/trace.h"
 #include "tool/base/memory.h"
-#include "tool/base/tool.h"
 #include "tool/locks/functions.h"
-#include "tool/record/folder.h"
-#include "tool/record/run.h"
-#include "tool/record/signals.h"
 
 /* Words that the lists of record's options point to. */
 static char **made;
@@ -57,23 +50,11 @@ static void add_rules(struct locks_run *run)
 
 int locks_run(struct locks_run *run, char **command)
 {
-	char *around = run->keep ? NULL : record_folder_temporary("locks"), *trace = NULL;
-	struct record_follower follower = { .report = run->report, .context = run->context, .removes = around };
+	struct record_follower follower = { .report = run->report, .context = run->context };
 
-	if (!run->keep && !around)
-		return RECORD_FAILED;
-	if (around)
-		trace = memory_format("%s/trace", around);
-	run->record.output = trace ? trace : run->keep;
 	run->record.command = command;
-	run->record.follower = &follower;
 	add_rules(run);
-	record_signals_begin();
-	int status = record_command(&run->record);
-	if (around)
-		rmdir(around);
+	int status = record_followed(&run->record, &follower, "locks", run->keep);
 	free_words();
-	free(trace);
-	free(around);
 	return status;
 }

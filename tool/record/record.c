@@ -331,6 +331,30 @@ out:
 	return status;
 }
 
+int record_followed(
+	struct record_options *options, struct record_follower *follower, const char *name, const char *keep)
+{
+	char *folder = keep ? NULL : record_folder_temporary(name);
+
+	if (!keep && !folder)
+		return RECORD_FAILED;
+	/*
+	 * The trace is in a folder of that folder: processes that are left behind make the last folder of the path, if
+	 * it is not there any more when they execute a program.
+	 */
+	char *trace = folder ? memory_format("%s/trace", folder) : NULL;
+	follower->removes = folder;
+	options->output = trace ? trace : keep;
+	options->follower = follower;
+	record_signals_begin();
+	int status = record_command(options);
+	if (folder)
+		rmdir(folder);
+	free(trace);
+	free(folder);
+	return status;
+}
+
 void record_options_free(struct record_options *options)
 {
 	free(options->libraries.word);

@@ -65,4 +65,11 @@ void record_options_free(struct record_options *options);
 /* Runs the command as `xaudit record` does. Returns the exit status; or this process ends by the command's signal. */
 int record_command(const struct record_options *options);
 
+/*
+ * The same for who follows it, in the command `name`: the trace is in the folder `keep`, or, if that is NULL, in one
+ * that is removed afterwards. Fills in output, follower and what that removes.
+ */
+int record_followed(
+	struct record_options *options, struct record_follower *follower, const char *name, const char *keep);
+
 #endif

@@ -14,10 +14,8 @@
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
-#include "tool/record/folder.h"
 #include "tool/record/record.h"
 #include "tool/record/run.h"
-#include "tool/record/signals.h"
 #include "tool/show/term/srcline.h"
 #include "tool/trace/follow.h"
 #include "tool/trace/select.h"
@@ -219,25 +217,9 @@ static void end(void *context, int pid, int status)
 
 static int run(struct trace_options *options)
 {
-	char *folder = options->keep ? NULL : record_folder_temporary("trace");
-	struct record_follower follower = { .begin = begin, .end = end, .context = options, .removes = folder };
+	struct record_follower follower = { .begin = begin, .end = end, .context = options };
 
-	if (!options->keep && !folder)
-		return RECORD_FAILED;
-	/*
-	 * The trace is in a folder of that folder: processes that are left behind make the last folder of the path, if
-	 * it is not there any more when they execute a program.
-	 */
-	char *trace = folder ? memory_format("%s/trace", folder) : NULL;
-	options->record.output = trace ? trace : options->keep;
-	options->record.follower = &follower;
-	record_signals_begin();
-	int status = record_command(&options->record);
-	if (folder)
-		rmdir(folder);
-	free(trace);
-	free(folder);
-	return status;
+	return record_followed(&options->record, &follower, "trace", options->keep);
 }
 
 /* ---- all ---- */

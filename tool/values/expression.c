@@ -325,23 +325,23 @@ static bool backtrace(struct values_asked *asked, struct parser *p)
 	return add_value(asked, p, name, length, VALUES_TYPE_STACK, 8, 8 + 8 * (most + 1));
 }
 
-/* A number of bytes, from 1 up, with k, M or G behind it perhaps. Returns false: it is none, or too large. */
-static bool take_interval(struct parser *p, uint64_t *bytes)
+size_t values_interval(const char *text, size_t length, uint64_t *bytes)
 {
 	static const char units[] = "kMG";
 	unsigned shift = 0;
+	size_t at = 0;
 
-	for (*bytes = 0; p->at < p->end && isdigit((unsigned char)*p->at) && *bytes <= VALUES_SAMPLE_MOST; p->at++)
-		*bytes = *bytes * 10 + (uint64_t)(*p->at - '0');
-	const char *unit = p->at < p->end ? memchr(units, *p->at, sizeof(units) - 1) : NULL;
+	for (*bytes = 0; at < length && isdigit((unsigned char)text[at]) && *bytes <= VALUES_SAMPLE_MOST; at++)
+		*bytes = *bytes * 10 + (uint64_t)(text[at] - '0');
+	const char *unit = at < length ? memchr(units, text[at], sizeof(units) - 1) : NULL;
 	if (unit) {
 		shift = 10 * (unsigned)(unit - units + 1);
-		p->at++;
+		at++;
 	}
 	if (!*bytes || *bytes > VALUES_SAMPLE_MOST >> shift)
-		return false;
+		return 0;
 	*bytes <<= shift;
-	return true;
+	return at;
 }
 
 /* sample:BYTES:FUNCTION, behind its first colon. A value, too: the interval of a call that gives a sampled block. */
@@ -360,8 +360,10 @@ static bool sample(struct values_asked *asked, struct parser *p, const char *nam
 	const unsigned count = sizeof(functions) / sizeof(*functions);
 	uint64_t bytes;
 	unsigned i = 0;
+	size_t taken = values_interval(p->at, (size_t)(p->end - p->at), &bytes);
 
-	bool right = take_interval(p, &bytes) && parser_take(p, ":");
+	p->at += taken;
+	bool right = taken && parser_take(p, ":");
 	while (right && i < count && !parser_is(p->at, (size_t)(p->end - p->at), functions[i].word))
 		i++;
 	if (!right || i == count)

@@ -128,6 +128,12 @@ struct values_known {
 	bool relays; /* it is of the C library, whose realloc and others go on as malloc (VALUES_SAMPLE_RELAYS) */
 };
 
+/*
+ * An interval of samples at the beginning of a text: a number of bytes from 1 to VALUES_SAMPLE_MOST, with k, M or G
+ * behind it perhaps. Returns how long it is; 0: there is none, or it is too large.
+ */
+size_t values_interval(const char *text, size_t length, uint64_t *bytes);
+
 /* Adds contexts. asked: zeros at first. Returns false, and *wrong, if the text is wrong; then *asked is undefined. */
 bool values_ask(struct values_asked *asked, const char *contexts, const struct values_known *known,
 	struct values_wrong *wrong);

@@ -18,6 +18,7 @@
 #include "tool/show/show.h"
 #include "tool/show/show_trace.h"
 #include "tool/show/term/srcline.h"
+#include "tool/values/expression.h"
 
 #define ALLOC_SOON 1
 
@@ -62,6 +63,9 @@ static bool show(struct own *own)
 	bool good = !ferror(own->view.to) && !fflush(own->view.to);
 	if (own->output)
 		good &= !fclose(own->view.to);
+	/* It has read enough, as who reads standard output. */
+	if (!good && own->view.to == stderr && tool_reader_is_gone(STDERR_FILENO))
+		return true;
 	/* That standard output can't be written is said at the end. */
 	if (!good && own->view.to != stdout)
 		tool_error("alloc", "%s can't be written: %s", own->output ? own->output : "standard error",
@@ -154,19 +158,10 @@ static int attach(struct own *own)
 
 static bool take_sample(const struct options_given *given)
 {
-	static const char units[] = "kMG";
 	struct own *own = given->context;
-	char *end;
+	size_t length = strlen(given->value), taken = values_interval(given->value, length, &own->run.sample);
 
-	errno = 0;
-	unsigned long long number = strtoull(given->value, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-	if (given->value[0] < '0' || given->value[0] > '9' || errno || (*end && (!unit || end[1])) || !number ||
-		number > VALUES_SAMPLE_MOST >> shift)
-		return options_wrong(given, given->row->allowed);
-	own->run.sample = number << shift;
-	return true;
+	return (taken && taken == length) || options_wrong(given, given->row->allowed);
 }
 
 static const struct options_row rows[] = {
