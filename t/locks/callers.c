@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define APART __attribute__((noipa)) /* gcc makes neither copies nor parts of it */
 
 static pthread_mutex_t *lock;
@@ -99,19 +101,6 @@ APART static void *run(void *way)
 	return NULL;
 }
 
-static bool sleeps(void)
-{
-	char path[64], text[256], *name_end;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", atomic_load(&tid));
-	FILE *file = fopen(path, "r");
-	if (!file || !fgets(text, sizeof(text), file))
-		abort();
-	fclose(file);
-	name_end = strrchr(text, ')');
-	return name_end && name_end[2] == 'S';
-}
-
 APART static void let_wait(void (*way)(void))
 {
 	struct timespec time = { 0, 1000000 };
@@ -121,7 +110,7 @@ APART static void let_wait(void (*way)(void))
 	pthread_mutex_lock(lock);
 	if (pthread_create(&thread, NULL, run, &way))
 		abort();
-	while (!atomic_load(&tid) || !sleeps())
+	while (!atomic_load(&tid) || !sleeps(atomic_load(&tid)))
 		nanosleep(&time, NULL);
 	pthread_mutex_unlock(lock);
 	pthread_join(thread, NULL);

@@ -3,7 +3,8 @@
 # xaudit locks.
 dist_check_SCRIPTS += t/locks/damaged.t t/locks/kinds.t t/locks/locks.t t/locks/stacks.t t/locks/truth.t \
 	t/locks/written.t
-EXTRA_DIST += t/locks/callers.c t/locks/kinds.c t/locks/nodes.cc t/locks/planted.c t/locks/standard.cc t/locks/truth.c
+EXTRA_DIST += t/locks/callers.c t/locks/kinds.c t/locks/nodes.cc t/locks/planted.c t/locks/sleeps.h \
+	t/locks/standard.cc t/locks/truth.c
 check_PROGRAMS += t/locks/model.u t/locks/random.u
 
 model = t/locks/told.h tool/base/memory.c tool/base/memory.h tool/locks/chain.c tool/locks/chain.h \

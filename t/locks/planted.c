@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define WAITERS 12
 
 pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,19 +55,6 @@ static void arrive(void)
 {
 	tids[atomic_fetch_add(&places, 1)] = (int)syscall(SYS_gettid);
 	atomic_fetch_add(&step, 1);
-}
-
-static bool sleeps(int tid)
-{
-	char path[64], text[256] = "", *name_end;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	FILE *file = fopen(path, "r");
-	if (!file || !fgets(text, sizeof(text), file))
-		abort();
-	fclose(file);
-	name_end = strrchr(text, ')');
-	return name_end && name_end[2] == 'S';
 }
 
 /* All that have arrived, beside the first, wait. */

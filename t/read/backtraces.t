@@ -10,17 +10,20 @@
 E=0x2000000000000000 # CHAIN_END
 X=0x8000000000000000 # CHAIN_EXACT
 
-# Key 7 is main < start of libbar; key 9 the same after libbar was mapped elsewhere; key 8 has the frame of a signal,
-# code without an object, and ends for reason 2.
-cat >"$tmp/good.script" <<END
-process p100 flags=1 clock=mono
+# What begins a process that has mapped two libraries.
+libraries='process p100 flags=1 clock=mono
 pair first 1000 1000 5
 pair last 9000 9000 5
 object 1 /usr/lib/libfoo.so
 object 2 /usr/lib/libbar.so build=0011223344
 function 1 0 1 0x100 foo
 load 1 1 1000 0x10000 100
-load 2 2 1000 0x40000 100
+load 2 2 1000 0x40000 100'
+
+# Key 7 is main < start of libbar; key 9 the same after libbar was mapped elsewhere; key 8 has the frame of a signal,
+# code without an object, and ends for reason 2.
+cat >"$tmp/good.script" <<END
+$libraries
 unload 2 4000 100
 load 3 2 4100 0x70000 100
 layout 1 entry 1 u8:arg0:n stack:-:backtrace
@@ -249,14 +252,7 @@ done
 
 # Keys are one with those of values. The second event in each chunk has the key alone; the last one has no key.
 cat >"$tmp/custom.script" <<END
-process p100 flags=1 clock=mono
-pair first 1000 1000 5
-pair last 9000 9000 5
-object 1 /usr/lib/libfoo.so
-object 2 /usr/lib/libbar.so build=0011223344
-function 1 0 1 0x100 foo
-load 1 1 1000 0x10000 100
-load 2 2 1000 0x40000 100
+$libraries
 layout 1 entry 1 u8:arg0:n stack:-:backtrace
 thread 100 main
 custom 0 1000 =12345678 chain 7 0x40110 0x40220 $E
