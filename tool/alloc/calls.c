@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/alloc/calls.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -237,19 +238,6 @@ static void free_block(struct alloc_process *process, uint64_t address, uint32_t
 		process->book->model.unknown_frees++;
 }
 
-/* 1 - e^-x, for x >= 0: of a half of x it follows p(2 - p). */
-static double chance(double x)
-{
-	int halved = 0;
-
-	for (; x > 0.01 && halved < 64; halved++)
-		x /= 2;
-	double p = x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
-	while (halved--)
-		p *= 2 - p;
-	return p;
-}
-
 /* An even number from 0 to 1, the same in each run. */
 static double even(uint64_t n)
 {
@@ -266,7 +254,7 @@ static void weigh(struct alloc_model *model, struct alloc_block *block, uint64_t
 {
 	if (!interval || !block->size)
 		return;
-	const double weight = 1 / chance((double)block->size / (double)interval);
+	const double weight = -1 / expm1(-(double)block->size / (double)interval);
 	const double bytes = (double)block->size * weight;
 	const double more = weight - 1 + even(++model->samples);
 
@@ -390,16 +378,20 @@ static void end_mapping(
 
 /* ---- calls ---- */
 
-static struct alloc_open *new_open(struct alloc_account_book *book)
+static struct alloc_open *take_open(struct alloc_account_book *book)
 {
 	struct alloc_open *open = book->spare;
 
-	if (open)
-		book->spare = open->next;
-	else
-		open = memory_zeroed(1, sizeof(*open));
-	*open = (struct alloc_open){ 0 };
+	if (!open)
+		return memory_zeroed(1, sizeof(*open));
+	book->spare = open->next;
 	return open;
+}
+
+static void give_open(struct alloc_account_book *book, struct alloc_open *open)
+{
+	open->next = book->spare;
+	book->spare = open;
 }
 
 static struct alloc_open *open_of(const struct xaudit_read_call *call)
@@ -424,8 +416,7 @@ static void finish(struct alloc_process *process, struct alloc_open *open, bool 
 	settle_inner(process, open, gives ? address : 0, time);
 	if (gives)
 		give(process, open, address, time);
-	open->next = process->book->spare;
-	process->book->spare = open;
+	give_open(process->book, open);
 }
 
 static bool gives_memory(const struct alloc_function *function)
@@ -495,18 +486,16 @@ void alloc_call_begins(struct alloc_process *process, struct xaudit_read_call *c
 		return;
 	}
 	process->book->calls++;
-	struct alloc_open *open = new_open(process->book);
+	struct alloc_open *open = take_open(process->book);
 	*open = (struct alloc_open){ .function = is, .outer = outer, .thread = thread->number };
 	if (!take_arguments(open, call)) {
 		process->book->without++;
-		open->next = process->book->spare;
-		process->book->spare = open;
+		give_open(process->book, open);
 		give_up_jumped(process, jumped, time);
 		return;
 	}
 	if (jumped && goes_on(jumped, open)) {
-		open->next = process->book->spare;
-		process->book->spare = open;
+		give_open(process->book, open);
 		call->user[OPEN] = (uintptr_t)jumped;
 		return;
 	}

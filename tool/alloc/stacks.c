@@ -6,22 +6,10 @@
 
 #include "tool/base/memory.h"
 
-/* The place of that number in a list that has zeros where nothing was stored. */
-static uint32_t *place_of(uint32_t **list, uint32_t *count, uint32_t number)
-{
-	if (number >= *count) {
-		uint32_t more = number + number / 2 + 64;
-		*list = memory_resize(*list, more, sizeof(**list));
-		memset(*list + *count, 0, (more - *count) * sizeof(**list));
-		*count = more;
-	}
-	return *list + number;
-}
-
 static uint32_t frame_of(
 	struct alloc_stacks *stacks, struct alloc_tree *tree, const struct xaudit_read_frame *frame)
 {
-	uint32_t *known = place_of(&stacks->frame, &stacks->frames, frame->number);
+	uint32_t *known = memory_number(&stacks->frame, &stacks->frames, frame->number);
 
 	if (!*known) {
 		struct xaudit_read_symbol symbol;
@@ -42,7 +30,7 @@ static uint32_t frame_of(
 uint32_t alloc_stacks_node(
 	struct alloc_stacks *stacks, struct alloc_tree *tree, const struct xaudit_read_stack *stack)
 {
-	uint32_t *known = place_of(&stacks->node, &stacks->nodes, stack->number), node = 0;
+	uint32_t *known = memory_number(&stacks->node, &stacks->nodes, stack->number), node = 0;
 
 	if (*known)
 		return *known;

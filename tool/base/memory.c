@@ -37,6 +37,17 @@ void *memory_grow(void *old, size_t count, size_t size)
 	return count & (count + 1) ? old : memory_resize(old, 2 * count + 2, size);
 }
 
+uint32_t *memory_number(uint32_t **list, uint32_t *room, uint32_t number)
+{
+	if (number >= *room) {
+		uint32_t more = number + number / 2 + 64;
+		*list = memory_resize(*list, more, sizeof(**list));
+		memset(*list + *room, 0, (more - *room) * sizeof(**list));
+		*room = more;
+	}
+	return *list + number;
+}
+
 char *memory_text(const char *text, size_t length)
 {
 	return memory_need(strndup(text, length));

@@ -17,6 +17,11 @@ void *memory_resize(void *old, size_t count, size_t size);
 /* Room for one more in a list of `count` entries that only this function made and grew. NULL: there is no list yet. */
 void *memory_grow(void *old, size_t count, size_t size);
 
+/*
+ * The place of that number in a list that has zeros where nothing was stored. *room: how many places it has; it grows.
+ */
+uint32_t *memory_number(uint32_t **list, uint32_t *room, uint32_t number);
+
 /* strndup() */
 char *memory_text(const char *text, size_t length);
 

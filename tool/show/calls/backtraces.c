@@ -12,18 +12,6 @@
 #include "tool/show/term/frames.h"
 #include "tool/show/term/term.h"
 
-/* *list with room for that number, new ones 0. */
-static uint32_t *at(uint32_t **list, uint32_t *room, uint32_t number)
-{
-	if (number >= *room) {
-		uint32_t more = number < 32 ? 64 : 2 * number;
-		*list = memory_resize(*list, more, sizeof(**list));
-		memset(*list + *room, 0, (more - *room) * sizeof(**list));
-		*room = more;
-	}
-	return *list + number;
-}
-
 static uint32_t row_of(struct backtraces *backtraces, const struct backtraces_row *row)
 {
 	uint32_t hash = hash_key(row->start, (uintptr_t)row->object ^ (uintptr_t)row->end);
@@ -41,7 +29,7 @@ static uint32_t row_of(struct backtraces *backtraces, const struct backtraces_ro
 
 static uint32_t row_of_frame(struct backtraces *backtraces, const struct xaudit_read_frame *frame)
 {
-	uint32_t *known = at(&backtraces->of_frame, &backtraces->frames, frame->number);
+	uint32_t *known = memory_number(&backtraces->of_frame, &backtraces->frames, frame->number);
 	struct backtraces_row row = { .frame = frame, .object = frame->object, .start = frame->offset };
 	struct xaudit_read_symbol symbol;
 
@@ -80,7 +68,7 @@ static bool place(void *user, struct cct *cct, const struct xaudit_read_call *ca
 	if (!stack)
 		return false;
 	backtraces->calls++;
-	uint32_t *known = at(&backtraces->of_stack, &backtraces->stacks, stack->number);
+	uint32_t *known = memory_number(&backtraces->of_stack, &backtraces->stacks, stack->number);
 	if (*known) {
 		*node = *known - 1;
 		return true;

@@ -39,20 +39,9 @@ static void begin_trace(void *user, uint32_t trace)
 	by->text.known = by->place.known = 0;
 }
 
-static uint32_t *number_at(struct numbers *numbers, uint32_t i)
-{
-	if (i >= numbers->known) {
-		uint32_t more = 2 * i + 16;
-		numbers->number = memory_resize(numbers->number, more, sizeof(*numbers->number));
-		for (; numbers->known < more; numbers->known++)
-			numbers->number[numbers->known] = 0;
-	}
-	return &numbers->number[i];
-}
-
 static uint32_t place_of(struct by_stack *by, const struct xaudit_read_frame *frame)
 {
-	uint32_t *number = number_at(&by->place, frame->number);
+	uint32_t *number = memory_number(&by->place.number, &by->place.known, frame->number);
 
 	if (*number)
 		return *number;
@@ -79,7 +68,7 @@ static char *text_of(struct by_stack *by, const struct xaudit_read_stack *stack)
 
 static uint32_t number_of(struct by_stack *by, const struct xaudit_read_stack *stack)
 {
-	uint32_t *known = number_at(&by->text, stack->number);
+	uint32_t *known = memory_number(&by->text.number, &by->text.known, stack->number);
 
 	if (*known)
 		return *known;
