@@ -40,26 +40,26 @@ static void set_head(struct read_merge_source *source, enum read_merge_type type
 #define DATA_ROOM (CHAIN_AT + (CHAIN_MOST + 1) * sizeof(uint64_t))
 _Static_assert(KEY_AT > 256 * sizeof(uint64_t), "values fit, and a zero behind them");
 
-/* Keeps a copy of the data for the event at the head. Returns false if there is no memory. */
-static bool keep_data(struct read_merge_source *source, const void *from, size_t size)
+/* Keeps a copy of the data for the event at the head. Returns where, with room for more; NULL: there is no memory. */
+static uint8_t *keep_data(struct read_merge_source *source, const void *from, size_t size)
 {
 	if (!source->data)
 		source->data = read_memory_zeroed(damage_of(source), 2, DATA_ROOM);
 	if (!source->data)
-		return false;
+		return NULL;
 	source->second = !source->second;
 	uint8_t *data = source->data + (source->second ? DATA_ROOM : 0);
 	memcpy(data, from, size);
 	data[size] = 0;
 	source->head.count = size;
 	source->head.data = data;
-	return true;
+	return data;
 }
 
-/* ... and of the backtrace of an event whose values, or data, are kept. */
-static void keep_chain(struct read_merge_source *source, const struct read_chain *chain)
+/* ... and of the backtrace of an event whose values, or data, are kept there. */
+static void keep_chain(struct read_merge_source *source, uint8_t *kept, const struct read_chain *chain)
 {
-	uint64_t *to = (uint64_t *)(source->data + (source->second ? DATA_ROOM : 0) + CHAIN_AT);
+	uint64_t *to = (uint64_t *)(kept + CHAIN_AT);
 
 	if (!chain->words)
 		return;
@@ -78,11 +78,13 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	source->head.id = id;
 	source->head.stack = source->events.decoder.stack;
 	const struct read_decode_values *values = read_decode_values_at(&source->events.decoder, at);
-	if (values && keep_data(source, &source->events.decoder.words[values->first + 1], 8ul * values->words)) {
+	const uint64_t *words = source->events.decoder.words;
+	uint8_t *kept = values ? keep_data(source, &words[values->first + 1], 8ul * values->words) : NULL;
+	if (kept) {
 		source->head.layout = read_process_layout(process, values->layout);
 		source->head.flawed = values->flawed;
 		source->head.ticks = values->time;
-		keep_chain(source, &values->chain);
+		keep_chain(source, kept, &values->chain);
 	}
 	if (function)
 		source->head.index = read_process_function_index(process, function);
@@ -94,15 +96,13 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 static bool take_custom(struct read_merge_source *source, const struct read_decode_custom *custom)
 {
 	source->head.id = custom->type;
-	if (!keep_data(source, custom->data, custom->size))
-		return false;
-	if (!custom->key)
-		return true;
-	uint8_t *key = source->data + (source->second ? DATA_ROOM : 0) + KEY_AT;
-	memcpy(key, &custom->key, sizeof(custom->key));
-	source->head.key = key;
+	uint8_t *kept = keep_data(source, custom->data, custom->size);
+	if (!kept || !custom->key)
+		return kept;
+	memcpy(kept + KEY_AT, &custom->key, sizeof(custom->key));
+	source->head.key = kept + KEY_AT;
 	source->head.ticks = source->events.decoder.time;
-	keep_chain(source, &custom->chain);
+	keep_chain(source, kept, &custom->chain);
 	return true;
 }
 
