@@ -194,18 +194,12 @@ static bool run_other(struct rows *rows, struct cursor *at, uint8_t op)
 
 	switch (op) {
 	case DW_CFA_expression:
-		number = cursor_leb(at, false);
-		block = cursor_block(at);
-		set_place(rows, number,
-			(struct frame_place){ .how = FRAME_PLACE_EXPRESSION,
-				.expression = block.p,
-				.expression_end = block.end });
-		return true;
 	case DW_CFA_val_expression:
 		number = cursor_leb(at, false);
 		block = cursor_block(at);
 		set_place(rows, number,
-			(struct frame_place){ .how = FRAME_PLACE_COMPUTED,
+			(struct frame_place){
+				.how = op == DW_CFA_expression ? FRAME_PLACE_EXPRESSION : FRAME_PLACE_COMPUTED,
 				.expression = block.p,
 				.expression_end = block.end });
 		return true;
