@@ -9,14 +9,21 @@ need jq
 xaudit=$top_builddir/xaudit
 $CC -O1 -fno-builtin -fno-optimize-sibling-calls -o "$tmp/sampled" "$top_srcdir/t/alloc/sampled.c" || bail 'sampled.c'
 
-# near FUNCTION KEY EXPECTED SIZE: KEY of the stacks that FUNCTION is in, of blocks of that size (the largest, if they
-# differ); blocks: by their number.
+# near FUNCTION KEY EXPECTED SIZE: KEY of the stacks that FUNCTION is in, of blocks of that size; or, of bytes, one
+# block of each of the sizes STEP, 2 STEP ... MOST, if that is STEP-MOST. blocks: by their number.
 near() {
 	got=$(jq "[.stacks[] | select([.frames[].function] | index(\"$1\")) | .$2] | add // 0" "$tmp/json")
 	awk -v got="$got" -v expected="$3" -v size="$4" -v key="$2" 'BEGIN {
-		weight = 1 / (1 - exp(-size / 16384))
 		# Of bytes, each block adds size^2 (weight - 1) to the variance, and to a count one by rounding.
-		deviation = sqrt(key ~ /bytes/ ? expected * size * (weight - 1) : expected * (weight - 1 + 1 / weight))
+		if (split(size, part, "-") == 2) {
+			for (of = part[1]; of <= part[2]; of += part[1])
+				variance += of * of * (1 / (1 - exp(-of / 16384)) - 1)
+		} else {
+			weight = 1 / (1 - exp(-size / 16384))
+			each = key ~ /bytes/ ? size * (weight - 1) : weight - 1 + 1 / weight
+			variance = expected * each
+		}
+		deviation = sqrt(variance)
 		exit !(got >= expected - 5 * deviation && got <= expected + 5 * deviation)
 	}'
 	ok "$1: $2, $3, are estimated as $got" test $? -eq 0
@@ -29,7 +36,7 @@ judge() {
 	near leak bytes 10000000 2000
 	near leak live_bytes 10000000 2000
 	near leak live_blocks 5000 2000
-	near grow bytes 100050000 100000
+	near grow bytes 100050000 50-100000
 	near small live_bytes 0 48
 	near middle live_blocks 0 3000
 	is "$(jq -c '[.unknown_frees, .lost_frees, .lost, .sum.temporary, .sample_interval]' "$tmp/json")" \
