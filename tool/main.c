@@ -29,6 +29,7 @@ static const struct {
 	{ "alloc", "who allocated how much memory: a command, a process, a trace", alloc_main },
 	{ "loads", "when libraries came and went, and how often they were called", loads_main },
 	{ "locks", "run a command, and show who held which lock while who waited", locks_main },
+	{ "export", "write the calls in a format that other tools read", export_main },
 	{ "pack", "make one compressed file of a trace, which is read as it is", pack_main },
 	{ "unpack", "make a trace folder of such a file", unpack_main },
 	{ "perf", "let perf find the callers of traced functions (record --perf)", perf_main },

@@ -30,6 +30,7 @@ int list_main(int argc, char **argv);
 int index_main(int argc, char **argv);
 int trace_main(int argc, char **argv);
 int alloc_main(int argc, char **argv);
+int export_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int replay_main(int argc, char **argv);
 int dump_main(int argc, char **argv);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* xaudit export: a trace in the formats that other tools read. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/export/format.h"
+#include "tool/export/pass.h"
+#include "tool/show/calls/view.h"
+
+struct own {
+	struct view_options options;
+	struct export_pass_options pass;
+	const struct export_format *format;
+	const char *output;
+	struct event_formats events;
+};
+
+/* "chrome, perfetto or csv"; the caller frees it. */
+static char *format_words(void)
+{
+	char *words = memory_text("", 0);
+
+	for (unsigned i = 0; export_formats[i]; i++) {
+		const char *between = !i ? "" : export_formats[i + 1] ? ", " : " or ";
+		char *more = memory_format("%s%s%s", words, between, export_formats[i]->name);
+
+		free(words);
+		words = more;
+	}
+	return words;
+}
+
+static bool take_format(const struct options_given *given)
+{
+	struct own *own = given->context;
+	char *words;
+
+	for (unsigned i = 0; export_formats[i]; i++)
+		if (!strcmp(given->value, export_formats[i]->name)) {
+			own->format = export_formats[i];
+			return true;
+		}
+	words = format_words();
+	options_wrong(given, words);
+	free(words);
+	return false;
+}
+
+static bool take_event_format(const struct options_given *given)
+{
+	struct own *own = given->context;
+	char *wrong = event_format_add(&own->events, given->value);
+
+	if (!wrong)
+		return true;
+	tool_error("export", "--event-format: %s", wrong);
+	free(wrong);
+	return false;
+}
+
+static void list_formats(void)
+{
+	puts("\nFormats:");
+	for (unsigned i = 0; export_formats[i]; i++)
+		printf("  %-11s %s\n", export_formats[i]->name, export_formats[i]->help);
+}
+
+static const struct options_row rows[] = {
+	{ 'f', "format", "FORMAT", "one of the formats below", .take = take_format },
+	{ 'o', "output", "FILE", "write there, not to standard output; of formats of several\nfiles a new folder",
+		.take = options_text, .at = offsetof(struct own, output) },
+	{ 0, "min", "TIME", "only calls that took as long", .take = options_span_end,
+		.at = offsetof(struct own, pass.min), .allowed = OPTIONS_SPAN_END },
+	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
+		.take = take_event_format },
+	SHOW_NO_VALUES,
+	VIEW_ROWS
+};
+
+static const struct options_syntax syntax = {
+	.command = "export",
+	.rows = rows,
+	.column = SHOW_COLUMN,
+	.head = "Usage: xaudit export --format=FORMAT [OPTION]... [DIR]\n"
+		"Writes the calls of the trace in DIR (default: " TOOL_FOLDER ") in a format that\n"
+		"other tools read.\n"
+		"\n"
+		"Options:\n",
+	.more = list_formats,
+};
+
+static bool begin_output(struct export *export, const char *output)
+{
+	if (!export->format->folder)
+		return out_file_begin(&export->out, "export", output, export->format->text);
+	export->path = output;
+	export->folder = out_folder("export", output);
+	return export->folder >= 0;
+}
+
+static bool is_complete(const struct own *own)
+{
+	char *words;
+
+	if (!own->format) {
+		words = format_words();
+		tool_error("export", "--format is missing: %s", words);
+		free(words);
+		return false;
+	}
+	if (!own->format->folder || (own->output && strcmp(own->output, "-")))
+		return true;
+	tool_error("export", "--format=%s has several files: -o names a new folder for them", own->format->name);
+	return false;
+}
+
+int export_main(int argc, char **argv)
+{
+	struct own own = { 0 };
+	int status;
+	struct xaudit_read_trace *trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
+
+	if (!trace)
+		goto out;
+	if (!is_complete(&own)) {
+		xaudit_read_close(trace);
+		status = TOOL_USAGE;
+		goto out;
+	}
+	own.pass.tid = own.options.tid;
+	struct export export = { .trace = trace, .info = xaudit_read_trace_info(trace), .format = own.format,
+		.folder = -1, .values = !own.options.show.no_values, .from = view_from(trace, &own.options),
+		.to = view_to(trace, &own.options), .events = own.events };
+	bool good = begin_output(&export, own.output);
+	if (good) {
+		good = export_pass(&export, &own.pass);
+		if (export.out.file)
+			good = out_file_end(&export.out, good || !export.failed) && good;
+		else
+			close(export.folder);
+	}
+	status = show_end_trace(trace);
+	status = good ? status : TOOL_FAILED;
+out:
+	event_format_free(&own.events);
+	return status;
+}

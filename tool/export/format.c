@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool/export/format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tool/base/memory.h"
+#include "tool/export/csv.h"
+
+const struct export_format *const export_formats[] = {
+	&export_csv,
+	NULL,
+};
+
+FILE *export_file(struct export *export, const char *name)
+{
+	FILE *file = out_folder_file("export", export->path, export->folder, name);
+
+	export->failed = export->failed || !file;
+	return file;
+}
+
+void export_file_end(struct export *export, const char *name, FILE *file)
+{
+	if (!out_folder_end("export", export->path, name, file))
+		export->failed = true;
+}
+
+uint64_t export_after(const struct export *export, uint64_t time)
+{
+	return time > export->info->start ? time - export->info->start : 0;
+}
+
+uint64_t export_real(const struct export *export, uint64_t time)
+{
+	return export->info->start_real ? time - export->info->start + export->info->start_real : time;
+}
+
+uint64_t export_duration(const struct export *export, const struct xaudit_read_call *call)
+{
+	return xaudit_read_calls_ns(export->calls, call->ticks.self + call->ticks.children);
+}
+
+char *export_track_name(const struct export_track *track)
+{
+	char *thread = *track->name ? memory_format("%s %" PRIu32, track->name, track->tid)
+				    : memory_format("thread %" PRIu32, track->tid);
+	char *stack = track->stack ? memory_format("%s, stack %" PRIu32, thread, track->stack) : thread;
+	char *name = track->beside ? memory_format("%s (%" PRIu32 ")", stack, track->beside + 1) : stack;
+
+	if (stack != thread)
+		free(thread);
+	if (name != stack)
+		free(stack);
+	return name;
+}
