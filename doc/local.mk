@@ -10,6 +10,7 @@ dist_man_MANS += doc/xaudit-dump.1 doc/xaudit-info.1 doc/xaudit-replay.1 doc/xau
 dist_man_MANS += doc/xaudit-alloc.1
 dist_man_MANS += doc/xaudit-graph.1 doc/xaudit-loads.1 doc/xaudit-outliers.1 doc/xaudit-slow.1 \
 	doc/xaudit-stacks.1
+dist_man_MANS += doc/xaudit-export.1
 dist_man_MANS += doc/xaudit-pack.1 doc/xaudit-perf.1 doc/xaudit-unpack.1
 
 # Which values are recorded.

@@ -30,7 +30,7 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record trace report replay dump info graph stacks slow outliers alloc loads locks'
+	local commands='record trace report replay dump info graph stacks slow outliers alloc loads locks export'
 	commands+=' ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -145,6 +145,10 @@ _xaudit()
 		options+=' --help'
 		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
+	export)
+		options='--format= --output= --min= --event-format= --no-values --tid= --from= --to= --pid='
+		options+=' --color= --no-demangle --no-pager --help'
+		;;
 	graph)
 		options='--min= --depth= --by-value= --format= --srcline --tid= --from= --to= --pid= --color='
 		options+=' --no-demangle --no-pager --help'
@@ -230,6 +234,7 @@ _xaudit()
 		graph) options='text dot mermaid json' ;;
 		stacks) options='text folded json' ;;
 		alloc) options='text folded json pprof' ;;
+		export) options='csv' ;;
 		*) options='table json' ;;
 		esac
 		;;

@@ -1,3 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit export, and the tools that read what it writes.
+check_PROGRAMS += t/export/tracks.u
+
+t_export_tracks_u_SOURCES = t/export/tracks.c tool/base/memory.c tool/base/memory.h tool/export/tracks.c \
+	tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
+t_export_tracks_u_LDADD = tool/read/libread.la

@@ -69,7 +69,7 @@ static void list_formats(void)
 }
 
 static const struct options_row rows[] = {
-	{ 'f', "format", "FORMAT", "one of the formats below", .take = take_format },
+	{ 0, "format", "FORMAT", "one of the formats below", .take = take_format },
 	{ 'o', "output", "FILE", "write there, not to standard output; of formats of several\nfiles a new folder",
 		.take = options_text, .at = offsetof(struct own, output) },
 	{ 0, "min", "TIME", "only calls that took as long", .take = options_span_end,
@@ -90,6 +90,7 @@ static const struct options_syntax syntax = {
 		"\n"
 		"Options:\n",
 	.more = list_formats,
+	.prose = true,
 };
 
 static bool begin_output(struct export *export, const char *output)
