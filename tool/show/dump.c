@@ -3,12 +3,15 @@
 /* xaudit dump: every event, in time order over all threads and processes. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/trace.h"
 #include "tool/base/json.h"
 #include "tool/base/tool.h"
+#include "tool/show/digits.h"
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
+#include "tool/show/function_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/srcline.h"
@@ -18,6 +21,7 @@ struct dump {
 	struct show_options options;
 	const struct show_colors *color;
 	struct event_formats formats;
+	struct function_texts texts; /* what stands behind the address in text, before it in JSON */
 };
 
 static const char *word(int what)
@@ -120,6 +124,93 @@ static void print_custom(const struct dump *dump, const struct xaudit_read_event
 		event_text(stdout, event->data, event->data_size, SIZE_MAX);
 	printf("  %s%" PRIu32 " bytes%s\n", dump->color->dim, event->data_size, dump->color->off);
 }
+
+/* ---- most lines: quickly ---- */
+
+#define LINE_MOST (256 + FUNCTION_TEXT_MOST)
+
+static void write_function_json(void *user, FILE *file, const struct xaudit_read_function *function)
+{
+	(void)user;
+	fputs(",\"function\":", file);
+	json_string(file, function->name);
+	names_json(file, function->name);
+	fputs(",\"library\":", file);
+	json_string(file, function->object->path);
+	srcline_json(file, function);
+}
+
+static void write_function(void *user, FILE *file, const struct xaudit_read_function *function)
+{
+	const struct dump *dump = user;
+	const struct show_colors *color = dump->color;
+
+	fprintf(file, "  %s", color->name);
+	names_print(file, function->name);
+	fprintf(file, "%s  %s", color->off, color->dim);
+	tool_text(file, function->object->path);
+	srcline_print(file, function);
+	fputs(color->off, file);
+}
+
+#define PUT(at, text) digits_text(at, text, sizeof(text) - 1)
+
+static char *put_word(char *at, int what)
+{
+	return digits_text(at, word(what), strlen(word(what)));
+}
+
+static char *put_line_json(
+	char *at, const struct xaudit_read_event *event, const struct function_text *function)
+{
+	at = digits_put(PUT(at, "{\"time_ns\":"), event->time);
+	at = digits_put(PUT(at, ",\"tid\":"), event->tid);
+	at = PUT(put_word(PUT(at, ",\"event\":\""), event->what), "\"");
+	at = digits_text(at, function->text, function->length);
+	if (event->address != XAUDIT_READ_UNKNOWN)
+		at = PUT(digits_hex(PUT(at, ",\"address\":\"0x"), event->address, 1), "\"");
+	else
+		at = PUT(at, ",\"address\":null");
+	if (event->what == XAUDIT_READ_EVENT_POINT)
+		at = PUT(at, ",\"return\":false");
+	if (event->stack)
+		at = digits_put(PUT(at, ",\"stack\":"), event->stack);
+	return PUT(at, "}\n");
+}
+
+static char *put_line_text(
+	char *at, const struct xaudit_read_event *event, const struct function_text *function)
+{
+	at = PUT(digits_put(at, event->time / 1000000000), ".");
+	at = PUT(digits_fixed(at, (uint32_t)(event->time % 1000000000), 9), "  ");
+	at = PUT(digits_right(at, event->tid, 7), "  ");
+	char *end = at + 6;
+	at = put_word(at, event->what);
+	while (at < end)
+		*at++ = ' ';
+	if (event->address != XAUDIT_READ_UNKNOWN)
+		at = digits_hex(PUT(at, "  0x"), event->address, 12);
+	else
+		at = PUT(at, "               -");
+	at = digits_text(at, function->text, function->length);
+	return event->what == XAUDIT_READ_EVENT_POINT ? PUT(at, "  entry only\n") : PUT(at, "\n");
+}
+
+/* Returns false if it is no such line. */
+static bool print_quickly(struct dump *dump, const struct xaudit_read_event *event)
+{
+	const struct function_text *function;
+	char line[LINE_MOST];
+
+	if (!is_of_call(event) || event->values || !event->function || event->object != event->function->object ||
+		!(function = function_text_of(&dump->texts, event->function)))
+		return false;
+	char *end = dump->options.json ? put_line_json(line, event, function) : put_line_text(line, event, function);
+	fwrite_unlocked(line, 1, (size_t)(end - line), stdout);
+	return true;
+}
+
+/* ---- all lines ---- */
 
 static void print_json(const struct dump *dump, const struct xaudit_read_event *event)
 {
@@ -242,7 +333,7 @@ static bool is_told(const struct dump *dump, const struct xaudit_read_event *eve
 	}
 }
 
-static void dump_all(const struct dump *dump, struct xaudit_read_trace *trace)
+static void dump_all(struct dump *dump, struct xaudit_read_trace *trace)
 {
 	struct xaudit_read_events *events;
 	struct xaudit_read_event event;
@@ -255,6 +346,8 @@ static void dump_all(const struct dump *dump, struct xaudit_read_trace *trace)
 			continue;
 		if (dump->options.no_values)
 			event.values = NULL;
+		if (print_quickly(dump, &event))
+			continue;
 		if (dump->options.json)
 			print_json(dump, &event);
 		else
@@ -303,9 +396,13 @@ int dump_main(int argc, char **argv)
 
 	if (trace) {
 		dump.color = show_colors(&dump.options);
+		dump.texts = (struct function_texts){
+			.write = dump.options.json ? write_function_json : write_function, .user = &dump
+		};
 		dump_all(&dump, trace);
 		status = show_end_trace(trace);
 	}
+	function_texts_free(&dump.texts);
 	event_format_free(&dump.formats);
 	return status;
 }

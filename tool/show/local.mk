@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit report, replay, dump, info and list.
-xaudit_SOURCES += tool/show/dump.c tool/show/event_format.c tool/show/event_format.h tool/show/event_text.c \
-	tool/show/event_text.h tool/show/info.c tool/show/info.h tool/show/info_json.c tool/show/info_json.h \
+xaudit_SOURCES += tool/show/digits.h tool/show/dump.c tool/show/event_format.c tool/show/event_format.h \
+	tool/show/event_text.c tool/show/event_text.h tool/show/function_text.c tool/show/function_text.h \
+	tool/show/info.c tool/show/info.h tool/show/info_json.c tool/show/info_json.h \
 	tool/show/info_many.c tool/show/info_many.h tool/show/info_sched.c tool/show/info_sched.h tool/show/list.c \
 	tool/show/list.h tool/show/list_symbol.c tool/show/list_symbol.h tool/show/replay.c tool/show/show.c \
 	tool/show/show.h tool/show/show_trace.c tool/show/show_trace.h tool/show/trace_has.c tool/show/trace_has.h \

@@ -12,7 +12,9 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/digits.h"
 #include "tool/show/event_text.h"
+#include "tool/show/function_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/trace_has.h"
@@ -26,6 +28,7 @@ struct replay {
 	uint32_t depth;
 	uint64_t from, to; /* ns after the trace's start; 0: not given */
 	uint64_t first, end; /* the same as times of events */
+	struct function_texts texts; /* names of functions, as print_name() writes them */
 };
 
 static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
@@ -33,24 +36,64 @@ static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
 	return (!r->tid || r->tid == tid) && depth < r->depth;
 }
 
-/* Writes what stands before the text of a line. ns: UINT64_MAX: no time. */
-static void begin_line(const struct replay *r, uint64_t ns, uint32_t tid, size_t depth)
+#define LINE_BEGIN 80
+#define LINE_DEPTH 64
+
+/* A time in a column, as show_time_column() has it. */
+static char *put_time(char *at, uint64_t ns)
 {
 	char buf[SHOW_TIME_SIZE];
 
-	printf("%12s [%7" PRIu32 "] %s|%s ", ns == UINT64_MAX ? "" : show_time_column(buf, ns), tid, r->color->dim,
-		r->color->off);
-	for (; depth; depth--)
-		fputs("  ", stdout);
+	if (ns >= 1000000) {
+		size_t length = strlen(show_time_column(buf, ns));
+		for (size_t i = length; i < 12; i++)
+			*at++ = ' ';
+		return digits_text(at, buf, length);
+	}
+	at = digits_right(at, ns / 1000, 5);
+	*at++ = '.';
+	return digits_text(digits_fixed(at, (uint32_t)(ns % 1000), 3), " us", 3);
 }
 
-/* Returns what stands behind the name of a call. */
-static const char *print_name(const struct replay *r, const struct xaudit_read_function *function)
+/* What stands before the text of a line; ns: UINT64_MAX: no time. */
+static char *put_begin(const struct replay *r, char *at, uint64_t ns, uint32_t tid)
 {
-	fputs(r->color->name, stdout);
-	names_print(stdout, function->name);
-	fputs(r->color->off, stdout);
-	return names_call(function->name);
+	at = ns == UINT64_MAX ? digits_text(at, "            ", 12) : put_time(at, ns);
+	at = digits_right(digits_text(at, " [", 2), tid, 7);
+	at = digits_text(digits_text(at, "] ", 2), r->color->dim, strlen(r->color->dim));
+	at = digits_text(digits_text(at, "|", 1), r->color->off, strlen(r->color->off));
+	return digits_text(at, " ", 1);
+}
+
+/* Writes what stands before the text of a line. ns: UINT64_MAX: no time. */
+static void begin_line(struct replay *r, uint64_t ns, uint32_t tid, size_t depth)
+{
+	char line[LINE_BEGIN + 2 * LINE_DEPTH], *end = put_begin(r, line, ns, tid);
+	size_t here = depth < LINE_DEPTH ? depth : LINE_DEPTH;
+
+	memset(end, ' ', 2 * here);
+	fwrite_unlocked(line, 1, (size_t)(end + 2 * here - line), stdout);
+	for (; here < depth; here++)
+		fputs_unlocked("  ", stdout);
+}
+
+static void write_name(void *user, FILE *file, const struct xaudit_read_function *function)
+{
+	const struct replay *r = user;
+
+	fputs(r->color->name, file);
+	names_print(file, function->name);
+	fputs(r->color->off, file);
+}
+
+static void print_name(struct replay *r, const struct xaudit_read_function *function)
+{
+	const struct function_text *text = function_text_of(&r->texts, function);
+
+	if (text)
+		fwrite_unlocked(text->text, 1, text->length, stdout);
+	else
+		write_name(r, stdout, function);
 }
 
 static bool has_values(const struct replay *r, const struct xaudit_read_call *call)
@@ -59,10 +102,11 @@ static bool has_values(const struct replay *r, const struct xaudit_read_call *ca
 }
 
 /* A call with its arguments; those that it has written, too, as far as it has ended. */
-static void print_call(const struct replay *r, const struct xaudit_read_call *call)
+static void print_call(struct replay *r, const struct xaudit_read_call *call)
 {
 	if (!has_values(r, call)) {
-		fputs(print_name(r, call->function), stdout);
+		print_name(r, call->function);
+		fputs_unlocked(names_call(call->function->name), stdout);
 		return;
 	}
 	fputs(r->color->name, stdout);
@@ -72,7 +116,7 @@ static void print_call(const struct replay *r, const struct xaudit_read_call *ca
 }
 
 /* Ends the line where a call begins: with where its function is defined, if that is wanted. */
-static void end_line(const struct replay *r, const struct xaudit_read_function *function)
+static void end_line(struct replay *r, const struct xaudit_read_function *function)
 {
 	if (srcline_wanted()) {
 		fputs(r->color->dim, stdout);
@@ -84,7 +128,7 @@ static void end_line(const struct replay *r, const struct xaudit_read_function *
 
 /* Who called, below the first line of a call, or below a custom event. */
 static void print_backtrace(
-	const struct replay *r, const struct xaudit_read_event *event, const struct xaudit_read_values *values)
+	struct replay *r, const struct xaudit_read_event *event, const struct xaudit_read_values *values)
 {
 	const struct xaudit_read_stack *stack = r->options.no_values ? NULL : xaudit_read_stack(values);
 
@@ -117,7 +161,7 @@ static bool is_leaf(const struct xaudit_read_call *call)
  * The calls that were open when what is shown begins, the outermost first: each once, when something in it is shown, or
  * its end. depth: of `call`, the innermost one that is open on the stack.
  */
-static void print_open(const struct replay *r, uint32_t tid, struct xaudit_read_call *call, size_t depth)
+static void print_open(struct replay *r, uint32_t tid, struct xaudit_read_call *call, size_t depth)
 {
 	char buf[SHOW_TIME_SIZE];
 
@@ -135,7 +179,7 @@ static void print_open(const struct replay *r, uint32_t tid, struct xaudit_read_
 }
 
 /* Those around what an event tells of, or that end by it. */
-static void print_around(const struct replay *r, const struct xaudit_read_event *event)
+static void print_around(struct replay *r, const struct xaudit_read_event *event)
 {
 	bool begins = event->what == XAUDIT_READ_EVENT_ENTRY || event->what == XAUDIT_READ_EVENT_POINT;
 	struct xaudit_read_call *call = begins && event->call ? event->call->parent : event->call;
@@ -145,7 +189,7 @@ static void print_around(const struct replay *r, const struct xaudit_read_event 
 }
 
 /* A call: as a whole if nothing is in it, else its first line. */
-static void print_entry(const struct replay *r, const struct xaudit_read_event *event)
+static void print_entry(struct replay *r, const struct xaudit_read_event *event)
 {
 	const struct xaudit_read_call *call = event->call;
 
@@ -169,7 +213,7 @@ static void print_entry(const struct replay *r, const struct xaudit_read_event *
 }
 
 /* A call of which only the entry is recorded. */
-static void print_point(const struct replay *r, const struct xaudit_read_event *event)
+static void print_point(struct replay *r, const struct xaudit_read_event *event)
 {
 	const struct xaudit_read_call *call = event->call;
 
@@ -182,7 +226,7 @@ static void print_point(const struct replay *r, const struct xaudit_read_event *
 }
 
 /* Behind the bracket of a call that ends: its result, and all of it if it has written some of its arguments. */
-static void print_end(const struct replay *r, const struct xaudit_read_call *call)
+static void print_end(struct replay *r, const struct xaudit_read_call *call)
 {
 	if (has_values(r, call) && values_have(call->ended, XAUDIT_READ_VALUE_ARGUMENT))
 		print_call(r, call);
@@ -196,7 +240,7 @@ static void print_end(const struct replay *r, const struct xaudit_read_call *cal
 }
 
 /* The calls that end, the innermost one first. */
-static void print_ends(const struct replay *r, const struct xaudit_read_event *event)
+static void print_ends(struct replay *r, const struct xaudit_read_event *event)
 {
 	const struct xaudit_read_call *call = event->call;
 	uint32_t depth = event->depth;
@@ -205,14 +249,18 @@ static void print_ends(const struct replay *r, const struct xaudit_read_event *e
 		if (!wanted(r, event->tid, --depth))
 			continue;
 		begin_line(r, call->end - call->start, event->tid, depth);
-		printf("} %s/* ", r->color->dim);
+		fputs_unlocked("} ", stdout);
+		fputs_unlocked(r->color->dim, stdout);
+		fputs_unlocked("/* ", stdout);
 		print_end(r, call);
-		printf(" */%s\n", r->color->off);
+		fputs_unlocked(" */", stdout);
+		fputs_unlocked(r->color->off, stdout);
+		putchar_unlocked('\n');
 	}
 }
 
 /* An end whose call is not known. */
-static void print_orphan(const struct replay *r, const struct xaudit_read_event *event)
+static void print_orphan(struct replay *r, const struct xaudit_read_event *event)
 {
 	begin_line(r, UINT64_MAX, event->tid, event->depth);
 	printf("%s/* end of ", r->color->dim);
@@ -226,7 +274,7 @@ static void print_orphan(const struct replay *r, const struct xaudit_read_event 
 /* ---- remarks ---- */
 
 /* The thread's events are on another stack from here on. */
-static void print_stack(const struct replay *r, const struct xaudit_read_event *event)
+static void print_stack(struct replay *r, const struct xaudit_read_event *event)
 {
 	/* A thread's first stack need not be told. */
 	if (!event->before || event->before == event->stack)
@@ -238,7 +286,7 @@ static void print_stack(const struct replay *r, const struct xaudit_read_event *
 }
 
 /* A remark that comes from no thread file is shown at the depth of the thread that it is about. */
-static void print_remark(const struct replay *r, const struct xaudit_read_event *event)
+static void print_remark(struct replay *r, const struct xaudit_read_event *event)
 {
 	begin_line(r, UINT64_MAX, event->tid, event->depth < r->depth ? event->depth : r->depth);
 	switch (event->what) {
@@ -268,7 +316,7 @@ static void print_remark(const struct replay *r, const struct xaudit_read_event 
 
 #define CUSTOM_LIMIT 60 /* characters of data on a line */
 
-static void print_custom(const struct replay *r, const struct xaudit_read_event *event)
+static void print_custom(struct replay *r, const struct xaudit_read_event *event)
 {
 	begin_line(r, UINT64_MAX, event->tid, event->depth);
 	printf("%s/* %s", r->color->dim, r->color->name);
@@ -280,14 +328,14 @@ static void print_custom(const struct replay *r, const struct xaudit_read_event 
 }
 
 /* The calls that are open on a stack have no end. */
-static void print_unfinished(const struct replay *r, const struct xaudit_read_event *event)
+static void print_unfinished(struct replay *r, const struct xaudit_read_event *event)
 {
 	begin_line(r, UINT64_MAX, event->tid, 0);
 	printf("%s/* %" PRIu64 " call%s unfinished */%s\n", r->color->dim, event->count, show_s(event->count),
 		r->color->off);
 }
 
-static void take(const struct replay *r, const struct xaudit_read_event *event)
+static void take(struct replay *r, const struct xaudit_read_event *event)
 {
 	bool here = wanted(r, event->tid, event->depth);
 
@@ -340,7 +388,7 @@ static void take(const struct replay *r, const struct xaudit_read_event *event)
 	}
 }
 
-static void replay(const struct replay *r, struct xaudit_read_trace *trace)
+static void replay(struct replay *r, struct xaudit_read_trace *trace)
 {
 	struct xaudit_read_events_options options = { .size = sizeof(options), .leaves = 1 };
 	struct xaudit_read_events *events;
@@ -393,6 +441,7 @@ int replay_main(int argc, char **argv)
 	if (!trace)
 		return status;
 	r.color = show_colors(&r.options);
+	r.texts = (struct function_texts){ .write = write_name, .user = &r };
 	if (trace_has_no_span(r.from, r.to)) {
 		tool_error("replay", TRACE_HAS_NO_SPAN "; `xaudit replay --help` lists what there is");
 		status = TOOL_USAGE;
@@ -407,5 +456,6 @@ int replay_main(int argc, char **argv)
 	r.first = r.from ? start + r.from : 0;
 	r.end = r.to ? start + r.to : 0;
 	replay(&r, trace);
+	function_texts_free(&r.texts);
 	return show_end_trace(trace);
 }
