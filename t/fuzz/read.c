@@ -89,6 +89,21 @@ static void read_extent(struct xaudit_read_trace *trace)
 	must(xaudit_read_is_part(trace, trace), "a trace is no part of itself");
 }
 
+/* In the order of time, without lengths of 0, and no two equal ones in a row. */
+static void read_runs(struct xaudit_read_process *process, uint32_t tid)
+{
+	struct xaudit_read_runs *runs = xaudit_read_runs(process, tid, NULL);
+	struct xaudit_read_run run, last = { 0 };
+
+	must(runs != NULL, "no memory");
+	for (; xaudit_read_next_run(runs, &run); last = run) {
+		must(run.from < run.to && run.from >= last.to, "states in the order of time");
+		must(run.state != last.state || run.from > last.to, "two states in a row differ");
+		add(run.to - run.from);
+	}
+	xaudit_read_runs_close(runs);
+}
+
 static void read_sched(struct xaudit_read_process *process)
 {
 	uint64_t ns;
@@ -97,6 +112,7 @@ static void read_sched(struct xaudit_read_process *process)
 	xaudit_read_process_cpu(process, 0, &ns);
 	for (uint32_t i = 0; (tid = xaudit_read_process_thread(process, i)); i++) {
 		xaudit_read_process_cpu(process, tid, &ns);
+		read_runs(process, tid);
 		add(1);
 	}
 }

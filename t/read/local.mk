@@ -10,8 +10,8 @@ dist_check_SCRIPTS += t/read/backtraces.t t/read/backtraces_recorded.t t/read/da
 	t/read/report_jobs.t t/read/report_long.t t/read/stream_places.t t/read/valued.t
 EXTRA_DIST += t/read/cut.c t/read/grow_record.c t/read/reader_live_program.c t/read/swap_at.c
 check_PROGRAMS += t/read/dense.u t/read/hash.u t/read/histogram.u t/read/pack_block.u t/read/pack_fuzz.u \
-	t/read/read_follow.u t/read/read_live.u t/read/read_memory.u t/read/read_public.u t/read/read_values.u \
-	t/read/reader_copies.u t/read/reader_fuzz.u \
+	t/read/read_follow.u t/read/read_live.u t/read/read_memory.u t/read/read_public.u t/read/read_runs.u \
+	t/read/read_values.u t/read/reader_copies.u t/read/reader_fuzz.u \
 	t/read/reader_live.u t/read/sched_read.u t/read/trace_file.u
 
 t_read_dense_u_SOURCES = t/read/dense.c
@@ -40,6 +40,9 @@ t_read_read_memory_u_LDADD = tool/read/libread.la
 
 t_read_read_public_u_SOURCES = t/read/read_public.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
 t_read_read_public_u_LDADD = tool/read/libread.la
+
+t_read_read_runs_u_SOURCES = t/read/read_runs.c t/lib/written.h
+t_read_read_runs_u_LDADD = tool/read/libread.la
 
 t_read_read_values_u_SOURCES = t/read/read_values.c t/lib/descriptors.h t/lib/no_memory.h t/lib/written.h
 t_read_read_values_u_LDADD = tool/read/libread.la

@@ -229,6 +229,36 @@ int xaudit_read_process_cpu(struct xaudit_read_process *process, uint32_t tid, u
 /* The tids of those of its threads of which that is known; number: from 0 on. 0: there are no more. */
 uint32_t xaudit_read_process_thread(struct xaudit_read_process *process, uint32_t number);
 
+enum xaudit_read_run_state {
+	XAUDIT_READ_RUN_ON = 1,	   /* on a processor */
+	XAUDIT_READ_RUN_WAITS,	   /* on none: it had given it up; whether it could go on meanwhile is not known */
+	XAUDIT_READ_RUN_PREEMPTED, /* on none, though it could go on: it lost it, or the thread has just begun */
+	XAUDIT_READ_RUN_UNKNOWN
+};
+
+/* A thread was in one state from `from` to `to`. */
+struct xaudit_read_run {
+	uint64_t from, to;
+	int state; /* enum xaudit_read_run_state */
+	int reserved;
+};
+
+struct xaudit_read_runs;
+
+/*
+ * Goes through the states of one thread in the order of time. They follow each other without gaps, from the first
+ * moment of which something is known to the last one, but for times when there was no thread of that number; two in a
+ * row differ. Where no switches are recorded there is none. NULL: no memory. To be closed before the trace.
+ */
+struct xaudit_read_runs *xaudit_read_runs(
+	struct xaudit_read_process *process, uint32_t tid, struct xaudit_read_error *error);
+
+/* The next one. 0: there are no more. */
+int xaudit_read_next_run(struct xaudit_read_runs *runs, struct xaudit_read_run *run);
+
+/* NULL: nothing. */
+void xaudit_read_runs_close(struct xaudit_read_runs *runs);
+
 /* ---- what is called now ---- */
 
 struct xaudit_read_follow;

@@ -155,11 +155,31 @@ void read_sched_begin(struct read_sched_cursor *c, const struct read_sched *sche
 	enter(c);
 }
 
-/*
- * Program images that a process executed one after another are processes of the trace, with one number: this one's time
- * begins with it, if there was one before, and ends when the next one begins. Ticks; 0 and UINT64_MAX: not so bounded.
- */
-static void find_life(
+/* What the piece at hand is: of a thread on no processor the record before it tells why, unless some were lost. */
+static uint32_t state_of(const struct read_sched_cursor *c)
+{
+	uint32_t last = c->part ? 0 : c->before;
+
+	if (c->piece[c->part].state != OFF)
+		return c->piece[c->part].state == ON ? READ_SCHED_ON : READ_SCHED_UNKNOWN;
+	if (last == SCHED_EXIT || (!last && c->behind == SCHED_BEGIN))
+		return READ_SCHED_NONE;
+	return last == SCHED_PREEMPTED || last == SCHED_BEGIN ? READ_SCHED_READY : READ_SCHED_WAITS;
+}
+
+bool read_sched_next(struct read_sched_cursor *c, struct read_sched_run *run)
+{
+	if (!c->parts || (c->next == UINT64_MAX && c->piece[c->part].state == UNKNOWN))
+		return false;
+	*run = (struct read_sched_run){ .from = c->since, .to = c->next, .state = state_of(c) };
+	c->since = c->next > c->since ? c->next : c->since;
+	if (++c->part == c->parts)
+		next_record(c);
+	enter(c);
+	return true;
+}
+
+void read_sched_life(
 	const struct read_folder *folder, const struct read_process *process, uint64_t *from, uint64_t *to)
 {
 	*from = 0;
@@ -190,7 +210,7 @@ bool read_sched_total(
 		*least = thread ? thread->total : 0;
 		return thread != NULL;
 	}
-	find_life(sched->folder, process, &from, &to);
+	read_sched_life(sched->folder, process, &from, &to);
 	for (uint32_t i = 0; i < sched->threads; i++) {
 		struct read_sched_cursor cursor;
 		thread = &sched->thread[i];

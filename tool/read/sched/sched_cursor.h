@@ -54,6 +54,33 @@ static inline uint64_t read_sched_on(struct read_sched_cursor *cursor, uint64_t 
 	return cursor->on + (past & cursor->running);
 }
 
+/* The states of a thread, one after another: from `from` to `to`, in ticks of the process's clock. */
+struct read_sched_run {
+	uint64_t from, to;
+	uint32_t state; /* enum read_sched_state */
+};
+
+enum read_sched_state {
+	READ_SCHED_NONE, /* there is no such thread */
+	READ_SCHED_ON,
+	READ_SCHED_WAITS,
+	READ_SCHED_READY, /* it could go on, as the kernel took its processor, or it has just begun */
+	READ_SCHED_UNKNOWN
+};
+
+/*
+ * The present state, and goes on to the next one. Two in a row may be equal, or have no length. Returns false when
+ * nothing is known from here on. The cursor is used for nothing else.
+ */
+bool read_sched_next(struct read_sched_cursor *cursor, struct read_sched_run *run);
+
+/*
+ * Program images that a process executed one after another are processes of the trace, with one number: this one's time
+ * begins with it, if there was one before, and ends when the next one begins. Ticks; 0 and UINT64_MAX: not so bounded.
+ */
+void read_sched_life(
+	const struct read_folder *folder, const struct read_process *process, uint64_t *from, uint64_t *to);
+
 /*
  * As of the last read_sched_on(): before this time the thread's state was not known at some moment. Later ones are
  * known up to that call's.
