@@ -3,7 +3,8 @@
 # make bench.
 EXTRA_DIST += t/bench/alloc.sh t/bench/alloc_cost.c t/bench/backtrace_cost.c t/bench/backtraces.sh t/bench/bench.h \
 	t/bench/bench_function.c t/bench/billion.sh t/bench/call_cost.c t/bench/call_none.c t/bench/call_tree.c \
-	t/bench/call_tree_main.c t/bench/calls.sh t/bench/empty_auditor.c t/bench/entry.sh t/bench/entry_shapes.h \
+	t/bench/call_tree_main.c t/bench/calls.sh t/bench/commands.sh t/bench/empty_auditor.c t/bench/entry.sh \
+	t/bench/entry_shapes.h \
 	t/bench/entry_sites.S t/bench/handlers.sh t/bench/hold_cost.c t/bench/lib.sh t/bench/limit.sh \
 	t/bench/limit_sites.S t/bench/load_cost.c t/bench/locks.sh t/bench/marks.sh t/bench/modes.sh \
 	t/bench/options.h t/bench/pair_cost.c t/bench/pairs.sh t/bench/pause.sh t/bench/reading.sh t/bench/report.sh \

@@ -6,14 +6,14 @@
 # judged here: the exit status says whether everything ran, and recorded what it was made to. What is not
 # installed (clang, uftrace) is left out with a remark. doc/measurements.md explains the figures.
 #
-# ROUNDS, CALLS, EVENTS and GIGABYTES in the environment change the sizes; TMPDIR is where traces are written, MEMORY
-# where traces in memory are. FUNTRACE names a folder with funtrace's source, BASE the build folder of another xaudit:
-# they are measured, too. PARTS chooses; each part can do without the others.
+# ROUNDS, CALLS, EVENTS, READS and GIGABYTES in the environment change the sizes; TMPDIR is where traces are written,
+# MEMORY where traces in memory are. FUNTRACE names a folder with funtrace's source, BASE the build folder of another
+# xaudit: they are measured, too. PARTS chooses; each part can do without the others.
 : "${top_srcdir:=.}" "${top_builddir:=.}" "${CC:=gcc}" "${CLANG=clang}"
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}"
 : "${ROUNDS:=7}" "${CALLS:=5000000}" "${EVENTS:=20000000}" "${MEMORY:=/dev/shm}"
 . "$top_srcdir/t/bench/lib.sh"
-parts='calls modes values backtraces samples limit stacks entry handlers starts pairs alloc pause reading'
+parts='calls modes values backtraces samples limit stacks entry handlers starts pairs alloc pause reading commands'
 for table in $PARTS; do
 	case " $parts " in
 	*" $table "*) ;;
