@@ -7,3 +7,4 @@ check_PROGRAMS += t/export/tracks.u
 t_export_tracks_u_SOURCES = t/export/tracks.c tool/base/memory.c tool/base/memory.h tool/export/tracks.c \
 	tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
 t_export_tracks_u_LDADD = tool/read/libread.la
+EXTRA_DIST += t/export/app.cc t/export/app.h t/export/app.sh t/export/app_library.cc t/export/app_plugin.cc
