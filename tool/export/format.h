@@ -5,7 +5,7 @@
  *
  *	begin()
  *	load(), change()	loads and unloads of all processes, in the order of time
- *	run()			when threads were on processors
+ *	run()			when threads were on processors, thread by thread, in the order of time
  *	enter() ... leave()	calls, and between them custom() and lost(): process by process, thread record by thread
  *				record, within one in the order of time
  *	counted()		calls that were only counted, behind those of their process
@@ -37,7 +37,7 @@ struct export_track {
 	struct xaudit_read_process *process;
 	uint32_t number; /* 0, 1, ... over all processes, in the order in which they were met */
 	uint32_t tid;	 /* the thread; of a stack the one that was met on it first */
-	uint32_t stack;	 /* number of the stack in its process; 0: the thread's only one */
+	uint32_t stack;	 /* number of the stack in its process; 0: the thread's only one, or its first one */
 	uint32_t beside; /* not 0: calls of that thread, or stack, which do not nest with those of its other tracks */
 	char *name;	 /* of that thread, when it was met; or empty */
 	uint64_t mark;	 /* the format's own, first 0 */
@@ -78,6 +78,9 @@ struct export_format {
 	void (*begin)(struct export *export);
 	void (*load)(struct export *export, const struct xaudit_read_event *event); /* LOAD and UNLOAD */
 	void (*change)(struct export *export, const struct xaudit_read_event *event); /* CHANGE and CRASH */
+	/* A state of a thread (xaudit_read_runs()), as much of it as lies between --from and --to. */
+	void (*run)(struct export *export, struct xaudit_read_process *process, uint32_t tid,
+		const struct xaudit_read_run *run);
 	void (*enter)(struct export *export, const struct export_call *call);
 	void (*leave)(struct export *export, const struct export_call *call);
 	/* Of the item time, type, type_number, data, data_size; call: the innermost one around it, or NULL. */

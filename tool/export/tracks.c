@@ -18,21 +18,28 @@ static struct tracks_one *begin(struct tracks *tracks, struct xaudit_read_proces
 	return one;
 }
 
+/* stack 0: of the thread. */
 static bool is_of(const struct tracks_one *one, const struct xaudit_read_process *process, uint32_t tid, uint32_t stack)
 {
-	return one->track.process == process && one->track.stack == stack && (stack || one->track.tid == tid);
+	return one->track.process == process && (stack ? one->stack == stack : !one->track.stack && one->track.tid == tid);
 }
 
 static struct tracks_one *find(struct tracks *tracks, struct xaudit_read_process *process, uint32_t tid,
 	uint32_t stack, const char *thread)
 {
 	uint32_t hash = hash_key((uintptr_t)process, stack ? stack | 1ull << 32 : tid);
+	struct tracks_one *one;
 
 	if (tracks->recent && is_of(tracks->recent, process, tid, stack))
 		return tracks->recent;
 	uint32_t number = HASH_FIND(i, &tracks->table, hash, is_of(tracks->one[i], process, tid, stack));
 	if (number == HASH_NONE) {
-		number = begin(tracks, process, tid, stack, thread)->track.number;
+		/* A thread's first stack is as good as the thread. */
+		one = stack ? find(tracks, process, tid, 0, thread) : begin(tracks, process, tid, 0, thread);
+		if (stack && (one->room || one->stack))
+			one = begin(tracks, process, tid, stack, thread);
+		one->stack = stack;
+		number = one->track.number;
 		memory_hash(&tracks->table, hash, number);
 	}
 	tracks->recent = tracks->one[number];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The tracks of an export (tool/export/format.h): which one a call belongs to. A call is on the track of the call
- * around it if that is the innermost open one there; else on its thread's, or its stack's. Where neither nests, or the
- * time would go back (a thread id that was used twice), it gets a track beside them. So what formats are promised of
- * tracks holds whatever the trace has. One thread.
+ * around it if that is the innermost open one there; else on its thread's, or its stack's. Where stacks have numbers,
+ * that of a thread is the one on which its first call is met. Where neither nests, or the time would go back (a thread
+ * id that was used twice), it gets a track beside them. So what formats are promised of tracks holds whatever the trace
+ * has. One thread.
  */
 #ifndef XAUDIT_TOOL_EXPORT_TRACKS_H
 #define XAUDIT_TOOL_EXPORT_TRACKS_H
@@ -17,6 +18,7 @@
 /* A track, and what the pass knows of it. */
 struct tracks_one {
 	struct export_track track; /* the first: formats have its address */
+	uint32_t stack; /* whose calls it has, be it that of a thread; 0: none that has a number */
 	const struct xaudit_read_call *top; /* the innermost open call; NULL */
 	uint64_t last;	 /* nothing on it may be earlier */
 	uint64_t *start; /* of its open calls, the outermost first */
