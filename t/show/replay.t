@@ -90,6 +90,8 @@ is "$(from --from=110ns)" "$(cat <<'END'
              [    100] |   inner() { /* began 0.010 us before */
     0.050 us [    100] |     leaf();
              [    101] | outer() { /* began 0.060 us before */
+             [    101] |   inner() { /* began 0.050 us before */
+    0.140 us [    101] |   } /* inner */
     0.180 us [    101] |   leaf();
     0.200 us [    100] |   } /* inner */
              [    100] |   libfoo.so+0x300(); /* entry only */
@@ -98,7 +100,7 @@ is "$(from --from=110ns)" "$(cat <<'END'
     1.001 ms [    100] | } /* outer */
              [    100] | /* unload /usr/lib/libfoo.so at 0x7f0000000000 */
 END
-)" '--from shows what began then or later, in the calls that were open, and their ends'
+)" '--from shows what began then or later, and the calls that were open, with their ends: one in which nothing is, too'
 is "$(from --from=0.4us --to=500ns)" "$(cat <<'END'
              [    100] | outer() { /* began 0.400 us before */
              [    100] |   libfoo.so+0x300(); /* entry only */

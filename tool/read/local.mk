@@ -13,6 +13,7 @@ tool_read_libread_la_SOURCES += tool/read/values/layout.c tool/read/values/layou
 	tool/read/values/chains.h tool/base/object_file.c tool/base/object_file.h
 tool_read_libread_la_SOURCES += tool/read/damage/error.c tool/read/damage/error.h tool/read/damage/memory.c \
 	tool/read/damage/memory.h
+tool_read_libread_la_SOURCES += tool/read/events/ahead.c tool/read/events/ahead.h
 tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.h tool/read/events/chunk_words.c \
 	tool/read/events/chunk_words.h tool/read/events/chunks.c tool/read/events/chunks.h tool/read/events/copies.c \
 	tool/read/events/copies.h tool/read/events/counts.c tool/read/events/counts.h tool/read/events/decode.c \
@@ -24,9 +25,11 @@ tool_read_libread_la_SOURCES += tool/read/events/calls.c tool/read/events/calls.
 tool_read_libread_la_SOURCES += tool/read/sched/records.h tool/read/sched/sched.c tool/read/sched/sched.h \
 	tool/read/sched/sched_cursor.c tool/read/sched/sched_cursor.h
 tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool/read/api/cpu.c tool/read/api/cpu.h \
-	tool/read/api/cursor.c tool/read/api/cursor.h tool/read/api/cursor_items.c tool/read/api/cursor_items.h \
+	tool/read/api/cursor.c tool/read/api/cursor.h tool/read/api/cursor_ahead.c \
+	tool/read/api/cursor_ahead.h tool/read/api/cursor_items.c tool/read/api/cursor_items.h \
 	tool/read/api/cursor_requests.c tool/read/api/cursor_requests.h \
-	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/cursor_values.c \
+	tool/read/api/cursor_slots.c tool/read/api/cursor_slots.h tool/read/api/cursor_stacks.c \
+	tool/read/api/cursor_stacks.h tool/read/api/cursor_values.c \
 	tool/read/api/cursor_values.h tool/read/api/extent.c tool/read/api/facts.c \
 	tool/read/api/facts.h tool/read/api/follow.c tool/read/api/follow.h tool/read/api/follow_record.c \
 	tool/read/api/follow_record.h tool/read/api/frames.c tool/read/api/frames.h \
@@ -34,7 +37,8 @@ tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool
 	tool/read/api/functions.c tool/read/api/functions.h tool/read/api/live.c \
 	tool/read/api/phrases.c tool/read/api/stays.c tool/read/api/threads.c tool/read/api/threads.h \
 	tool/read/api/timeline.c \
-	tool/read/api/timeline.h tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \
+	tool/read/api/timeline.h tool/read/api/timeline_ahead.c tool/read/api/timeline_ahead.h \
+	tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \
 	tool/read/api/trace.h tool/read/api/xaudit-read-events.h tool/read/api/xaudit-read-facts.h \
 	tool/read/api/xaudit-read-frames.h \
 	tool/read/api/xaudit-read-values.h tool/read/api/xaudit-read.h tool/read/api/values.c tool/read/api/values.h \

@@ -390,7 +390,7 @@ static void take(struct replay *r, const struct xaudit_read_event *event)
 
 static void replay(struct replay *r, struct xaudit_read_trace *trace)
 {
-	struct xaudit_read_events_options options = { .size = sizeof(options), .leaves = 1 };
+	struct xaudit_read_events_options options = { .size = sizeof(options), .leaves = 1, .from = r->first };
 	struct xaudit_read_events *events;
 	struct xaudit_read_event event;
 
@@ -400,8 +400,7 @@ static void replay(struct replay *r, struct xaudit_read_trace *trace)
 	while (events && !show_output_broken() && xaudit_read_next_event(events, &event)) {
 		if (r->end && event.time >= r->end)
 			break;
-		if (event.time >= r->first)
-			take(r, &event);
+		take(r, &event);
 	}
 	xaudit_read_events_close(events);
 }

@@ -7,10 +7,12 @@
 #include "tool/read/api/cpu.h"
 #include "tool/read/api/cursor_items.h"
 #include "tool/read/api/cursor_requests.h"
+#include "tool/read/api/cursor_stacks.h"
 #include "tool/read/api/cursor_values.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/events/ahead.h"
 #include "tool/read/state.h"
 
 /* ---- records ---- */
@@ -138,6 +140,8 @@ static bool begin_process(struct xaudit_read_calls *c)
 	read_api_take(c->process);
 	struct read_process *process = c->process->read;
 	c->lost_told = 0;
+	c->from_ticks = c->from ? read_ahead_ticks(&process->clock, c->from) : 0;
+	c->to_ticks = c->to != UINT64_MAX ? read_ahead_ticks(&process->clock, c->to) : UINT64_MAX;
 	c->next_record = c->open = c->closed = c->next_counts = 0;
 	c->by_turns = read_turns_needed(process);
 	c->records = read_memory_zeroed(c->damage, c->by_turns ? process->threads : 1, sizeof(*c->records));

@@ -59,6 +59,8 @@ struct xaudit_read_calls {
 	bool enters, customs, losses, counted, values, requests;
 	uint32_t tid;
 	uint64_t from, to;
+	uint64_t from_ticks, to_ticks; /* the same in the process at hand; from_ticks 0: its beginning */
+	uint64_t wanted; /* calls that are open and will be told */
 	const struct read_sched *sched; /* times on processors; NULL: not recorded */
 	struct read_clock unit; /* converts units to ns */
 	bool scale;		/* processes differ in their rates: units (tool/read/clock.h), not ticks */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/read/api/cursor_items.h"
 
-#include <stdlib.h> /* qsort */
 #include <string.h>
 
 #include "tool/read/api/cursor.h"
+#include "tool/read/api/cursor_ahead.h"
 #include "tool/read/api/cursor_requests.h"
 #include "tool/read/api/cursor_slots.h"
+#include "tool/read/api/cursor_stacks.h"
 #include "tool/read/api/cursor_values.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/damage/memory.h"
@@ -93,6 +94,7 @@ READ_INLINE struct api_call *new_call(struct xaudit_read_calls *c, struct api_sl
 	public->id = c->ids++;
 	call->left_out = call->public.start < c->from || call->public.start >= c->to ||
 			 (c->tid && call->public.tid != c->tid);
+	c->wanted += !call->left_out;
 	return call;
 }
 
@@ -108,6 +110,7 @@ READ_INLINE void finish(struct xaudit_read_calls *c, struct api_call *call, enum
 		c->spare = call;
 		return;
 	}
+	c->wanted--;
 	call->next = NULL;
 	*c->waiting_end = call;
 	c->waiting_end = &call->next;
@@ -211,6 +214,12 @@ static __attribute__((noinline)) void take_cpu(
 	public->ticks.cpu_self = least(c->scale ? read_clock_units(clock, own) : own, public->ticks.cpu);
 }
 
+void read_api_give_up(struct xaudit_read_calls *c, struct api_call *call, uint64_t now)
+{
+	if (call)
+		finish(c, call, XAUDIT_READ_NO_END, now);
+}
+
 READ_INLINE void end_timed(
 	struct xaudit_read_calls *c, struct read_call *frame, enum xaudit_read_end how, uint64_t now)
 {
@@ -294,11 +303,14 @@ READ_INLINE void end(void *user, struct read_call *frame, enum read_call_end how
 		end_for_want(user, frame, how == READ_CALL_CUT ? XAUDIT_READ_CUT : XAUDIT_READ_UNWOUND, now);
 }
 
+/* A call that was passed over (cursor_ahead.h) has nothing that anybody wants; after the cut nobody knows its end. */
 static void drop(void *user, struct read_call *frame)
 {
 	struct xaudit_read_calls *c = user;
 
-	c->sums.unfinished++;
+	c->sums.unfinished += !c->record->cut;
+	if (!frame->user)
+		return;
 	end_untimed(c, frame, XAUDIT_READ_NO_END, c->record->source.decoder.now);
 }
 
@@ -323,139 +335,87 @@ static const struct read_calls_hooks hooks = {
 	.may_be_open = may_be_open,
 };
 
-/* ---- stacks ---- */
-
-void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack)
+void read_api_drop_calls(struct xaudit_read_calls *c)
 {
-	c->stack = stack;
-	read_turns_take_up(c->record, stack, &c->calls, c->sched);
-	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
-		struct api_call *call = frame->user, *outer = call->slot->open;
-		call->outer = outer;
-		call->around = outer && outer->left_out ? outer->around : outer;
-		call->public.recursion = outer ? outer->public.recursion + 1 : 0;
-		call->slot->open = call;
-	}
-}
-
-void read_api_lay_down(struct xaudit_read_calls *c)
-{
-	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
-		((struct api_call *)frame->user)->slot->open = NULL;
-	read_turns_lay_down(c->record, c->stack, &c->calls, c->sched);
-	c->stack = NULL;
-}
-
-/* The calls that are open on the stack have no end. */
-static void drop_stack(void *user, struct read_stack_calls *stack)
-{
-	struct xaudit_read_calls *c = user;
-
-	read_api_take_up(c, stack);
 	read_calls_drop(&c->calls, &hooks, c);
-	read_api_lay_down(c);
 }
 
-static void list_stack(void *user, struct read_stack_calls *stack)
+/* ---- calls that were passed over ---- */
+
+static void pass_enter(void *user, struct read_call *frame, size_t at)
 {
 	struct xaudit_read_calls *c = user;
 
-	if (read_calls_depth(&stack->calls) &&
-		read_memory_resize(c->damage, &c->dropped, c->drops + 1ul, sizeof(*c->dropped)))
-		c->dropped[c->drops++] = stack;
+	(void)at;
+	frame->row = c->record->source.decoder.tid;
+	frame->child = 0;
+	frame->user = NULL;
 }
 
-static int by_number(const void *a, const void *b)
+static void pass_end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
 {
-	const struct read_stack_calls *x = *(struct read_stack_calls *const *)a,
-				      *y = *(struct read_stack_calls *const *)b;
-
-	return x->number < y->number ? -1 : x->number > y->number;
+	if (frame->user)
+		end(user, frame, how, now);
 }
 
-/* In the order of the stacks' numbers, so that a trace is told in one way only. */
-void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record)
+static void pass_point(void *user, uint32_t id, uint64_t now, size_t at)
 {
-	struct read_stack_calls *stack = record->stack;
+	struct xaudit_read_calls *c = user;
 
-	c->record = record;
-	c->drops = 0;
-	read_stacks_each(&c->stacks, record, list_stack, c);
-	read_stacks_each(&c->stacks, record, read_api_request_drop, c);
-	if (c->drops > 1)
-		qsort(c->dropped, c->drops, sizeof(*c->dropped), by_number);
-	for (uint32_t i = 0; i < c->drops; i++)
-		drop_stack(c, c->dropped[i]);
-	record->stack = stack;
+	(void)id;
+	(void)now;
+	(void)at;
+	c->sums.points++;
 }
 
-/* Calls were moved from one stack to another. */
-static void relink(struct read_stack_calls *stack)
+static struct api_call *adopt(struct xaudit_read_calls *c, struct read_call *frame, struct api_call *parent)
 {
-	for (struct read_call *frame = stack->calls.frame + 1; frame <= stack->calls.top; frame++) {
-		struct api_call *call = frame->user, *parent = call_of(&stack->calls, frame - 1);
-		call->public.parent = parent ? &parent->public : NULL;
-		call->public.depth = parent ? parent->public.depth + 1 : 0;
-		call->public.stack = stack->number;
+	struct api_slot *slot = slot_of(c, c->record->source.decoder.at, frame->id);
+	struct api_call *call = new_call(c, slot, parent, frame->start);
+
+	if (call == &c->last_resort)
+		return call;
+	call->public.tid = frame->row;
+	call->public.stack = c->stack->number;
+	if (c->requests)
+		read_api_request_enter(c, call, parent);
+	call->on = call->on_child = 0; /* they count for calls alone that are left out, as this one is */
+	return call;
+}
+
+void read_api_adopt(struct xaudit_read_calls *c)
+{
+	struct api_call *parent = NULL;
+	bool all = true;
+
+	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
+		all &= frame->user != NULL;
+	if (all)
+		return;
+	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
+		if (frame->user)
+			((struct api_call *)frame->user)->slot->open = NULL;
+	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
+		if (frame->user)
+			read_api_open_again(frame->user, parent);
+		else
+			frame->user = adopt(c, frame, parent);
+		parent = frame->user;
+		parent->slot->open = parent;
 	}
 }
 
-/* NULL: no memory. */
-static struct read_stack_calls *part(struct xaudit_read_calls *c, struct read_stack_calls *stack)
+void read_api_pass_over(struct xaudit_read_calls *c, enum trace_type type, uint32_t id, uint64_t now, size_t at)
 {
-	const struct read_decoder *d = &c->record->source.decoder;
-	struct read_stack_calls *other = read_stacks_enter(&c->stacks, d->stack, c->record);
-	size_t kept = read_stacks_kept(stack, d->calls, d->outer);
+	static const struct read_calls_hooks passing = {
+		.enter = pass_enter, .deep = enter_deep, .end = pass_end, .drop = drop, .point = pass_point,
+		.orphan = orphan,
+	};
+	struct read_call *top = c->calls.top;
 
-	if (!other)
-		return NULL;
-	for (size_t i = read_stacks_twice(stack, other, kept); i; i--)
-		finish(c, stack->calls.frame[i].user, XAUDIT_READ_NO_END, d->now);
-	/* The calls that it gets count by the old stack's clock; of its own ones nothing is known then. */
-	if (other != stack) {
-		other->unknown = read_calls_depth(&other->calls) ? d->now : stack->unknown;
-		other->on = stack->on;
-	}
-	struct read_stack_calls *now = read_stacks_part(&c->stacks, stack, d->stack, kept, c->record);
-	read_stacks_leave(&c->stacks, other);
-	if (now && now != stack) {
-		/* What was begun outside of all calls was begun where the outermost ones are. */
-		if (!now->held) {
-			now->held = stack->held;
-			stack->held = NULL;
-		}
-		relink(now);
-		if (stack->users || read_calls_depth(&stack->calls))
-			relink(stack);
-	}
-	return now;
-}
-
-/* Does what the record's words about stacks, or about missing events, say. */
-static void change_stack(struct xaudit_read_calls *c, enum read_decoded what)
-{
-	struct read_turns_record *record = c->record;
-	struct read_stack_calls *stack = c->stack, *next = stack;
-
-	read_api_lay_down(c);
-	if (what == READ_DECODED_THREAD && c->sched)
-		read_sched_begin(&record->on.cursor, c->sched, c->process->read, record->source.decoder.tid);
-	if (what == READ_DECODED_THREAD && !stack->number) { /* on other stacks another thread may go on */
-		drop_stack(c, stack);
-		read_api_request_drop(c, stack);
-	}
-	if (what == READ_DECODED_PART) {
-		next = part(c, stack);
-	} else if (what == READ_DECODED_THREAD || what == READ_DECODED_STACK) {
-		next = read_stacks_enter(&c->stacks, record->source.decoder.stack, record);
-		if (next)
-			read_stacks_leave(&c->stacks, stack);
-	} else {
-		read_api_drop(c, record);
-	}
-	if (!next)
-		c->damage->no_memory = c->ready = true;
-	read_api_take_up(c, next ? next : stack);
+	c->has = NULL;
+	read_calls_event(&c->calls, &top, &passing, c, type, id, now, at);
+	c->calls.top = top;
 }
 
 /* ---- events ---- */
@@ -528,14 +488,25 @@ static void take_thread(struct xaudit_read_calls *c)
 	c->ready |= c->damage->no_memory;
 }
 
-static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enum read_decoded what)
+/* Behind --to, where no call is open any more that is told: the chunks that follow are not read. */
+static void cut(struct xaudit_read_calls *c)
+{
+	struct read_turns_record *record = c->record;
+
+	if (record->source.decoder.now < c->to_ticks || c->wanted || c->customs || c->losses)
+		return;
+	record->cut = true;
+	read_events_skip_chunk(&record->source);
+}
+
+void read_api_take_rare(struct xaudit_read_calls *c, enum read_decoded what)
 {
 	struct read_turns_record *record = c->record;
 	const struct trace_chunk *head = &record->source.stream.chunk.head;
 
 	switch (what) {
 	case READ_DECODED_THREAD:
-		change_stack(c, what);
+		read_api_switch_stack(c, what);
 		memset(record->thread, 0, sizeof(record->thread));
 		take_thread(c);
 		break;
@@ -543,19 +514,20 @@ static __attribute__((noinline)) void take_rare(struct xaudit_read_calls *c, enu
 		memcpy(record->thread, head->comm, sizeof(head->comm));
 		take_thread(c);
 		c->done += read_events_chunk_words(&record->source) * sizeof(uint64_t);
+		cut(c);
 		break;
 	case READ_DECODED_GAP:
-		change_stack(c, what);
+		read_api_switch_stack(c, what);
 		if (c->losses)
 			tell(c, XAUDIT_READ_GONE, record->source.missing);
 		break;
 	case READ_DECODED_STACK:
 	case READ_DECODED_PART:
-		change_stack(c, what);
+		read_api_switch_stack(c, what);
 		record->turn = what == READ_DECODED_STACK && record->by_turns;
 		break;
 	case READ_DECODED_LOST:
-		change_stack(c, what);
+		read_api_switch_stack(c, what);
 		tell_lost(c);
 		break;
 	case READ_DECODED_CRASH:
@@ -577,17 +549,27 @@ READ_INLINE bool take_other(void *user, enum read_decoded what)
 	struct loop *loop = user;
 
 	loop->c->calls.top = loop->top;
-	take_rare(loop->c, what);
+	read_api_take_rare(loop->c, what);
 	loop->top = loop->c->calls.top;
 	return loop->c->ready || loop->c->record->turn;
+}
+
+void read_api_take_event(struct xaudit_read_calls *c, enum trace_type type, uint32_t id, uint64_t now, size_t at)
+{
+	struct loop loop = { c, c->calls.top };
+
+	take_event(&loop, type, id, now, now, at);
+	c->calls.top = loop.top;
 }
 
 void read_api_read_on(struct xaudit_read_calls *c)
 {
 	struct read_turns_record *record = c->record;
-	struct loop loop = { c, c->calls.top };
 
-	record->over = !read_events_all(&record->source, take_event, take_other, &loop);
+	if (!read_api_ahead(c)) {
+		struct loop loop = { c, c->calls.top };
+		record->over = !read_events_all(&record->source, take_event, take_other, &loop);
+		c->calls.top = loop.top;
+	}
 	record->next = record->source.decoder.now;
-	c->calls.top = loop.top;
 }

@@ -5,14 +5,23 @@
 
 #include "tool/read/api/cursor.h"
 
-/* From here on c->calls holds the calls of this stack; after the second one, of none. */
-void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stack);
-void read_api_lay_down(struct xaudit_read_calls *c);
-
-/* The calls that are open on the stacks that the record was the last one on have no end. c->calls holds no stack's. */
-void read_api_drop(struct xaudit_read_calls *c, struct read_turns_record *record);
-
 /* Reads on in c->record, to its end, its next stack (by turns) or until something waits. */
 void read_api_read_on(struct xaudit_read_calls *c);
+
+/* Takes one event, as reading on does; or what else a word says. */
+void read_api_take_event(struct xaudit_read_calls *c, enum trace_type type, uint32_t id, uint64_t now, size_t at);
+void read_api_take_rare(struct xaudit_read_calls *c, enum read_decoded what);
+
+/* Takes one event that comes before c->from, without making anything of a call (cursor_ahead.h). */
+void read_api_pass_over(struct xaudit_read_calls *c, enum trace_type type, uint32_t id, uint64_t now, size_t at);
+
+/* Makes calls of those in c->calls that were passed over. */
+void read_api_adopt(struct xaudit_read_calls *c);
+
+/* The calls in c->calls have no end. */
+void read_api_drop_calls(struct xaudit_read_calls *c);
+
+/* The same of one that is open no more; NULL: it was passed over. */
+void read_api_give_up(struct xaudit_read_calls *c, struct api_call *call, uint64_t now);
 
 #endif

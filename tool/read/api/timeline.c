@@ -8,6 +8,7 @@
 #include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
 #include "tool/read/api/threads.h"
+#include "tool/read/api/timeline_ahead.h"
 #include "tool/read/api/timeline_calls.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
@@ -293,6 +294,10 @@ static bool begin(struct xaudit_read_events *e, const struct xaudit_read_process
 			if (!e->merge.source[k]->is_meta)
 				e->merge.source[k]->user = new_thread(e, process);
 	}
+	if (e->from && !e->damage->no_memory)
+		read_api_events_ahead(e);
+	if (!e->damage->no_memory)
+		read_merge_begin(&e->merge);
 	return !e->damage->no_memory;
 }
 
@@ -317,6 +322,7 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 		e->damage = &trace->folder->damage;
 		e->leaves = READ_API_OPTION(options, leaves);
 		e->loader = READ_API_OPTION(options, loader);
+		e->from = READ_API_OPTION(options, from);
 		e->older = trace->events;
 		trace->events = e;
 		if (begin(e, only, READ_API_OPTION(options, loads)))

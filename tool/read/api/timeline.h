@@ -40,6 +40,8 @@ struct xaudit_read_events {
 	struct xaudit_read_events *older; /* of the trace */
 	struct read_damage *damage;
 	bool leaves, loader, ended;
+	bool ahead; /* on the way to `from`, ns: nothing is told */
+	uint64_t from;
 	struct read_merge merge;
 	struct event_process *process; /* as merge.process */
 	struct event_call **block;     /* all calls that were allocated */

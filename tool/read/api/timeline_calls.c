@@ -3,8 +3,10 @@
 
 #include <stdlib.h> /* qsort */
 
+#include "tool/read/api/functions.h"
 #include "tool/read/api/timeline.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/process_load.h"
 
 #define BLOCK_FIRST 64 /* calls of the first allocation; each is twice the one before */
 
@@ -153,6 +155,13 @@ static void end_call(struct xaudit_read_call *call, uint64_t children, enum xaud
 	call->self = now - call->start - children;
 }
 
+/* Of a call that began before e->from, what was called in it before is not known. */
+static void forget_early(const struct xaudit_read_events *e, struct xaudit_read_call *call)
+{
+	if (call->start < e->from)
+		call->self = call->children = 0;
+}
+
 static void end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
 {
 	struct xaudit_read_events *e = user;
@@ -160,6 +169,7 @@ static void end(void *user, struct read_call *frame, enum read_call_end how, uin
 
 	frame[-1].child += now - frame->start;
 	end_call(&call->public, frame->child, how_of(how), now);
+	forget_early(e, &call->public);
 	if (how != READ_CALL_CUT)
 		call->public.ended = read_api_keep_values(e->damage, &call->ended, &e->values);
 	if (!e->event->ends++)
@@ -175,12 +185,98 @@ static void drop(void *user, struct read_call *frame)
 	frame[-1].child += frame->child;
 	call->public.children = frame->child;
 	call->public.how = XAUDIT_READ_NO_END;
+	forget_early(e, &call->public);
 	tell(e, call);
 }
 
 static const struct read_calls_hooks hooks = {
 	.enter = enter, .deep = enter_deep, .end = end, .drop = drop, .point = point,
 };
+
+/* ---- before the first event ---- */
+
+static void pass_enter(void *user, struct read_call *frame, size_t at)
+{
+	struct xaudit_read_events *e = user;
+
+	(void)at;
+	frame->row = e->thread->tid;
+	frame->user = NULL;
+}
+
+static void pass_deep(void *user, uint32_t id, size_t at)
+{
+	struct xaudit_read_events *e = user;
+
+	(void)id;
+	(void)at;
+	e->damage->no_memory |= e->thread->on->calls.no_memory;
+}
+
+static void pass_drop(void *user, struct read_call *frame)
+{
+	struct xaudit_read_events *e = user;
+	struct event_call *call = frame->user;
+
+	if (!call)
+		return;
+	call->next = e->spare;
+	e->spare = call;
+}
+
+static void pass_end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
+{
+	(void)how;
+	(void)now;
+	pass_drop(user, frame);
+}
+
+static void pass_point(void *user, uint32_t id, uint64_t now, size_t at)
+{
+	(void)user;
+	(void)id;
+	(void)now;
+	(void)at;
+}
+
+static const struct read_calls_hooks passing = {
+	.enter = pass_enter, .deep = pass_deep, .end = pass_end, .drop = pass_drop, .point = pass_point,
+};
+
+void read_api_pass_event(struct xaudit_read_events *e, enum trace_type type, uint32_t id, uint64_t now)
+{
+	read_calls_take(&e->thread->on->calls, &passing, e, type, id, now);
+}
+
+void read_api_pass_valued(struct xaudit_read_events *e, uint32_t id, uint64_t now)
+{
+	struct read_calls *calls = &e->thread->on->calls;
+	size_t depth = read_calls_depth(calls);
+
+	read_calls_take(calls, &passing, e, TRACE_ENTRY, id, now);
+	if (read_calls_depth(calls) > depth)
+		calls->top->user = begin_call(e, 0);
+}
+
+void read_api_adopt_call(struct xaudit_read_events *e, struct event_process *process,
+	const struct read_stack_calls *stack, struct read_call *frame)
+{
+	struct xaudit_read_event *event = e->event;
+
+	frame->start = read_clock_time(&process->process->read->clock, frame->start);
+	frame->child = 0;
+	if (!frame->user) {
+		e->values.layout = NULL;
+		event->function = read_api_function(process->process,
+			read_process_function_now(process->process->read, frame->id));
+		frame->user = begin_call(e, 0);
+	}
+	struct xaudit_read_call *call = public_of(&stack->calls, frame);
+	if (!call)
+		return;
+	call->tid = frame->row;
+	call->start = frame->start;
+}
 
 /* ---- stacks ---- */
 
@@ -193,6 +289,10 @@ static void drop_stack(void *user, struct read_stack_calls *stack)
 
 	if (!depth)
 		return;
+	if (e->ahead) {
+		read_calls_drop(&stack->calls, &passing, e);
+		return;
+	}
 	if (!read_memory_resize(e->damage, &e->unfinished, e->unfinished_count + 1, sizeof(*e->unfinished)))
 		return;
 	e->unfinished[e->unfinished_count++] = (struct xaudit_read_event){
@@ -227,10 +327,12 @@ void read_api_drop_thread(struct event_thread *thread)
 }
 
 /* Calls were moved from one stack to another. */
-static void relink(struct read_stack_calls *stack)
+void read_api_relink(struct read_stack_calls *stack)
 {
 	for (struct read_call *frame = stack->calls.frame + 1; frame <= stack->calls.top; frame++) {
 		struct xaudit_read_call *call = public_of(&stack->calls, frame);
+		if (!call) /* it was passed over, or there is no memory */
+			continue;
 		call->parent = public_of(&stack->calls, frame - 1);
 		call->depth = (uint32_t)(frame - stack->calls.frame) - 1;
 		call->stack = stack->number;
@@ -250,8 +352,8 @@ static struct read_stack_calls *part(struct event_thread *thread, uint32_t numbe
 	now = read_stacks_part(stacks, stack, number, kept, thread);
 	read_stacks_leave(stacks, other);
 	if (now && now != stack) {
-		relink(now);
-		relink(stack);
+		read_api_relink(now);
+		read_api_relink(stack);
 	}
 	return now;
 }

@@ -32,6 +32,17 @@ void read_api_drop_thread(struct event_thread *thread);
 /* The innermost call that is open on the thread's stack, and their number. */
 void read_api_set_open(struct xaudit_read_event *event, const struct event_thread *thread);
 
+/*
+ * Before the first event (timeline_ahead.h): takes an event of which nothing is told; a call whose values, e->values,
+ * are kept, of e->event->function; and, when that is over, makes a call of an open one, or adapts it. After all of a
+ * stack: who is in whom.
+ */
+void read_api_pass_event(struct xaudit_read_events *e, enum trace_type type, uint32_t id, uint64_t now);
+void read_api_pass_valued(struct xaudit_read_events *e, uint32_t id, uint64_t now);
+void read_api_adopt_call(struct xaudit_read_events *e, struct event_process *process,
+	const struct read_stack_calls *stack, struct read_call *frame);
+void read_api_relink(struct read_stack_calls *stack);
+
 /* Frees a block of calls. */
 void read_api_free_block(struct xaudit_read_events *e, uint32_t number);
 

@@ -88,6 +88,11 @@ struct xaudit_read_events_options {
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
 	int loader; /* XAUDIT_READ_EVENT_LOADER too */
 	int loads; /* what threads recorded is not read: loads, unloads, and the like */
+	/*
+	 * Only events of this moment and later ones; 0: of all. The way there takes some ns for an event. What is open
+	 * then is known, and told as `call` and by `parent`; self and children of calls that began before are 0.
+	 */
+	uint64_t from;
 };
 
 /*

@@ -67,7 +67,7 @@ static void keep_chain(struct read_merge_source *source, uint8_t *kept, const st
 	source->head.chain = (struct read_chain){ to, chain->words };
 }
 
-static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
+bool read_merge_take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct read_merge_source *source = user;
 	struct read_process *process = source->process;
@@ -117,7 +117,7 @@ static uint64_t take_lost(struct read_merge_source *source)
 	return lost;
 }
 
-static bool take_other(void *user, enum read_decoded what)
+bool read_merge_take_other(void *user, enum read_decoded what)
 {
 	static const enum read_merge_type types[] = {
 		[READ_DECODED_THREAD] = READ_MERGE_THREAD,
@@ -151,7 +151,7 @@ static bool take_other(void *user, enum read_decoded what)
 
 static bool next_of_thread(struct read_merge_source *source)
 {
-	return read_events_all(&source->events, take_event, take_other, source);
+	return read_events_all(&source->events, read_merge_take_event, read_merge_take_other, source);
 }
 
 /* ---- meta ---- */
@@ -383,6 +383,16 @@ static void load_ends(struct read_merge_process *process, const struct read_merg
 	}
 }
 
+void read_merge_pass_meta(struct read_merge_source *source, uint64_t from)
+{
+	for (advance(source); source->more && source->head.time < from; advance(source)) {
+		if (source->head.type == READ_MERGE_LOAD)
+			load_begins(source->of, &source->head);
+		else if (source->head.type == READ_MERGE_UNLOAD)
+			load_ends(source->of, &source->head);
+	}
+}
+
 /* Makes an event of the losses that no chunk has told. Returns whether there are any. */
 static bool take_rest(struct read_merge_process *process, struct read_merge_event *event)
 {
@@ -470,18 +480,23 @@ bool read_merge_open(
 			break;
 	if (!folder->damage.no_memory)
 		merge->heap = read_memory_zeroed(&folder->damage, merge->sources, sizeof(*merge->heap));
-	for (unsigned i = 0; merge->heap && i < merge->sources; i++) {
+	if (!folder->damage.no_memory)
+		return true;
+	read_merge_close(merge);
+	return false;
+}
+
+void read_merge_begin(struct read_merge *merge)
+{
+	for (unsigned i = 0; i < merge->sources; i++) {
 		struct read_merge_source *source = merge->source[i];
-		advance(source);
+		if (!source->more)
+			advance(source);
 		if (!source->more)
 			continue;
 		place(merge, source, merge->heaped++);
 		rise(merge, source->at);
 	}
-	if (!folder->damage.no_memory)
-		return true;
-	read_merge_close(merge);
-	return false;
 }
 
 static void free_loads(struct read_merge_process *process)

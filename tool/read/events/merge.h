@@ -108,10 +108,22 @@ struct read_merge {
 
 /*
  * Loads the processes of the folder, or only one of them, and opens all files. Returns false, with nothing to be
- * closed, without memory.
+ * closed, without memory. Then read_merge_begin(), before the first event is taken.
  */
 bool read_merge_open(
 	struct read_merge *merge, struct read_folder *folder, struct read_process *only, bool records_only);
+
+/*
+ * Who wants events from a moment on takes the words before it himself, in between. The first two are the hooks for
+ * read_events_all() of a thread record: they set source->head, and it is the first event if source->more is set then.
+ * The third passes over what a meta tells before that moment, in ns, but for what is loaded then.
+ */
+bool read_merge_take_event(void *source, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at);
+bool read_merge_take_other(void *source, enum read_decoded what);
+void read_merge_pass_meta(struct read_merge_source *source, uint64_t from);
+
+/* Finds the first event of each source that has none yet. */
+void read_merge_begin(struct read_merge *merge);
 
 /*
  * Takes the earliest event. Returns its source, whose head is already the event after it; NULL: there are no more

@@ -30,6 +30,7 @@ struct read_turns_record {
 	struct read_sched_stack on; /* if times on processors are known */
 	/* The caller's, first 0: */
 	bool turn;		      /* its turn is over */
+	bool cut;		      /* the rest is not read */
 	uint32_t thread_row;
 	char thread[sizeof(((struct trace_chunk *)0)->comm) + 1];
 };

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/search.h"
 #include "tool/read/damage/memory.h"
+#include "tool/read/events/ahead.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/process_load.h"
 #include "tool/read/profile/loop.h"
@@ -158,12 +158,6 @@ static void mark_throttled(struct read_count *c)
 
 /* ---- processes ---- */
 
-/* The first moment in ticks that is not before `time`, ns. */
-static uint64_t ticks_of(const struct read_clock *clock, uint64_t time)
-{
-	return SEARCH(i, 0, UINT64_MAX, read_clock_time(clock, i) < time);
-}
-
 void read_count_begin(struct read_count *c, struct read_process *process, uint32_t trace, uint64_t start,
 	const struct read_sched *sched)
 {
@@ -174,8 +168,8 @@ void read_count_begin(struct read_count *c, struct read_process *process, uint32
 	c->sched = sched;
 	c->damage = process->family->damage;
 	c->filtered = setup->tid || setup->from || setup->to;
-	c->from = setup->from ? ticks_of(&process->clock, start + setup->from) : 0;
-	c->to = setup->to ? ticks_of(&process->clock, start + setup->to) : UINT64_MAX;
+	c->from = setup->from ? read_ahead_ticks(&process->clock, start + setup->from) : 0;
+	c->to = setup->to ? read_ahead_ticks(&process->clock, start + setup->to) : UINT64_MAX;
 	read_stops_find(&c->stops, process);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tool/read/events/ahead.h"
 #include "x86_64/cpu.h"
 
 #define likely(x)   read_likely(x)
@@ -15,6 +16,7 @@
  * cache, and in a loop of their own, without branches that can't be foreseen, many of these accesses overlap.
  */
 #define RUN 256
+_Static_assert(RUN == READ_AHEAD_RUN, "a run that is shorter has an end");
 
 /* A call that ended. */
 struct ended {
@@ -272,37 +274,15 @@ static bool counts_any(const struct read_count *c)
 }
 
 /*
- * As without_branch(), where no call counts that is open or begins: they are followed, that it is known which end ends
- * which, but what row[0] would add up is of no use. It has no chain of its calls then, as where none is open.
+ * Where no call counts that is open or begins: they are followed, that it is known which end ends which, but what
+ * row[0] would add up is of no use. It has no chain of its calls then, as where none is open.
  */
-static __attribute__((noinline)) size_t follow(struct read_count *c, struct read_decoder *d)
+static size_t follow(struct read_count *c, struct read_decoder *d)
 {
-	const uint64_t *begin = d->words + d->at, *word = begin;
-	const uint64_t *end = word + (d->have - d->at > RUN ? RUN : d->have - d->at);
-	uint64_t time = d->time, now = d->now;
-	char *frame = (char *)c->calls.frame;
-	uint64_t top = (uint64_t)((char *)c->calls.top - frame);
+	size_t taken = read_ahead_run(d, &c->calls, 0, UINT64_MAX);
 
-	for (; word < end; word++) {
-		struct read_call *call = (struct read_call *)(void *)(frame + top), *next = call + 1;
-		uint64_t mask = read_word_no_entry(*word);
-
-		if (unlikely((read_word_end_id(*word) ^ call->id) & mask))
-			break;
-		read_decode_moment(&time, &now, *word);
-		read_calls_begin(next, read_word_id(*word), now);
-		next->row = 0;
-		next->child = 0;
-		next->inner = 0;
-		next->outer = 0;
-		top += sizeof(*next) - (mask & 2 * sizeof(*next));
-	}
-	d->at += (size_t)(word - begin);
-	d->time = time;
-	d->now = now;
-	c->calls.top = (struct read_call *)(void *)(frame + top);
 	c->rows.open[0] = 0;
-	return (size_t)(word - begin);
+	return taken;
 }
 
 /* All calls that begin in the run are row[0]'s, as loop.c has it. */
