@@ -67,12 +67,12 @@ _xaudit()
 			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
 		elif [[ $command == locks ]]; then
 			options='--count= --format= --keep= --backtrace= --filter= --notrace= --follow='
-			options+=' --size-limit= --config= --pid= --color= --no-demangle --no-pager --help'
+			options+=' --size-limit= --config= --pid= --color= --no-demangle --full-names --no-pager --help'
 			takes='-n|-F|-N|-c|--count|--format|--keep|--filter|--notrace|--follow|--size-limit|--config'
 			takes+='|--backtrace|--pid|--color'
 		else
 			options='--scan --cycles --suppressions= --default-suppressions= --gen-suppressions'
-			options+=' --error-exitcode= --format= --output= --no-demangle --help'
+			options+=' --error-exitcode= --format= --output= --no-demangle --full-names --help'
 			takes='-o|--output|--error-exitcode|--format|--suppressions|--default-suppressions'
 		fi
 		# The first word that is neither option nor an option's value is the traced command.
@@ -134,42 +134,43 @@ _xaudit()
 		options='--by= --apart --sort= --columns= --callers= --callees= --hist= --by-event= --by-value='
 		options+=' --by-request'
 		options+=' --event-end= --event-format= --diff --tid= --from= --to= --jobs= --format= --pid= --color='
-		options+=' --srcline --no-demangle --no-pager --help'
+		options+=' --srcline --no-demangle --full-names --no-pager --help'
 		;;
 	replay)
-		options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --no-pager'
+		options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --full-names --no-pager'
 		options+=' --no-values --help'
 		;;
 	dump)
-		options='--format= --event-format= --srcline --pid= --color= --no-demangle --no-pager --no-values'
-		options+=' --help'
+		options='--format= --event-format= --srcline --pid= --color= --no-demangle --full-names'
+		options+=' --no-pager --no-values --help'
 		;;
-	info) options='--verbose --format= --pid= --color= --no-demangle --no-pager --help' ;;
+	info) options='--verbose --format= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	export)
 		options='--format= --output= --min= --event-format= --no-values --tid= --from= --to= --pid='
-		options+=' --color= --no-demangle --no-pager --help'
+		options+=' --color= --no-demangle --full-names --no-pager --help'
 		;;
 	graph)
 		options='--min= --depth= --by-value= --format= --srcline --tid= --from= --to= --pid= --color='
-		options+=' --no-demangle --no-pager --help'
+		options+=' --no-demangle --full-names --no-pager --help'
 		;;
 	stacks)
 		options='--count= --sort= --backtraces --format= --tid= --from= --to= --pid= --color= --no-demangle'
-		options+=' --srcline --no-pager --help'
+		options+=' --full-names --srcline --no-pager --help'
 		;;
 	slow)
 		options='--count= --min= --depth= --format= --tid= --from= --to= --pid= --color= --no-demangle'
-		options+=' --srcline --no-pager --no-values --help'
+		options+=' --full-names --srcline --no-pager --no-values --help'
 		;;
 	outliers)
-		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager'
-		options+=' --srcline --no-values --help'
+		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle'
+		options+=' --full-names --no-pager --srcline --no-values --help'
 		;;
 	alloc)
 		options='--count= --sort= --temporary= --timeline --format= --output= --srcline --for= --backtrace='
-		options+=' --sample= --mmap --keep= --config= --pid= --color= --no-demangle --no-pager --help'
+		options+=' --sample= --mmap --keep= --config= --pid= --color= --no-demangle --full-names --no-pager'
+		options+=' --help'
 		;;
-	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --no-pager --help' ;;
+	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	ctl)
 		local control='status enable disable add-context del-context contexts start stop mode snapshot top'
 		# What comes before the command: processes, or options that name them.
@@ -203,12 +204,12 @@ _xaudit()
 			;;
 		top)
 			case $prev in -n | -d | --count | --delay) return ;; esac
-			options='--batch --count= --delay= --no-demangle --help'
+			options='--batch --count= --delay= --no-demangle --full-names --help'
 			;;
 		*) return ;;
 		esac
 		;;
-	list) options='--verbose --format= --color= --no-demangle --no-pager --help' ;;
+	list) options='--verbose --format= --color= --no-demangle --full-names --no-pager --help' ;;
 	pack) options='--output= --jobs= --level= --no-values --help' ;;
 	unpack) options='--output= --test --help' ;;
 	perf) options='--help' ;;

@@ -37,6 +37,55 @@ static void long_names(void)
 		"abcdefghijklmnopqrstu~ abcdefghijklmnopqrs~\n", "then the other one");
 }
 
+static char *cut_function(const char *name, unsigned columns)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "\003%s\002\n", name);
+	char *text = cut(line, columns, "~");
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+static void functions(void)
+{
+	static const struct {
+		const char *name;
+		unsigned columns;
+		const char *expected;
+	} row[] = {
+#define INSERT "ns::Box<std::vector<int>, unsigned long>::insert(std::vector<int> const&, bool)"
+		{ INSERT, 79, INSERT },
+		{ INSERT, 78, "ns::Box<std::vector<int~ unsigned long>::insert(std::vector<int> const&, bool)" },
+		{ INSERT, 60, "ns::Box<std::vecto~igned long>::insert(std::vecto~st&, bool)" },
+		{ INSERT, 40, "ns::Box<std::~ long>::insert(std::~bool)" },
+		{ INSERT, 30, "ns::Box<std~ng>::insert(st~ol)" },
+		{ INSERT, 22, "ns::Box<s~>::insert(~)" },
+		{ INSERT, 21, "ns::Box<~>::insert(~)" },
+		{ INSERT, 20, "~::Box<~>::insert(~)" },
+#define METHOD "std::enable_if<(true), int>::type ns::Class<std::string, long>::method(std::string const&) const"
+		{ METHOD, 60, "std::enable_if<(t~t>::type ns::Class<s~g>::method(s~&) const" },
+		{ METHOD, 40, "~<~>::type ns::Class<~>::method(~) const" },
+		{ METHOD, 30, "~ns::Class<~>::method(~) const" },
+		{ METHOD, 20, "~>::method(~) const" },
+		{ "A::B::operator std::vector<int>() const", 38, "A::B::operator std::vector<i~>() const" },
+		{ "A::B::operator std::vector<int>() const", 20, "operator std::vecto~" },
+		{ "f(int)::{lambda(long const&)#1}::operator()(long const&) const", 50,
+			"f(int)::{lambd~&)#1}::operator()(long ~nst&) const" },
+		{ "f(int)::{lambda(long const&)#1}::operator()(long const&) const", 20, "~operator()(~) const" },
+		{ "decltype (auto) ns::f<int>(int, int, long, char) const volatile", 31,
+			"~(~) ns::f<~>(~) const volatile" },
+		{ "operator new(unsigned long, std::align_val_t)", 20, "operator new(uns~_t)" },
+		{ "core::fmt::Formatter::pad_integral", 25, "~:Formatter::pad_integral" },
+		{ "<m::shapes::Circle<usize> as m::shapes::Shape>::area", 30, "<m::shapes::~pes::Shape>::area" },
+		{ "a_name_of_c_that_is_long", 20, "a_name_of_c_that_is~" },
+		{ "brackets(that<don't match", 20, "brackets(that<don't~" },
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		is_str(cut_function(row[i].name, row[i].columns), row[i].expected, "%u columns", row[i].columns);
+}
+
 static void other_lines(void)
 {
 	is_str(cut("no name in it\n", 8, "~"), "no name~\n", "a line without a name is cut at the right");
@@ -62,10 +111,10 @@ static void wide(void)
 
 int main(void)
 {
-	plan(24);
 	if (!ok(setlocale(LC_CTYPE, "C.UTF-8") != NULL, "there is a locale of UTF-8"))
 		return done_testing();
 	long_names();
+	functions();
 	other_lines();
 	wide();
 	return done_testing();

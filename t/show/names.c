@@ -10,9 +10,9 @@
 #include "tool/show/term/term.h"
 
 /* term.c has this; a terminal is not what this test is about. */
-void term_text(FILE *file, const char *text)
+void term_name(FILE *file, const char *name)
 {
-	fputs(text, file);
+	fputs(name, file);
 }
 
 static const struct {
@@ -25,7 +25,7 @@ static const struct {
 	{ "_Z1fv.cold", "f() [clone .cold]", "" },
 	{ "_ZThn8_N1B1fEv", "non-virtual thunk to B::f()", "" },
 	{ "_ZN12_GLOBAL__N_11fEi", "(anonymous namespace)::f(int)", "" },
-	{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)", "" },
+	{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int>::push_back(int const&)", "" },
 	{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", "()" },
 	{ "_ZN4core3fmt5write17h0123456789abcdefE.llvm.123", "core::fmt::write", "()" },
 	{ "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
@@ -55,6 +55,38 @@ static void names(void)
 	ok(!names_demangled("main"), "a name of C has no demangled one");
 }
 
+#define APPEND	   "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc"
+#define NEW_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+
+/* Functions whose simple names are equal; the first two are of the two strings of libstdc++. */
+static void several(void)
+{
+	static const char *const other[] = { "_Z1gSs", "_Z1g" NEW_STRING, "_ZN1A1hB5cxx11Ev", "_ZN1A1hEv" };
+	static const char string[] =
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
+	char *full;
+
+	if (asprintf(&full, "g(%s)", string) < 0)
+		abort();
+	is_str(names_shown("_Z1f" NEW_STRING), "f(std::string)", "a name that is the only one is simple");
+	is_str(names_shown("_Z1f" NEW_STRING), "f(std::string)", "also when it is met again");
+	is_str(names_full("_Z1g" NEW_STRING), full, "a full name has it all");
+	is_str(names_demangled("_Z1g" NEW_STRING), full, "and so has what JSON calls demangled");
+	for (size_t i = 0; i < 4; i++)
+		names_meet(other[i]);
+	is_str(names_shown(other[0]), "g(std::string)", "of two functions with the same simple name, one has no other");
+	is_str(names_shown(other[1]), full, "the other one is shown in full");
+	is_str(names_shown(other[2]), "A::h[abi:cxx11]()", "so it is with tags");
+	is_str(names_shown(other[3]), "A::h()", "which one of two lacks");
+	names_meet("_Z1i" NEW_STRING);
+	is_str(names_shown("_Z1i" NEW_STRING), "i(std::string)", "a function that was met is simple");
+	is_str(names_shown("_Z1iSs"), "i(std::string)", "until another one is met");
+	is_str(names_shown("_Z1i" NEW_STRING) + 2, full + 2, "then it is shown in full");
+	names_meet(NULL);
+	names_meet("main");
+	free(full);
+}
+
 static void matching(void)
 {
 	static const struct {
@@ -71,6 +103,16 @@ static void matching(void)
 		{ "A::operator[](int)", "_ZN1AixEi", true },
 		{ "mycrate::foo", "_RNvCs1234_7mycrate3foo", true },
 		{ "core::fmt::write", "_ZN4core3fmt5write17h0123456789abcdefE", true },
+		{ "f(std::string)", "_Z1f" NEW_STRING, true },
+		{ "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >)",
+			"_Z1f" NEW_STRING, true },
+		{ "f(std::wstring)", "_Z1f" NEW_STRING, false },
+		{ "g(std::string)", "_Z1g" NEW_STRING, true }, /* though it is shown in full */
+		{ "std::string::append", APPEND, true },
+		{ "std::__cxx11::basic_string::append", APPEND, true },
+		{ "std::vector<int>::push_back", "_ZNSt6vectorIiSaIiEE9push_backERKi", true },
+		{ "std::vector<int, std::allocator<int> >::push_back", "_ZNSt6vectorIiSaIiEE9push_backERKi", true },
+		{ "std::vector<int>::push_back(*", "_ZNSt6vectorIiSaIiEE9push_backERKi", true },
 		{ "main", "main", true },
 		{ "m*", "main", true },
 		{ "f", "main", false },
@@ -101,7 +143,7 @@ static char *doubled(int times)
 
 static void doubling(void)
 {
-	is_str(names_shown(doubled(1)), "f(A<int, int>, A<A<int, int>, A<int, int> >)", "a name that doubles once");
+	is_str(names_shown(doubled(1)), "f(A<int, int>, A<A<int, int>, A<int, int>>)", "a name that doubles once");
 	ok(strlen(names_shown(doubled(6))) > 1000, "six times");
 	is_str(names_shown(doubled(40)), doubled(40), "40 times, which are 2^41 words: it is shown raw");
 }
@@ -137,6 +179,8 @@ static void many(void)
 		wrong += strcmp(names_shown(raw), shown) != 0;
 	}
 	is_int(wrong, 0, "300000 names, more than are kept");
+	ok(strstr(names_shown("_Z1g" NEW_STRING), "__cxx11") != NULL,
+		"and it is still known which are not the only ones");
 }
 
 /* With a library behind an @. */
@@ -196,12 +240,19 @@ static void json(void)
 int main(void)
 {
 	names();
+	several();
 	matching();
 	meaning();
 	doubling();
 	long_ones();
 	many();
 	json();
+	names_take_full(NULL);
+	is_str(names_shown("_ZNSt6vectorIiSaIiEE9push_backERKi"),
+		"std::vector<int, std::allocator<int> >::push_back(int const&)",
+		"with --full-names nothing is left out");
+	ok(names_match("std::vector<int>::push_back", "_ZNSt6vectorIiSaIiEE9push_backERKi"),
+		"patterns match simple names also then");
 	names_take_raw(NULL);
 	is_str(names_shown("_Z1fv"), "_Z1fv", "with --no-demangle names stay raw");
 	is_str(names_call("_Z1fv"), "()", "and () stands behind them");

@@ -106,29 +106,81 @@ is "$(xa list --format=json libnames.so | jq -r '.functions[] | select(.demangle
 	'_ZN2ns1fEv ns::f()
 _RNvCs1234_7mycrate3foo mycrate::foo' 'in JSON it has both'
 
+# Of the standard library; the last two differ in what simple names leave out.
+write_trace cxx <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libdb.so
+function 1 0 1 0x100 _ZN2db3setERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKSt6vectorIiSaIiEE
+function 1 0 2 0x200 _ZN2db3getESs
+function 1 0 3 0x300 _ZN2db3getENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
+thread 100 main
+entry 1 1000
+entry 2 1100
+entry 3 1110
+exit 3 1120
+exit 2 1200
+exit 1 2000
+END
+string='std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >'
+is "$(xa report cxx | names)" "db::set(std::string const&, std::vector<int> const&) [libdb.so]
+db::get(std::string) [libdb.so]
+db::get($string) [libdb.so]" 'arguments that are the default are left out, but where names would be equal'
+is "$(xa report --sort=self --columns=self --by=function cxx | sed -n 's/^.*s  //p')" \
+	"$(xa report cxx | names)" 'whatever row comes first'
+whole="db::set($string const&, std::vector<int, std::allocator<int> > const&)"
+is "$(xa report --full-names cxx | names)" "$whole [libdb.so]
+db::get(std::string) [libdb.so]
+db::get($string) [libdb.so]" 'with --full-names all names are whole'
+is "$(xa report --format=json cxx | jq -r '.functions[0].demangled')" \
+	"$whole" 'in JSON they always are'
+is "$(xa stacks --format=folded cxx | sed -n 's/ [0-9]*$//; 1p')" \
+	"$whole" 'and in folded stacks'
+is "$(xa slow 'db::set(std::string const&, std::vector<int> const&)' cxx | head -n 1)" \
+	'db::set(std::string const&, std::vector<int> const&) [libdb.so]' 'a function is found by what is shown'
+is "$(xa slow "$whole" cxx | head -n 1)" \
+	'db::set(std::string const&, std::vector<int> const&) [libdb.so]' 'and by its whole name'
+is "$(xa slow "db::get($string)" cxx | head -n 1)" "db::get($string) [libdb.so]" \
+	'of functions with equal simple names one is found by its whole name'
+xa slow 'db::get(std::string)' cxx >/dev/null 2>err
+is "$(cat err)" "xaudit slow: 'db::get(std::string)' names 2 functions, one is needed: \
+db::get(std::string)@libdb.so, db::get($string)@libdb.so" 'what both are called names both'
+is "$(LC_ALL=C.UTF-8 on --columns=100 "$XAUDIT" report --columns=total --no-pager cxx | sed -n 3,5p)" \
+	'   1.000 us  db::set(std::string const&, std::vector<int> const&) [libdb.so]
+   0.100 us  db::get(std::string) [libdb.so]
+   0.010 us  db::get(std::__cxx11::basic_string<char, …its<char>, std::allocator<char> >) [libdb.so]' \
+	'on a terminal arguments are cut in the middle'
+for command in report 'graph db::set*' 'slow db::set*' stacks outliers dump replay 'info -v' loads; do
+	is "$(xa ${command%% *} --full-names --help | grep -c -- --full-names)" 1 \
+		"xaudit ${command%% *} has --full-names"
+done
+is "$(xa graph --full-names cxx | grep -c 'db::set(std::__cxx11.*std::allocator<int> > const&)')" 1 'graph shows them'
+is "$(xa graph cxx | grep -c 'db::set(std::string const&, std::vector<int> const&)')" 1 'and without it simple ones'
+
 # ---- width ----
 
 columns() {
 	LC_ALL=$1 on --columns="$2" "$XAUDIT" report --no-pager d | names
 }
 is "$(columns C.UTF-8 210)" "$(xa report d | names)" 'on a terminal of 210 columns nothing is cut'
-is "$(columns C.UTF-8 140)" 'shapes::Polygon::number_of_sides(s… [libshapes.so]
+is "$(columns C.UTF-8 140)" '…:Polygon::number_of_sides(…) const [libshapes.so]
 void shapes::count<int>(int) [libshapes.so]
 <m::shapes::Circle<usize>>::area [libcrate.so]
 core::fmt::write [libcrate.so]
-plain [libcrate.so]' 'on one of 140 columns the longest name is cut, and its library is there'
-is "$(columns C 140 | head -n 1)" 'shapes::Polygon::number_of_sides... [libshapes.so]' \
+plain [libcrate.so]' 'on one of 140 columns the longest name is cut, its method and its library are there'
+is "$(columns C 140 | head -n 1)" '...ygon::number_of_sides(...) const [libshapes.so]' \
 	'with three dots where the terminal knows no UTF-8'
 is "$(LC_ALL=C.UTF-8 on --columns=140 "$XAUDIT" report --no-pager d | python3 -c '
 import sys
 print(max(len(line.rstrip("\n")) for line in sys.stdin.buffer.read().decode().splitlines()))')" 140 \
 	'the widest row takes all 140 columns'
-is "$(COLUMNS=200 LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" report --no-pager d |
-	grep -c 'unsigned lon… \[libshapes.so\]$')" 1 \
+is "$(COLUMNS=200 LC_ALL=C.UTF-8 on --columns=80 "$XAUDIT" report --no-pager d | names | sed '1s/^shapes:://; q')" \
+	'Polygon::number_of_sides(shapes::Option const&, char… int, double, unsigned long) const [libshapes.so]' \
 	'COLUMNS counts more than the terminal'
-is "$(columns C.UTF-8 80)" 'shapes::Polygon::nu… [libsha…
-void shapes::count<… [libsha…
-<m::shapes::Circle<… [libcra…
+is "$(columns C.UTF-8 80)" 'number_of_sides(…) … [libsha…
+…shapes::count<…>(…) [libsha…
+<m::sha…size>>::area [libcra…
 core::fmt::write [libcrate.s…
 plain [libcrate.so]' 'on one of 80 columns names are there, and what is no name makes room for them'
 heads() {
@@ -178,7 +230,7 @@ is "$(LC_ALL=C.UTF-8 on --columns=70 "$XAUDIT" replay --no-pager values | sed '1
 is "$(on --columns=80 "$XAUDIT" report --no-pager --format=json d)" "$(xa report --format=json d)" \
 	'nor is JSON, on a terminal'
 is "$(LC_ALL=C.UTF-8 on --columns=60 "$XAUDIT" replay --no-pager d | sed -n 2p)" \
-	'             [    100] | shapes::Polygon::number_of_sides… {' 'replay keeps what stands behind a name'
+	'             [    100] | …olygon::number_of_sides(…) const {' 'replay keeps what stands behind a name'
 is "$(LC_ALL=C.UTF-8 on --columns=40 "$XAUDIT" report --no-pager d | tail -n 1)" \
 	'0 events lost, 0 calls unfinished' 'a sentence is not cut'
 is "$(LC_ALL=C.UTF-8 on --columns=24 "$XAUDIT" report --no-pager d | tail -n 1)" \
@@ -186,7 +238,7 @@ is "$(LC_ALL=C.UTF-8 on --columns=24 "$XAUDIT" report --no-pager d | tail -n 1)"
 is "$(LC_ALL=C.UTF-8 on --columns=100 "$XAUDIT" report --no-pager --color=always \
 	--columns=calls,total,self,min,p50,p99,max d | sed -n 3p | tr '\033' E)" \
 	"$(printf '%10d%13s%13s%13s%13s%13s%13s' 1 '1.000 us' '0.900 us' '1.000 us' '1.000 us' '1.000 us' \
-		'1.000 us')  E[36mshapes::P…E[0mE[2mE[0m" 'colours end where a row is cut'
+		'1.000 us')  E[36mnumber_of…E[0mE[2mE[0m" 'colours end where a row is cut'
 
 # ---- pager ----
 

@@ -334,6 +334,7 @@ static const struct options_syntax syntax = {
 		"  -n, --count=COUNT    of top: end after so many screens\n"
 		"  -d, --delay=SECONDS  of top: time between screens (" OPTIONS_NUMBER(TOP_DELAY) ")\n"
 		"  --no-demangle        of top: names of C++ and Rust as files have them\n"
+		"  --full-names         of top: names of C++ with all arguments of templates\n"
 		"  -h, --help           this text\n",
 };
 

@@ -204,7 +204,7 @@ static void print_line(const struct screen *s, const struct line *line, unsigned
 	FILE *to = memory_need(open_memstream(&text, &size));
 
 	fprintf(to, "%12" PRIu64 "  %12s  %5.1f%%  %c", line->calls, show_time_column(time, line->self),
-		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, FIT_BEGIN);
+		s->passed ? 100.0 * (double)line->self / (double)s->passed : 0, FIT_NAME);
 	names_print(to, function->name);
 	fprintf(to, "%c [", FIT_END);
 	tool_text(to, tool_base(function->object->path));
@@ -227,6 +227,8 @@ static void draw(struct screen *s)
 	}
 	qsort(s->line, s->lines, sizeof(*s->line), s->by_calls ? by_calls : by_self);
 	print_head(s);
+	for (uint32_t i = 0; i < lines; i++)
+		names_meet(s->line[i].function->name);
 	for (uint32_t i = 0; i < lines; i++)
 		print_line(s, &s->line[i], size.ws_col);
 	if (s->batch)

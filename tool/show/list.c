@@ -363,6 +363,8 @@ static void print_table(const struct list *list)
 			list_plain(list));
 	term_rows(true);
 	for (size_t i = 0; i < list->rows; i++)
+		names_meet(list->row[i].name);
+	for (size_t i = 0; i < list->rows; i++)
 		print_row(list, &list->row[i]);
 }
 

@@ -101,7 +101,7 @@ static uint32_t function_of(struct profile *profile, const struct alloc_frame *f
 	memory_hash(&profile->by_function, hash, profile->functions);
 	profile->functions++;
 	proto_number(to, FUNCTION_ID, profile->functions);
-	proto_number(to, FUNCTION_NAME, string_of(profile, names_shown(frame->name)));
+	proto_number(to, FUNCTION_NAME, string_of(profile, names_full(frame->name)));
 	proto_number(to, FUNCTION_SYSTEM_NAME, string_of(profile, frame->name));
 	proto_number(to, FUNCTION_FILE, string_of(profile, frame->file));
 	proto_message(&profile->all, PROFILE_FUNCTION, to);

@@ -31,7 +31,7 @@ uint64_t alloc_view_key(const struct alloc_view *view, const struct alloc_accoun
 char *alloc_view_name(const struct alloc_frame *frame)
 {
 	if (*frame->name)
-		return memory_format("%s", names_shown(frame->name));
+		return memory_format("%s", names_full(frame->name));
 	if (*frame->library)
 		return memory_format("%s+0x%" PRIx64, tool_base(frame->library), frame->offset);
 	return memory_format("0x%" PRIx64, frame->offset);

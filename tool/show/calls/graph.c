@@ -287,6 +287,8 @@ static void print(struct graph *graph, enum graph_format format)
 	if (format == GRAPH_DOT || format == GRAPH_MERMAID)
 		graph_make_edges(graph);
 	convert(graph);
+	if (format != GRAPH_JSON)
+		view_meet(graph->trace);
 	if (format == GRAPH_JSON)
 		print_json(graph);
 	else if (format != GRAPH_TEXT)

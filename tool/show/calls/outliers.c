@@ -161,6 +161,8 @@ static void print_table(const struct own *own)
 
 	bool narrow = is_narrow();
 
+	for (uint32_t i = 0; i < own->outliers && i < most; i++)
+		names_meet(own->outlier[i].row->name);
 	printf("%s%11s  %11s%s  %8s%s  %15s  %7s  %s%s\n", own->options.color->head, "Max", "P99",
 		narrow ? "" : "       Median", "Max/P99", narrow ? "" : "       Calls", "After start, s", "Thread",
 		"Function", own->options.color->off);

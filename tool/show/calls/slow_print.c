@@ -226,6 +226,7 @@ void slow_print(const struct slow *slow)
 {
 	char buf[SHOW_TIME_SIZE];
 
+	view_meet(slow->trace);
 	term_rows(false);
 	view_print_function(slow->function, slow->options.color);
 	printf("\n%" PRIu64 " call%s", slow->times.count, show_s(slow->times.count));

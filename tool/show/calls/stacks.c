@@ -189,7 +189,7 @@ static void fold_frame(const struct own *own, uint32_t number)
 	const struct xaudit_read_function *function = function_of(own, number);
 
 	if (function) {
-		fold_name(names_shown(function->name));
+		fold_name(names_full(function->name));
 		return;
 	}
 	char *name = backtraces_name(&own->backtraces, number);
@@ -261,6 +261,8 @@ static void print_json(const struct own *own)
 
 static void print(const struct own *own)
 {
+	if (own->options.show.json == FORMAT_TEXT)
+		view_meet(own->trace);
 	if (own->options.show.json == FORMAT_FOLDED)
 		print_folded(own);
 	else if (own->options.show.json == FORMAT_JSON)

@@ -273,6 +273,12 @@ const struct xaudit_read_function *view_find(
 	return count == 1 ? found : NULL;
 }
 
+void view_meet(const struct xaudit_read_trace *trace)
+{
+	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++)
+		names_meet(xaudit_read_function(trace, i)->name);
+}
+
 void view_print_call(const char *name, const char *library, const char *values, const struct show_colors *color)
 {
 	fputs(color->name, stdout);

@@ -122,6 +122,9 @@ const struct xaudit_read_function *view_find(
 /* Does the word name this function, by its own name, or by an alias? */
 bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias);
 
+/* Before any of them is printed: all functions of the trace that were met so far (names_meet()). */
+void view_meet(const struct xaudit_read_trace *trace);
+
 /* "name [library]" */
 void view_print_name(const char *name, const char *library, const struct show_colors *color);
 

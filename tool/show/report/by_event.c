@@ -392,6 +392,7 @@ static void print(struct by_event *by)
 	uint32_t lines, values, *value;
 
 	compared = by;
+	report_meet(&by->names);
 	struct report_line *line = tally_lines(report, &by->rows, compare, &lines);
 	value = sorted_values(by, &values);
 	tally_columns(report, report->by == REPORT_BY_DEFAULT);

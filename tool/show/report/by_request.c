@@ -125,6 +125,7 @@ static void print(struct by_request *by)
 		.json = json_line, .of = by };
 
 	compared = by;
+	report_meet(&by->names);
 	tally_print(by->report, &by->rows, &table);
 }
 

@@ -147,6 +147,7 @@ int report_by_stack(struct report *report)
 	compared = &by;
 	report_each(report, &calls);
 	if (by.rows.used > 1) {
+		report_meet(&by.names);
 		tally_print(report, &by.rows, &table);
 	} else {
 		tool_error("report", "no call with a backtrace is in the trace; `xaudit record --context "

@@ -97,6 +97,7 @@ static void print(struct by_value *by)
 		.json = json_line, .of = by };
 
 	compared = by;
+	report_meet(&by->names);
 	tally_print(by->report, &by->rows, &table);
 }
 

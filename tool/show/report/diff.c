@@ -458,6 +458,7 @@ static void print_table(const struct diff *diff)
 	const struct show_colors *color = report->color;
 	char buf[SHOW_TIME_SIZE], change[CHANGE_SIZE];
 
+	report_meet(&diff->names);
 	fputs(color->head, stdout);
 	for (unsigned i = 0; i < columns->count; i++)
 		printf("%*s  %9s  ", column_width(columns->column[i]), column_head(columns->column[i]), "Change");

@@ -245,6 +245,7 @@ static int answer(struct report *report, const char *pattern, bool callees)
 		left_json_end(&report->left);
 		puts("}");
 	} else {
+		report_meet(&edges.names);
 		for (uint32_t i = 0; i < functions && !show_output_broken(); i++) {
 			fputs(i ? "\n" : "", stdout);
 			print_table(&edges, &function[i]);

@@ -101,6 +101,8 @@ int report_hist(struct report *report)
 	int status = TOOL_OK;
 
 	report_columns(report, NULL, 0);
+	for (uint32_t i = 0; i < lines; i++)
+		names_meet(((const struct xaudit_read_row *)line[i].row)->name);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		const struct xaudit_read_row *row = line[i].row;
 		if (!names_mean_any(report->hist, row->name, row->aliases, row->library))

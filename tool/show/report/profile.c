@@ -141,6 +141,8 @@ static void print_table(const struct report *report, const struct xaudit_read_pr
 	static const char *const what[] = { "Function", "Library", "Thread", "Process" };
 
 	columns_heads(&report->columns, what[report->by], report->color);
+	for (uint32_t i = 0; i < lines && report->by == XAUDIT_READ_BY_FUNCTION; i++)
+		names_meet(((const struct xaudit_read_row *)line[i].row)->name);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		columns_line(&report->columns, &line[i]);
 		print_name(report, line[i].row);

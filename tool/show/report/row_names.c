@@ -31,6 +31,12 @@ void report_print_function(const struct report *report, const char *name, const 
 	fputs(color->off, stdout);
 }
 
+void report_meet(const struct catalog *functions)
+{
+	for (uint32_t i = 1; i < functions->used; i++)
+		names_meet(functions->name[i].name);
+}
+
 void report_json_function(const char *name, const char *library)
 {
 	printf("\"function\":");

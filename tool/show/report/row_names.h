@@ -12,6 +12,9 @@
 /* "name [library]", without colours where there are none; NULL: "(none)". */
 void report_print_function(const struct report *report, const char *name, const char *library);
 
+/* Before any of them is printed: all functions that may be (names_meet()). */
+void report_meet(const struct catalog *functions);
+
 /* "function":"name","library":"path" */
 void report_json_function(const char *name, const char *library);
 

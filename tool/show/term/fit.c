@@ -9,10 +9,11 @@
 
 #include "runtime/base/text.h"
 #include "tool/base/memory.h"
+#include "tool/show/term/cut.h"
 
 /* ---- pieces of a line ---- */
 
-enum what { WHAT_TEXT, WHAT_ESCAPE, WHAT_BEGIN, WHAT_END };
+enum what { WHAT_TEXT, WHAT_ESCAPE, WHAT_BEGIN, WHAT_NAME, WHAT_END };
 
 struct piece {
 	enum what what;
@@ -34,8 +35,8 @@ static unsigned columns_of(const unsigned char *p, size_t bytes)
 /* The piece at p. A zero byte must be at the end, or before. */
 static struct piece piece_at(const char *p, const char *end)
 {
-	if (*p == FIT_BEGIN || *p == FIT_END)
-		return (struct piece){ *p == FIT_BEGIN ? WHAT_BEGIN : WHAT_END, 1, 0 };
+	if (*p == FIT_BEGIN || *p == FIT_NAME || *p == FIT_END)
+		return (struct piece){ *p == FIT_BEGIN ? WHAT_BEGIN : *p == FIT_NAME ? WHAT_NAME : WHAT_END, 1, 0 };
 	if (*p == '\033' && p + 1 < end && p[1] == '[') {
 		size_t bytes = 2;
 
@@ -47,6 +48,14 @@ static struct piece piece_at(const char *p, const char *end)
 	if (!bytes || bytes > (size_t)(end - p))
 		return (struct piece){ WHAT_TEXT, 1, 1 };
 	return (struct piece){ WHAT_TEXT, bytes, *p == '\n' ? 0 : columns_of((const unsigned char *)p, bytes) };
+}
+
+size_t fit_character(const char *p, const char *end, unsigned *columns)
+{
+	struct piece piece = piece_at(p, end);
+
+	*columns = piece.columns;
+	return piece.bytes;
 }
 
 size_t fit_columns(const char *line, size_t length)
@@ -67,6 +76,11 @@ struct part {
 	size_t columns, keeps;
 };
 
+static bool begins(const struct piece *piece)
+{
+	return piece->what == WHAT_BEGIN || piece->what == WHAT_NAME;
+}
+
 /* Finds the parts of the line. The caller frees them. */
 static struct part *find_parts(const char *line, const char *end, size_t *count)
 {
@@ -76,11 +90,11 @@ static struct part *find_parts(const char *line, const char *end, size_t *count)
 
 	for (const char *p = line; p < end;) {
 		struct piece piece = piece_at(p, end);
-		if (piece.what == WHAT_BEGIN) {
+		if (begins(&piece)) {
 			part = memory_resize(part, n + 1, sizeof(*part));
 			part[n++] = (struct part){ 0 };
 		}
-		open = piece.what == WHAT_BEGIN || (open && piece.what != WHAT_END);
+		open = begins(&piece) || (open && piece.what != WHAT_END);
 		if (open)
 			part[n - 1].columns += piece.columns;
 		p += piece.bytes;
@@ -142,7 +156,7 @@ static size_t sum_of(const struct part *part, size_t parts, size_t columns)
 	return columns;
 }
 
-/* Ends of parts go first; `to` gets a line without marks. */
+/* Parts are cut first; `to` gets a line without marks. */
 static void write_parts(FILE *to, const char *line, const char *end, const struct part *part, const char *ellipsis)
 {
 	size_t wide = fit_columns(ellipsis, strlen(ellipsis)), n = 0;
@@ -150,7 +164,13 @@ static void write_parts(FILE *to, const char *line, const char *end, const struc
 
 	for (const char *p = line; p < end;) {
 		struct piece piece = piece_at(p, end);
-		if (piece.what == WHAT_BEGIN) {
+		if (piece.what == WHAT_NAME && part[n].columns > part[n].keeps) {
+			const char *name_end = memchr(p, FIT_END, (size_t)(end - p));
+			name_end = name_end ? name_end : end;
+			cut_name(to, p + 1, (size_t)(name_end - p - 1), part[n].keeps, ellipsis);
+			piece.bytes = (size_t)(name_end - p);
+			n++;
+		} else if (begins(&piece)) {
 			limit = limit_of(part[n].columns, part[n].keeps, wide);
 			n++;
 		} else if (piece.what == WHAT_END) {

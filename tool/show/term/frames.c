@@ -78,7 +78,7 @@ char *frames_name(const struct xaudit_read_frame *frame)
 
 	xaudit_read_frame_symbol(frame, &symbol);
 	if (symbol.name)
-		return memory_format("%s", names_shown(symbol.name));
+		return memory_format("%s", names_full(symbol.name));
 	if (frame->object)
 		return memory_format("%s+0x%" PRIx64, base_of(frame->object), frame->offset);
 	return memory_format("0x%" PRIx64, frame->offset);

@@ -13,19 +13,29 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/term/simple.h"
 #include "tool/show/term/term.h"
 
 #define LONGEST 16384 /* bytes of a symbol that are looked at; compilers make no such names by themselves */
 /* A name says a part again in two bytes, and that again: this is where we stop. */
 #define LONGEST_RESULT(length) (4096 + 16 * (length))
 #define KEPT (16u << 20) /* bytes of results, before the table is emptied */
+#define MET_NONE UINT32_MAX
+#define MET_MOST (1u << 20) /* names that were met: 24 MB */
 
-static bool raw_wanted;
+static bool raw_wanted, full_wanted;
 
 bool names_take_raw(const struct options_given *given)
 {
 	(void)given;
 	raw_wanted = true;
+	return true;
+}
+
+bool names_take_full(const struct options_given *given)
+{
+	(void)given;
+	full_wanted = true;
 	return true;
 }
 
@@ -98,7 +108,9 @@ static char *demangle(const char *raw, bool parameters, enum language *language)
 struct name {
 	char *raw;
 	char *demangled; /* NULL: the same */
+	char *simple; /* NULL: as demangled */
 	enum language language;
+	uint32_t met; /* its number among those; MET_NONE: it has none yet */
 };
 
 static struct {
@@ -113,15 +125,16 @@ static void empty_table(void)
 	for (uint32_t i = 0; i < table.names; i++) {
 		free(table.name[i].raw);
 		free(table.name[i].demangled);
+		free(table.name[i].simple);
 	}
 	free(table.name);
 	hash_free(&table.by_raw);
 	memset(&table, 0, sizeof(table));
 }
 
-static const struct name *find(const char *raw)
+static struct name *find(const char *raw)
 {
-	static const struct name same = { .language = LANGUAGE_NONE };
+	static struct name same = { .language = LANGUAGE_NONE };
 
 	if (!raw || raw[0] != '_' || (raw[1] != 'Z' && raw[1] != 'R'))
 		return &same;
@@ -135,8 +148,56 @@ static const struct name *find(const char *raw)
 	struct name *name = &table.name[table.names++];
 	name->raw = memory_text(raw, strlen(raw));
 	name->demangled = demangle(raw, true, &name->language);
-	table.bytes += sizeof(*name) + strlen(raw) + (name->demangled ? strlen(name->demangled) : 0);
+	name->simple = name->language == LANGUAGE_C ? simple_name(name->demangled) : NULL;
+	name->met = MET_NONE;
+	table.bytes += sizeof(*name) + strlen(raw) + (name->demangled ? strlen(name->demangled) : 0) +
+		       (name->simple ? strlen(name->simple) : 0);
 	return name;
+}
+
+/* ---- names that were met ---- */
+
+/* Texts are told apart by hashes of 64 bits: if two have the same one after all, names are full which need not be. */
+static struct {
+	struct met {
+		uint64_t shown, whole; /* hashes of the simple name, and of the demangled one that was met first */
+		bool several;	       /* there are others of this simple name */
+	} *row;
+	uint32_t rows;
+	struct hash by_shown;
+} met;
+
+static uint64_t hash_wide(const char *text)
+{
+	return (uint64_t)hash_text(0, text) << 32 | hash_text(1, text);
+}
+
+/* The number of the row for what the name is shown as; MET_NONE: there is no room. */
+static uint32_t meet(const struct name *name)
+{
+	uint64_t whole = hash_wide(name->demangled), shown = name->simple ? hash_wide(name->simple) : whole;
+	uint32_t found = HASH_FIND(i, &met.by_shown, (uint32_t)shown, met.row[i].shown == shown);
+
+	if (found != HASH_NONE) {
+		met.row[found].several |= met.row[found].whole != whole;
+		return found;
+	}
+	if (met.rows == MET_MOST)
+		return MET_NONE;
+	met.row = memory_grow(met.row, met.rows, sizeof(*met.row));
+	memory_hash(&met.by_shown, (uint32_t)shown, met.rows);
+	met.row[met.rows] = (struct met){ shown, whole, false };
+	return met.rows++;
+}
+
+/* Can the name be shown as a simple one, and means it no other? */
+static bool is_simple(struct name *name)
+{
+	if (!name->demangled || full_wanted)
+		return false;
+	if (name->met == MET_NONE)
+		name->met = meet(name);
+	return name->met != MET_NONE && !met.row[name->met].several;
 }
 
 /* ---- for commands ---- */
@@ -146,11 +207,26 @@ const char *names_demangled(const char *raw)
 	return raw_wanted ? NULL : find(raw)->demangled;
 }
 
-const char *names_shown(const char *raw)
+const char *names_full(const char *raw)
 {
 	const char *demangled = names_demangled(raw);
 
 	return demangled ? demangled : raw;
+}
+
+const char *names_shown(const char *raw)
+{
+	struct name *name = raw_wanted ? NULL : find(raw);
+
+	if (!name || !name->demangled)
+		return raw;
+	return is_simple(name) && name->simple ? name->simple : name->demangled;
+}
+
+void names_meet(const char *raw)
+{
+	if (!raw_wanted)
+		is_simple(find(raw));
 }
 
 const char *names_call(const char *raw)
@@ -160,15 +236,27 @@ const char *names_call(const char *raw)
 
 void names_print(FILE *file, const char *raw)
 {
-	term_text(file, names_shown(raw));
+	term_name(file, names_shown(raw));
+}
+
+/* Without parameters, and NULL if it can't be told; the caller frees it. simple: in that form. */
+static char *bare_name(const char *raw, bool simple)
+{
+	enum language language;
+	char *bare = demangle(raw, false, &language), *shorter = bare && simple ? simple_name(bare) : NULL;
+
+	if (!shorter)
+		return bare;
+	free(bare);
+	return shorter;
 }
 
 void names_print_bare(FILE *file, const char *raw)
 {
-	enum language language;
-	char *bare = !raw_wanted && find(raw)->language == LANGUAGE_C ? demangle(raw, false, &language) : NULL;
+	struct name *name = raw_wanted ? NULL : find(raw);
+	char *bare = name && name->language == LANGUAGE_C ? bare_name(raw, is_simple(name)) : NULL;
 
-	term_text(file, bare ? bare : names_shown(raw));
+	term_name(file, bare ? bare : names_shown(raw));
 	free(bare);
 }
 
@@ -190,16 +278,17 @@ static bool names(const char *pattern, const char *name)
 
 bool names_match(const char *pattern, const char *raw)
 {
-	enum language language;
-	const char *demangled = find(raw)->demangled;
+	const struct name *name = find(raw);
 
-	if (names(pattern, raw) || names(pattern, demangled))
+	if (names(pattern, raw) || names(pattern, name->demangled) || names(pattern, name->simple))
 		return true;
 	/* As rules have it: without the arguments of templates. */
 	if (raw && cxx_match(pattern, raw))
 		return true;
-	char *bare = demangled ? demangle(raw, false, &language) : NULL;
-	bool match = names(pattern, bare);
+	char *bare = name->demangled ? bare_name(raw, false) : NULL;
+	char *simple = bare && name->language == LANGUAGE_C ? simple_name(bare) : NULL;
+	bool match = names(pattern, bare) || names(pattern, simple);
+	free(simple);
 	free(bare);
 	return match;
 }

@@ -174,13 +174,23 @@ void term_rows(bool rows)
 	term.rows = rows;
 }
 
-void term_text(FILE *file, const char *text)
+static void put_elastic(FILE *file, const char *text, char begin)
 {
 	bool mark = file == stdout && cuts();
 
 	if (mark)
-		putc(FIT_BEGIN, file);
+		putc(begin, file);
 	tool_text(file, text);
 	if (mark)
 		putc(FIT_END, file);
+}
+
+void term_text(FILE *file, const char *text)
+{
+	put_elastic(file, text, FIT_BEGIN);
+}
+
+void term_name(FILE *file, const char *name)
+{
+	put_elastic(file, name, FIT_NAME);
 }

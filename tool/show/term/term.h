@@ -33,4 +33,7 @@ const char *term_ellipsis(void);
 /* tool_text(), of a name or path that may be cut before the rest of its row is. */
 void term_text(FILE *file, const char *text);
 
+/* The same of the name of a function, which keeps the name of the method (cut.h). */
+void term_name(FILE *file, const char *name);
+
 #endif
