@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit export, and the tools that read what it writes.
-dist_check_SCRIPTS += t/export/export.t
+dist_check_SCRIPTS += t/export/export.t t/export/rows.t
 check_PROGRAMS += t/export/tracks.u
 
 t_export_tracks_u_SOURCES = t/export/tracks.c tool/base/memory.c tool/base/memory.h tool/export/tracks.c \

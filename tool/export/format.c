@@ -6,9 +6,12 @@
 
 #include "tool/base/memory.h"
 #include "tool/export/csv.h"
+#include "tool/export/ndjson.h"
+#include "tool/export/tracks.h"
 
 const struct export_format *const export_formats[] = {
 	&export_csv,
+	&export_ndjson,
 	NULL,
 };
 
@@ -39,6 +42,30 @@ uint64_t export_real(const struct export *export, uint64_t time)
 uint64_t export_duration(const struct export *export, const struct xaudit_read_call *call)
 {
 	return xaudit_read_calls_ns(export->calls, call->ticks.self + call->ticks.children);
+}
+
+uint64_t export_parent(const struct xaudit_read_call *call)
+{
+	const struct xaudit_read_call *around = call->parent;
+
+	while (around && !tracks_has(around))
+		around = around->parent;
+	return around ? export_id(around) : 0;
+}
+
+const char *export_how(const struct xaudit_read_call *call)
+{
+	static const char *const words[] = {
+		[XAUDIT_READ_RETURNED] = "returned",
+		[XAUDIT_READ_JUMPED] = "jumped",
+		[XAUDIT_READ_UNWOUND] = "unwound",
+		[XAUDIT_READ_CUT] = "cut",
+		[XAUDIT_READ_NO_END] = "unfinished",
+		[XAUDIT_READ_OFF] = "switched off",
+		[XAUDIT_READ_POINT] = "entry only",
+	};
+
+	return call->how < sizeof(words) / sizeof(*words) && words[call->how] ? words[call->how] : "?";
 }
 
 char *export_track_name(const struct export_track *track)

@@ -111,6 +111,17 @@ uint64_t export_real(const struct export *export, uint64_t time);
 /* The time of a call that is over, from entry to end, as report adds them up; 0 if its end is not known. */
 uint64_t export_duration(const struct export *export, const struct xaudit_read_call *call);
 
+/*
+ * Formats of a row per call: its number in the export, from 1 on; that of the innermost call around it that is told of,
+ * or 0; and how it ended, in a word.
+ */
+static inline uint64_t export_id(const struct xaudit_read_call *call)
+{
+	return call->id + 1;
+}
+uint64_t export_parent(const struct xaudit_read_call *call);
+const char *export_how(const struct xaudit_read_call *call);
+
 /* What a track is called: the thread's name and number, and the stack's; the caller frees it. */
 char *export_track_name(const struct export_track *track);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit export: its formats, a file or two for each.
-xaudit_SOURCES += tool/export/csv.c tool/export/csv.h tool/export/export.c tool/export/format.c tool/export/format.h \
+xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/csv.c tool/export/csv.h \
+	tool/export/export.c tool/export/format.c tool/export/format.h tool/export/ndjson.c tool/export/ndjson.h \
 	tool/export/pass.c tool/export/pass.h tool/export/tracks.c tool/export/tracks.h tool/export/waiting.c \
 	tool/export/waiting.h

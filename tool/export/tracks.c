@@ -68,7 +68,7 @@ static const struct xaudit_read_call *entered(const struct xaudit_read_call *cal
 {
 	do
 		call = call->parent;
-	while (call && !(call->user[0] >> 32));
+	while (call && !tracks_has(call));
 	return call;
 }
 

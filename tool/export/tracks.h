@@ -44,6 +44,12 @@ struct export_call tracks_enter(struct tracks *tracks, struct xaudit_read_call *
 /* A call that was entered is over, or is given up, at `time`. */
 struct export_call tracks_leave(struct tracks *tracks, const struct xaudit_read_call *call, uint64_t time);
 
+/* Was the call entered? */
+static inline bool tracks_has(const struct xaudit_read_call *call)
+{
+	return call->user[0] >> 32;
+}
+
 /* What the pass knows of a format's track. */
 static inline struct tracks_one *tracks_one(struct export_track *track)
 {
