@@ -77,7 +77,8 @@ struct export_format {
 	bool text;   /* it may go to a terminal */
 	void (*begin)(struct export *export);
 	void (*load)(struct export *export, const struct xaudit_read_event *event); /* LOAD and UNLOAD */
-	void (*change)(struct export *export, const struct xaudit_read_event *event); /* CHANGE and CRASH */
+	/* CHANGE; and CRASH, behind the calls of its process: of that process, time and signal are set. */
+	void (*change)(struct export *export, const struct xaudit_read_event *event);
 	/* A state of a thread (xaudit_read_runs()), as much of it as lies between --from and --to. */
 	void (*run)(struct export *export, struct xaudit_read_process *process, uint32_t tid,
 		const struct xaudit_read_run *run);

@@ -10,6 +10,9 @@ struct pass {
 	struct export *export;
 	const struct export_pass_options *options;
 	struct tracks tracks;
+	uint64_t crashes; /* that were told of */
+	struct xaudit_read_process *process; /* of the last item */
+	uint32_t tid;
 };
 
 static bool broken(const struct export *export)
@@ -36,7 +39,7 @@ static void tell_loads(struct export *export)
 	events = memory_need(xaudit_read_events(export->trace, &only, NULL));
 	while (!broken(export) && xaudit_read_next_event(events, &event)) {
 		bool load = event.what == XAUDIT_READ_EVENT_LOAD || event.what == XAUDIT_READ_EVENT_UNLOAD;
-		bool change = event.what == XAUDIT_READ_EVENT_CHANGE || event.what == XAUDIT_READ_EVENT_CRASH;
+		bool change = event.what == XAUDIT_READ_EVENT_CHANGE;
 
 		if (load && format->load)
 			format->load(export, &event);
@@ -44,6 +47,36 @@ static void tell_loads(struct export *export)
 			format->change(export, &event);
 	}
 	xaudit_read_events_close(events);
+}
+
+/* ---- times on processors ---- */
+
+static void tell_thread(struct export *export, struct xaudit_read_process *process, uint32_t tid)
+{
+	struct xaudit_read_runs *runs = memory_need(xaudit_read_runs(process, tid, NULL));
+	uint64_t from = export->from > export->info->start ? export->from : export->info->start;
+	struct xaudit_read_run run;
+
+	while (!broken(export) && xaudit_read_next_run(runs, &run)) {
+		run.from = run.from > from ? run.from : from;
+		run.to = export->to && run.to > export->to ? export->to : run.to;
+		if (run.from < run.to)
+			export->format->run(export, process, tid, &run);
+	}
+	xaudit_read_runs_close(runs);
+}
+
+static void tell_runs(struct export *export, const struct export_pass_options *options)
+{
+	struct xaudit_read_process *process;
+	uint32_t tid;
+
+	if (!export->format->run)
+		return;
+	for (uint32_t i = 0; (process = xaudit_read_process(export->trace, i)); i++)
+		for (uint32_t n = 0; !broken(export) && (tid = xaudit_read_process_thread(process, n)); n++)
+			if (!options->tid || tid == options->tid)
+				tell_thread(export, process, tid);
 }
 
 /* ---- calls ---- */
@@ -115,6 +148,23 @@ static void take(struct pass *pass, struct xaudit_read_item *item)
 	}
 }
 
+/* A crash is the last thing in its process, and no item: the sums tell that there was one before this item. */
+static void tell_crash(struct pass *pass, const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_sums *sums = xaudit_read_calls_sums(pass->export->calls);
+	struct xaudit_read_event event = { .what = XAUDIT_READ_EVENT_CRASH, .process = pass->process,
+		.tid = pass->tid, .signal = sums->signal };
+
+	if (sums->crashes != pass->crashes && event.process && pass->export->format->change) {
+		event.time = xaudit_read_process_info(event.process)->end;
+		if (is_in(pass->export, event.time))
+			pass->export->format->change(pass->export, &event);
+	}
+	pass->crashes = sums->crashes;
+	pass->process = item->process;
+	pass->tid = item->tid;
+}
+
 static void tell_calls(struct export *export, const struct export_pass_options *options)
 {
 	struct pass pass = { .export = export, .options = options };
@@ -131,12 +181,14 @@ static void tell_calls(struct export *export, const struct export_pass_options *
 
 	export->calls = memory_need(xaudit_read_calls(export->trace, &only, NULL));
 	while (!broken(export) && xaudit_read_next_call(export->calls, &item) != XAUDIT_READ_END) {
+		tell_crash(&pass, &item);
 		take(&pass, &item);
 		if (++count & 0xffff)
 			continue;
 		xaudit_read_calls_done(export->calls, &done, &whole);
 		progress(done, whole);
 	}
+	tell_crash(&pass, &(struct xaudit_read_item){ 0 });
 	progress_end();
 	show_trace_need_memory(export->trace);
 	if (!broken(export) && export->format->end)
@@ -152,6 +204,8 @@ bool export_pass(struct export *export, const struct export_pass_options *option
 		export->format->begin(export);
 	if (!broken(export))
 		tell_loads(export);
+	if (!broken(export))
+		tell_runs(export, options);
 	if (!broken(export))
 		tell_calls(export, options);
 	return !broken(export);
