@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit export, and the tools that read what it writes.
-dist_check_SCRIPTS += t/export/export.t t/export/rows.t
+dist_check_SCRIPTS += t/export/chrome.t t/export/export.t t/export/rows.t
+EXTRA_DIST += t/export/app.cc t/export/app.h t/export/app.sh t/export/app_library.cc t/export/app_plugin.cc \
+	t/export/chrome.schema.json t/export/package-lock.json t/export/package.json t/export/readers.sh \
+	t/export/speedscope.mjs t/export/sums.py
 check_PROGRAMS += t/export/tracks.u
 
 t_export_tracks_u_SOURCES = t/export/tracks.c tool/base/memory.c tool/base/memory.h tool/export/tracks.c \
 	tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
 t_export_tracks_u_LDADD = tool/read/libread.la
-EXTRA_DIST += t/export/app.cc t/export/app.h t/export/app.sh t/export/app_library.cc t/export/app_plugin.cc

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "tool/base/memory.h"
+#include "tool/export/chrome.h"
 #include "tool/export/csv.h"
 #include "tool/export/ndjson.h"
 #include "tool/export/tracks.h"
 
 const struct export_format *const export_formats[] = {
+	&export_chrome,
 	&export_csv,
 	&export_ndjson,
 	NULL,

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests that give what xaudit export writes to tools that read it; sourced after t/lib/tap.sh. Tools of npm are
+# installed once per build folder, as t/export/package-lock.json has them.
+reader_folder=$top_builddir/readers
+
+# reader_npm: installs them. Status 1, and a remark, where that is not possible.
+reader_npm() {
+	command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1 && command -v flock >/dev/null 2>&1 || {
+		diag 'no npm, node and flock here'
+		return 1
+	}
+	mkdir -p "$reader_folder" && (
+		cd "$reader_folder" && flock -w 300 9 || exit 1
+		cmp -s "$top_srcdir/t/export/package-lock.json" installed && exit 0
+		cp "$top_srcdir/t/export/package.json" "$top_srcdir/t/export/package-lock.json" . &&
+			bounded 300 npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1 || exit 1
+		cp package-lock.json installed
+	) 9>"$reader_folder/lock" && return 0
+	diag "npm can't install what reads: $(tail -n 3 "$reader_folder/npm.log" 2>/dev/null)"
+	return 1
+}
+
+# reader_speedscope: can speedscope be run here, in a browser?
+reader_speedscope() {
+	command -v chromium >/dev/null 2>&1 || {
+		diag 'no chromium here'
+		return 1
+	}
+	reader_npm
+}
+
+# speedscope FILE OUT: what speedscope makes of the file, as it saves it; lines on standard error say what its console
+# has.
+speedscope() {
+	speedscope_file=$(realpath "$1")
+	(cd "$reader_folder" && cp "$top_srcdir/t/export/speedscope.mjs" . &&
+		bounded 120 node speedscope.mjs "$speedscope_file") >"$2" 2>"$tmp/.speedscope"
+	speedscope_status=$?
+	sed 's/^/# /' "$tmp/.speedscope"
+	return $speedscope_status
+}
+
+# sums HOW FILE [ARGUMENT]...: t/export/sums.py
+sums_of() {
+	bounded 120 python3 "$top_srcdir/t/export/sums.py" "$@"
+}

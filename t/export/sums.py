@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+#
+# sums.py FORMAT FILE REPORT [PART...]: compares the calls and times that a file of `xaudit export` tells, or what
+# another tool has made of it, with those of `xaudit report --format=json`, by the names that people are shown. Prints
+# "same: FUNCTIONS functions, CALLS calls", or what differs. PART: calls, self, total; all if there is none. Times may
+# differ by a ns for each call, and their own parts by one for each call in it. For speedscope, what takes no time is not
+# there.
+import collections
+import decimal
+import json
+import re
+import sys
+
+class Row:
+    def __init__(self):
+        self.calls = self.self = self.total = self.children = 0
+
+class Sums:
+    """Sums by function, from calls that nest. Times are ns."""
+    def __init__(self):
+        self.rows = collections.defaultdict(Row)
+        self.tracks = collections.defaultdict(list)
+        self.wrong = []
+
+    def enter(self, track, name, time):
+        stack = self.tracks[track]
+        if stack and time < stack[-1][1]:
+            self.wrong.append(f"{name} begins before what is around it, {stack[-1][0]}")
+        if stack:
+            self.rows[stack[-1][0]].children += 1
+        stack.append([name, time, 0])
+
+    def leave(self, track, name, time, known=True):
+        stack = self.tracks[track]
+        if not stack or (name is not None and stack[-1][0] != name):
+            self.wrong.append(f"{name} ends, but the innermost is {stack[-1][0] if stack else 'none'}")
+            return
+        name, start, children = stack.pop()
+        if time < start + children:
+            self.wrong.append(f"{name} ends before what is in it")
+        row = self.rows[name]
+        row.calls += 1
+        if known:
+            row.self += time - start - children
+            if all(one[0] != name for one in stack):
+                row.total += time - start
+        if stack:
+            stack[-1][2] += time - start
+
+    def end(self):
+        for track, stack in self.tracks.items():
+            if stack:
+                self.wrong.append(f"{stack[-1][0]} has no end")
+
+def chrome(path):
+    sums = Sums()
+    file = json.load(open(path), parse_float=decimal.Decimal)
+    last = {}
+    for event in file["traceEvents"]:
+        if event["ph"] not in "XBE" or event.get("cat") == "sched":
+            continue
+        track, time = (event["pid"], event["tid"]), int(event["ts"] * 1000)
+        if time < last.get(track, 0):
+            sums.wrong.append(f"time goes back on {track}")
+        last[track] = time
+        known = not event.get("args", {}).get("end", "").startswith("not ")
+        if event["ph"] != "E":
+            sums.enter(track, event["name"], time)
+        if event["ph"] == "X":
+            time += int(event["dur"] * 1000)
+        if event["ph"] != "B":
+            sums.leave(track, event["name"], time, known)
+    sums.end()
+    return sums
+
+# What speedscope saves, or reads. Its names of what Chrome's format has are followed by the arguments.
+def speedscope(path):
+    sums = Sums()
+    file = json.load(open(path), parse_float=decimal.Decimal)
+    names = [re.sub(r' \{".*\}$', "", frame["name"]) for frame in file["shared"]["frames"]]
+    lengths = {"microseconds": 1000, "nanoseconds": 1, "none": 1}
+    for number, profile in enumerate(file["profiles"]):
+        if re.search(r", on CPU \(tid \d+\)$", profile["name"]):
+            continue
+        unit = lengths[profile["unit"]]
+        if profile["type"] == "evented":
+            for event in profile["events"]:
+                to = sums.enter if event["type"] == "O" else sums.leave
+                to(number, names[event["frame"]], round(event["at"] * unit))
+        else:
+            for stack, weight in zip(profile["samples"], profile["weights"]):
+                sampled(sums, [names[frame] for frame in stack], weight * unit)
+    sums.end()
+    return sums
+
+# A stack, the outermost first, and the time that its innermost call had of its own.
+def sampled(sums, stack, time):
+    if stack:
+        sums.rows[stack[-1]].self += time
+    for name in set(stack):
+        sums.rows[name].total += time
+
+FORMATS = {"chrome": chrome, "speedscope": speedscope}
+
+def report(path):
+    rows = collections.defaultdict(Row)
+    file = json.load(open(path, errors="replace"))
+    for one in file["functions"]:
+        row = rows[one.get("demangled") or one["function"]]
+        row.calls += one["calls"]
+        row.self += one["self_ns"]
+        row.total += one["total_ns"]
+    return rows
+
+def main():
+    how, path, expected, *parts = sys.argv[1:]
+    sums, expected = FORMATS[how](path), report(expected)
+    wrong = sums.wrong[:5]
+    for name in sorted(set(sums.rows) | set(expected)):
+        is_, want = sums.rows[name], expected[name]
+        if how == "speedscope" and not is_.calls and not want.total:
+            continue
+        for part in parts or ["calls", "self", "total"]:
+            got, right = getattr(is_, part), getattr(want, part)
+            may = {"calls": 0, "self": want.calls + is_.children, "total": want.calls}[part]
+            if abs(got - right) > may:
+                wrong.append(f"{name}: {part} {got}, not {right}")
+    for line in wrong:
+        print(ascii(line))
+    if not wrong:
+        print(f"same: {len(expected)} functions, {sum(row.calls for row in expected.values())} calls")
+
+main()
