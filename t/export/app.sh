@@ -71,7 +71,8 @@ app_record() {
 		--context 'shop_measure:args,retval' --context '*work*:args' "$@" ./app ./libplugin.so
 	[ "$status" = 0 ] || bail "app ends with $status: $err"
 	report app.data
-	[ "$(printf '%s\n' "$report" | jq -r '.functions[] | "\(.function)\t\(.calls)"' | app_counts)" = "$app_calls" ] &&
+	[ "$(printf '%s\n' "$report" | jq -r '.functions[] | "\(.function)\t\(.calls)"' | app_counts)" = \
+		"$app_calls" ] &&
 		[ "$(printf '%s\n' "$report" | jq '[.functions[].calls] | add')" = "$app_all_calls" ] &&
 		[ "$(sums)" = "0 lost $app_unfinished unfinished" ] || bail 'app has other numbers than it should have'
 }

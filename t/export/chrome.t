@@ -193,7 +193,7 @@ write_waiting waiting "$waiting_switches"
 chrome waiting
 is_valid waiting.json 'a trace with switches'
 is "$(ask waiting.json 'select(.cat == "sched") | [.tid, .ts, .dur, .name]')" \
-	'[20000000,0,0.2,"on CPU"] [20000000,0.7,7.3,"on CPU"]' 'when a thread was on a processor is on a row of its own'
+	'[20000000,0,0.2,"on CPU"] [20000000,0.7,7.3,"on CPU"]' 'when a thread was on a processor has a row of its own'
 is "$(ask waiting.json 'select(.tid == 20000000 and .name == "thread_name") | .args.name')" '"main 100, on CPU"' \
 	'with its name'
 is "$(ask waiting.json 'select(.name == "inner") | [.dur, .tdur]') $(ask waiting.json \

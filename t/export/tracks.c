@@ -93,12 +93,13 @@ static void stacks(void)
 	is_int((long long)tracks_one(apart.track)->last, 1080, "time does not go back on a track");
 	/* Threads that were in no call yet: an event, then calls on stacks with numbers. */
 	struct tracks_one *thread = tracks_thread(&tracks, process, 30, "worker");
-	struct xaudit_read_call *g = call(NULL, 30, 11, 2000), *h = call(NULL, 30, 12, 2010), *i = call(g, 31, 11, 2020);
+	struct xaudit_read_call *g = call(NULL, 30, 11, 2000), *h = call(NULL, 30, 12, 2010);
+	struct xaudit_read_call *i = call(g, 31, 11, 2020);
 	on = tracks_enter(&tracks, g, "worker");
 	ok(on.track == &thread->track && !on.track->stack, "a thread's first stack is on the thread's track");
 	apart = tracks_enter(&tracks, h, "worker");
 	is_int(apart.track->stack, 12, "another one is not");
-	ok(tracks_enter(&tracks, i, "next").track == on.track, "nor is the first one when another thread goes on with it");
+	ok(tracks_enter(&tracks, i, "next").track == on.track, "the first one still is when another goes on with it");
 	leave(i, 2030);
 	leave(g, 2040);
 	struct xaudit_read_call *j = call(NULL, 31, 11, 2050);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The format chrome of `xaudit export`: JSON of Chrome's Trace Event Format, an object with "traceEvents", for Perfetto,
+ * The format chrome of `xaudit export`: JSON of Chrome's Trace Event Format, an object with "traceEvents": for Perfetto,
  * chrome://tracing and speedscope. Times are us after the start of the trace.
  *
  * A row is a "pid" and a "tid". Tracks that are threads have the thread's id; those that are stacks, or lie beside a

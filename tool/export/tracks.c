@@ -21,7 +21,8 @@ static struct tracks_one *begin(struct tracks *tracks, struct xaudit_read_proces
 /* stack 0: of the thread. */
 static bool is_of(const struct tracks_one *one, const struct xaudit_read_process *process, uint32_t tid, uint32_t stack)
 {
-	return one->track.process == process && (stack ? one->stack == stack : !one->track.stack && one->track.tid == tid);
+	return one->track.process == process &&
+		(stack ? one->stack == stack : !one->track.stack && one->track.tid == tid);
 }
 
 static struct tracks_one *find(struct tracks *tracks, struct xaudit_read_process *process, uint32_t tid,
