@@ -88,9 +88,9 @@ is "$(ask app.data.json 'select(.cat == "custom") | .name')" "$(paste -s -d ' ' 
 "child"
 END
 )" 'custom events are instants; a mark is its text'
-is "$(ask app.data.json 'select(.name == "shop.order") | .args.fields')" \
-	'{"number":7,"amount":1250,"what":"te\"a"} {"number":8,"amount":1250,"what":"te\"a"} '\
-'{"number":9,"amount":1250,"what":"te\"a"}' 'whose data is decoded'
+is "$(ask app.data.json 'select(.name == "shop.order") | .args')" \
+	'{"number":7,"amount":1250,"what":"te\"a","more bytes":3} {"number":8,"amount":1250,"what":"te\"a","more bytes":3} '\
+'{"number":9,"amount":1250,"what":"te\"a","more bytes":3}' 'whose data is decoded'
 is "$(ask app.data.json 'select(.name == "untyped") | .args.data')" '"00 01 02 ff fe 22 5c 0a"' \
 	'or hex where nothing is known of it'
 is "$(jq -r '.traceEvents[] | .args.end // empty' app.data.json | sort | uniq -c | sed 's/^ *//' | paste -s -d ,)" \
@@ -197,7 +197,7 @@ is "$(ask waiting.json 'select(.cat == "sched") | [.tid, .ts, .dur, .name]')" \
 is "$(ask waiting.json 'select(.tid == 20000000 and .name == "thread_name") | .args.name')" '"main 100, on CPU"' \
 	'with its name'
 is "$(ask waiting.json 'select(.name == "inner") | [.dur, .tdur]') $(ask waiting.json \
-	'select(.ph == "E") | .args.on_cpu_us')" '[0.7,0.2] [0.05,0.05] [0.05,0.05] [0.05,0.05] 0.5 0.1 0.1 0.1' \
+	'select(.ph == "E") | .args.on_cpu_ns')" '[0.7,0.2] [0.05,0.05] [0.05,0.05] [0.05,0.05] 500 100 100 100' \
 	'and each call has its time there'
 write_waiting lost "${waiting_switches%9000}2500
 cpu lost 2500 2600 3

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "tool/base/memory.h"
-#include "tool/export/chrome.h"
 #include "tool/export/csv.h"
 #include "tool/export/ndjson.h"
 #include "tool/export/tracks.h"

@@ -95,6 +95,9 @@ struct export_format {
 /* All of them, in the order of --help; the last one has no name. */
 extern const struct export_format *const export_formats[];
 
+/* Of folders that stand on this one: tool/export/time/ */
+extern const struct export_format export_chrome;
+
 /* ---- for formats ---- */
 
 /* A new file in the folder, with a buffer of its own; NULL, and export->failed, after a line. */

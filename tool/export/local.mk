@@ -6,3 +6,6 @@ xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/chrome.c
 	tool/export/format.c tool/export/format.h tool/export/ndjson.c tool/export/ndjson.h tool/export/pass.c \
 	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
 	tool/export/waiting.c tool/export/waiting.h
+xaudit_SOURCES += tool/export/time/args.c tool/export/time/args.h tool/export/time/chrome.c \
+	tool/export/time/chrome.h tool/export/time/texts.c tool/export/time/texts.h tool/export/time/timeline.c \
+	tool/export/time/timeline.h

@@ -138,31 +138,52 @@ static size_t field_size(const struct field *field, const uint8_t *data, size_t 
 	return field->kind == 's' ? strnlen((const char *)data, left) : field->size;
 }
 
-static void print_number(FILE *file, const struct field *field, const uint8_t *data, bool json)
+static uint64_t bits_of(const struct field *field, const uint8_t *data)
 {
-	unsigned unused = 64 - 8 * field->size;
-	const char *quote = json ? "\"" : "";
-	double value = 0;
-	float single;
 	uint64_t bits = 0;
 
 	memcpy(&bits, data, field->size);
-	switch (field->kind) {
-	case 'u':
-		fprintf(file, "%" PRIu64, bits);
-		return;
-	case 'i': /* shifted up, so that the sign comes with it on the way down */
-		fprintf(file, "%" PRId64, (int64_t)(bits << unused) >> unused);
-		return;
-	case 'x':
-		fprintf(file, "%s0x%0*" PRIx64 "%s", quote, (int)field->size * 2, bits, quote);
-		return;
-	}
+	return bits;
+}
+
+/* Shifted up, so that the sign comes with it on the way down. */
+static int64_t integer_of(const struct field *field, const uint8_t *data)
+{
+	unsigned unused = 64 - 8 * field->size;
+
+	return (int64_t)(bits_of(field, data) << unused) >> unused;
+}
+
+static double real_of(const struct field *field, const uint8_t *data)
+{
+	double value = 0;
+	float single;
+
 	memcpy(&value, data, field->size == 8 ? 8 : 0);
 	if (field->size == 4) {
 		memcpy(&single, data, 4);
 		value = (double)single;
 	}
+	return value;
+}
+
+static void print_number(FILE *file, const struct field *field, const uint8_t *data, bool json)
+{
+	const char *quote = json ? "\"" : "";
+	double value;
+
+	switch (field->kind) {
+	case 'u':
+		fprintf(file, "%" PRIu64, bits_of(field, data));
+		return;
+	case 'i':
+		fprintf(file, "%" PRId64, integer_of(field, data));
+		return;
+	case 'x':
+		fprintf(file, "%s0x%0*" PRIx64 "%s", quote, (int)field->size * 2, bits_of(field, data), quote);
+		return;
+	}
+	value = real_of(field, data);
 	if (json && !isfinite(value))
 		fputs("null", file);
 	else
@@ -225,6 +246,56 @@ char *event_format_value(const struct event_format *format, const char *name, co
 			at++; /* its NUL */
 	}
 	return NULL;
+}
+
+static void tell_field(const struct field *field, const uint8_t *data, size_t size,
+	void (*take)(void *user, const struct event_format_field *field), void *user)
+{
+	struct event_format_field told = { .name = field->name, .digits = field->size == 8 ? 17 : 9 };
+	char *text;
+	FILE *file;
+
+	if (field->kind == 'u') {
+		told.is = EVENT_FORMAT_UNSIGNED;
+		told.number = bits_of(field, data);
+	} else if (field->kind == 'i') {
+		told.is = EVENT_FORMAT_SIGNED;
+		told.integer = integer_of(field, data);
+	} else if (field->kind == 'f' && isfinite(real_of(field, data))) {
+		told.is = EVENT_FORMAT_REAL;
+		told.real = real_of(field, data);
+	}
+	if (told.is != EVENT_FORMAT_TEXT) {
+		take(user, &told);
+		return;
+	}
+	file = memory_need(open_memstream(&text, &told.size));
+	if (field->kind == 's')
+		fwrite(data, 1, size, file);
+	else
+		print_value(file, field, data, size, false);
+	if (fclose(file))
+		memory_failed();
+	told.text = text;
+	take(user, &told);
+	free(text);
+}
+
+size_t event_format_each(const struct event_format *format, const uint8_t *data, size_t size,
+	void (*take)(void *user, const struct event_format_field *field), void *user)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < format->fields; i++) {
+		size_t needs = field_size(&format->field[i], data + at, size - at);
+
+		if (needs > size - at)
+			return EVENT_FORMAT_SHORT;
+		tell_field(&format->field[i], data + at, needs, take, user);
+		at += needs;
+		at += format->field[i].kind == 's' && at < size; /* its NUL */
+	}
+	return size - at;
 }
 
 /* Writes the fields that are whole. Returns how many bytes they take; *whole: whether all are. */

@@ -55,6 +55,31 @@ bool event_format_has(const struct event_format *format, const char *field);
  */
 char *event_format_value(const struct event_format *format, const char *field, const uint8_t *data, size_t size);
 
+/* A field, for code that does not want it as text. */
+struct event_format_field {
+	const char *name;
+	enum event_format_is {
+		EVENT_FORMAT_TEXT,     /* a string; bytes, and numbers that are shown in hex or are not finite, as shown */
+		EVENT_FORMAT_SIGNED,   /* `integer` */
+		EVENT_FORMAT_UNSIGNED, /* `number` */
+		EVENT_FORMAT_REAL      /* `real`, which has so many digits */
+	} is;
+	const char *text; /* a zero follows */
+	size_t size;
+	int64_t integer;
+	uint64_t number;
+	double real;
+	int digits;
+};
+
+/*
+ * Tells of each field that is whole, in order. Returns how many bytes there are behind the last one, or
+ * EVENT_FORMAT_SHORT: the data was too short. A zero byte must follow the data.
+ */
+#define EVENT_FORMAT_SHORT SIZE_MAX
+size_t event_format_each(const struct event_format *format, const uint8_t *data, size_t size,
+	void (*take)(void *user, const struct event_format_field *field), void *user);
+
 void event_format_free(struct event_formats *formats);
 
 #endif

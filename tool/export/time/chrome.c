@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/export/chrome.h"
+#include "tool/export/time/chrome.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/export/chrome_args.h"
-#include "tool/export/texts.h"
-#include "tool/show/show.h"
+#include "tool/export/time/args.h"
+#include "tool/export/time/texts.h"
+#include "tool/export/time/timeline.h"
+#include "tool/show/term/frames.h"
+#include "tool/show/term/names.h"
 
-/* Numbers that no process or thread has: these are below 2^22. */
-#define OTHER_PROCESS 10000000u
-#define OTHER_TRACK 10000000u
+#define OTHER_TRACK TIMELINE_OTHER
 #define ON_CPU 20000000u
+#define EXACT (1ull << 53) /* larger integers are not all doubles */
 
 /* A row, whose name is known at the end. */
 struct row {
@@ -34,8 +34,7 @@ struct row {
 struct chrome {
 	const char *between; /* before the next event */
 	struct texts names;
-	uint32_t *pid; /* by number of a process */
-	struct hash numbers; /* of processes, by address */
+	struct timeline timeline;
 	struct row **row;
 	uint32_t rows, lanes;
 	struct row *lane; /* of the thread whose runs are told */
@@ -100,26 +99,18 @@ static void put_instant(
 
 /* ---- processes ---- */
 
-static uint32_t number_of(const struct chrome *chrome, const struct export *export,
-	const struct xaudit_read_process *process)
-{
-	return HASH_FIND(i, &chrome->numbers, hash_key((uintptr_t)process, 0),
-		xaudit_read_process(export->trace, i) == process);
-}
-
 static uint32_t pid_of(const struct export *export, const struct xaudit_read_process *process)
 {
-	const struct chrome *chrome = export->state;
-
-	return chrome->pid[number_of(chrome, export, process)];
+	return timeline_pid(&((struct chrome *)export->state)->timeline, export, process);
 }
 
-static void put_process(struct export *export, uint32_t number, uint32_t pid)
+static void put_process(struct export *export, uint32_t number)
 {
+	struct timeline *timeline = &((struct chrome *)export->state)->timeline;
 	const struct xaudit_read_process_info *info =
 		xaudit_read_process_info(xaudit_read_process(export->trace, number));
-	const char *exe = info->exe ? tool_base(info->exe) : info->name;
-	char *name = pid == info->pid ? memory_format("%s", exe) : memory_format("%s (%" PRIu32 ")", exe, info->pid);
+	uint32_t pid = timeline->pid[number];
+	char *name = timeline_process_name(timeline, export, number);
 
 	put_name(export, pid, pid, "process_name", name);
 	free(name);
@@ -143,41 +134,24 @@ static void write_function(FILE *to, const struct xaudit_read_function *function
 static void begin(struct export *export)
 {
 	struct chrome *chrome = memory_zeroed(1, sizeof(*chrome));
-	struct xaudit_read_process *process;
-	struct hash pids = { 0 };
 
 	export->state = chrome;
 	chrome->between = "";
 	chrome->names.write = write_function;
+	timeline_begin(&chrome->timeline, export);
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", export->out.file);
-	for (uint32_t i = 0; (process = xaudit_read_process(export->trace, i)); i++) {
-		uint32_t pid = xaudit_read_process_info(process)->pid, hash = hash_key(pid, 0);
-
-		chrome->pid = memory_grow(chrome->pid, i, sizeof(*chrome->pid));
-		chrome->pid[i] = HASH_FIND(n, &pids, hash, chrome->pid[n] == pid) == HASH_NONE ? pid
-											     : OTHER_PROCESS + i;
-		memory_hash(&pids, hash, i);
-		memory_hash(&chrome->numbers, hash_key((uintptr_t)process, 0), i);
-		put_process(export, i, chrome->pid[i]);
-	}
-	hash_free(&pids);
+	for (uint32_t i = 0; i < chrome->timeline.processes; i++)
+		put_process(export, i);
 }
 
 /* ---- loads, and other things that happen to a process ---- */
 
-static bool is_in(const struct export *export, uint64_t time)
-{
-	return time >= export->from && (!export->to || time < export->to);
-}
-
 static void load(struct export *export, const struct xaudit_read_event *event)
 {
-	bool loads = event->what == XAUDIT_READ_EVENT_LOAD;
-
 	/* What a process had from the one that forked it is told there. */
-	if (event->inherited || !is_in(export, event->time))
+	if (event->inherited || !timeline_is_in(export, event->time))
 		return;
-	char *name = memory_format("%s %s", loads ? "load" : "unload", tool_base(event->object->path));
+	char *name = timeline_load_name(event);
 	put_instant(export, pid_of(export, event->process), event->tid, event->time, "p", name);
 	free(name);
 	fputs(",\"cat\":\"loads\",\"args\":{\"path\":", export->out.file);
@@ -189,20 +163,12 @@ static void load(struct export *export, const struct xaudit_read_event *event)
 
 static void change(struct export *export, const struct xaudit_read_event *event)
 {
-	char *text = NULL;
-	size_t size;
+	uint32_t pid = pid_of(export, event->process);
+	char *name = timeline_change_name(event);
 
-	if (event->what == XAUDIT_READ_EVENT_CRASH) {
-		text = memory_format("ends by signal %d", event->signal);
-	} else {
-		FILE *to = memory_need(open_memstream(&text, &size));
-		show_change(to, event->change);
-		if (fclose(to))
-			memory_failed();
-	}
-	put_instant(export, pid_of(export, event->process), event->tid, event->time, "p", text);
+	put_instant(export, pid, event->tid ? event->tid : pid, event->time, "p", name);
 	fputs(",\"cat\":\"recording\"}", export->out.file);
-	free(text);
+	free(name);
 }
 
 /* ---- rows ---- */
@@ -233,23 +199,87 @@ static struct row *row_of(struct export *export, struct export_track *track)
 static void run(struct export *export, struct xaudit_read_process *process, uint32_t tid,
 	const struct xaudit_read_run *run)
 {
-	static const char *const name[] = { [XAUDIT_READ_RUN_ON] = "on CPU", [XAUDIT_READ_RUN_PREEMPTED] = "preempted",
-		[XAUDIT_READ_RUN_UNKNOWN] = "not known" };
 	static const char *const color[] = { [XAUDIT_READ_RUN_ON] = "thread_state_running",
 		[XAUDIT_READ_RUN_PREEMPTED] = "thread_state_runnable",
 		[XAUDIT_READ_RUN_UNKNOWN] = "thread_state_unknown" };
 	struct chrome *chrome = export->state;
 
-	if (run->state == XAUDIT_READ_RUN_WAITS)
-		return; /* a gap */
+	if (!timeline_run(run))
+		return;
 	if (!chrome->lane || chrome->lane->process != process || chrome->lane->thread != tid) {
 		chrome->lane = row_new(export, process, tid);
 		chrome->lane->tid = ON_CPU + chrome->lanes++;
 	}
 	put_head(export, 'X', chrome->lane->pid, chrome->lane->tid, run->from);
 	put_us(export->out.file, ",\"dur\":", run->to - run->from);
-	fprintf(export->out.file, ",\"name\":\"%s\",\"cat\":\"sched\",\"cname\":\"%s\"}", name[run->state],
+	fprintf(export->out.file, ",\"name\":\"%s\",\"cat\":\"sched\",\"cname\":\"%s\"}", timeline_run(run),
 		color[run->state]);
+}
+
+/* ---- arguments ---- */
+
+struct args {
+	FILE *to;
+	bool some; /* the object is begun */
+};
+
+static void put_stack(FILE *to, const struct xaudit_read_stack *stack)
+{
+	putc('[', to);
+	for (uint32_t i = 0; stack && i < stack->frames; i++) {
+		char *name = frames_name(stack->frame[i]);
+
+		fputs(i ? "," : "", to);
+		json_string(to, name);
+		free(name);
+	}
+	putc(']', to);
+}
+
+static void put_arg(void *user, const struct args_one *one)
+{
+	struct args *args = user;
+	uint64_t size = one->integer < 0 ? -(uint64_t)one->integer : (uint64_t)one->integer;
+
+	fputs(args->some ? "," : ",\"args\":{", args->to);
+	args->some = true;
+	json_string(args->to, one->key);
+	putc_unlocked(':', args->to);
+	switch (one->is) {
+	case ARGS_TEXT:
+		json_bytes(args->to, one->text, one->size);
+		break;
+	case ARGS_NULL:
+		fputs("null", args->to);
+		break;
+	case ARGS_SIGNED:
+		fprintf(args->to, size > EXACT ? "\"%" PRId64 "\"" : "%" PRId64, one->integer);
+		break;
+	case ARGS_UNSIGNED:
+		fprintf(args->to, one->number > EXACT ? "\"%" PRIu64 "\"" : "%" PRIu64, one->number);
+		break;
+	case ARGS_POINTER:
+		fprintf(args->to, "\"0x%" PRIx64 "\"", one->number);
+		break;
+	case ARGS_REAL:
+		fprintf(args->to, "%.*g", one->digits, one->real);
+		break;
+	case ARGS_STACK:
+		put_stack(args->to, one->stack);
+		break;
+	}
+}
+
+static void put_args(struct export *export, const struct export_call *call, bool begin, bool end)
+{
+	struct args args = { export->out.file, false };
+
+	args_call(call, begin, end, &(struct args_to){ &args, put_arg });
+	/* A complete event has a field for that. */
+	if (end && !begin && call->known && call->call->cpu != XAUDIT_READ_UNKNOWN)
+		put_arg(&args, &(struct args_one){ .key = "on_cpu_ns", .is = ARGS_UNSIGNED, .number = call->call->cpu });
+	if (args.some)
+		putc_unlocked('}', args.to);
 }
 
 /* ---- calls ---- */
@@ -264,7 +294,7 @@ static void put_waiting(struct export *export, struct row *row)
 		return;
 	put_head(export, 'B', row->pid, row->tid, row->start);
 	texts_write(export->out.file, texts_of(&chrome->names, row->waiting->function));
-	chrome_args_call(export, &call, true, false);
+	put_args(export, &call, true, false);
 	putc_unlocked('}', export->out.file);
 	row->waiting = NULL;
 }
@@ -291,39 +321,30 @@ static void leave(struct export *export, const struct export_call *call)
 	if (whole && call->known && call->call->cpu != XAUDIT_READ_UNKNOWN)
 		put_us(export->out.file, ",\"tdur\":", call->call->cpu);
 	texts_write(export->out.file, texts_of(&chrome->names, call->call->function));
-	chrome_args_call(export, call, whole, true);
+	put_args(export, call, whole, true);
 	putc_unlocked('}', export->out.file);
 	row->waiting = NULL;
 }
 
 static void custom(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
 {
+	struct args args = { export->out.file, false };
 	struct row *row = row_of(export, track);
-	char *name = NULL;
+	char *name = timeline_custom_name(item);
 
 	put_waiting(export, row);
-	/* A mark is its text. */
-	if (item->type && !strcmp(item->type, "mark"))
-		name = memory_text(item->data ? item->data : "", item->data_size);
-	else if (item->type)
-		name = memory_format("%s", item->type);
-	else
-		name = memory_format("type %" PRIu32, item->type_number);
 	put_instant(export, row->pid, row->tid, item->time, "t", name);
 	free(name);
-	fputs(",\"cat\":\"custom\"", export->out.file);
-	chrome_args_custom(export, item);
-	putc('}', export->out.file);
+	fputs(",\"cat\":\"custom\"", args.to);
+	args_custom(export, item, &(struct args_to){ &args, put_arg });
+	fputs(args.some ? "}}" : "}", args.to);
 }
 
 static void lost(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
 {
 	struct row *row = track ? row_of(export, track) : NULL;
-	uint32_t pid = row ? row->pid : pid_of(export, item->process);
-	bool gone = item->what == XAUDIT_READ_GONE;
-	char *name = !gone	 ? memory_format("%" PRIu64 " events were lost", item->count)
-		     : item->count ? memory_format("%" PRIu64 " buffers were overwritten", item->count)
-				   : memory_format("buffers were overwritten");
+	uint32_t pid = pid_of(export, item->process);
+	char *name = timeline_lost_name(item);
 
 	if (row)
 		put_waiting(export, row);
@@ -336,7 +357,7 @@ static void counted(struct export *export, const struct xaudit_read_item *item)
 {
 	const struct xaudit_read_process_info *info = xaudit_read_process_info(item->process);
 	uint32_t pid = pid_of(export, item->process);
-	char *name = memory_format("only counted: %s", names_shown(item->function->name));
+	char *name = timeline_counted_name(item);
 
 	put_instant(export, pid, pid, info->end, "p", name);
 	fprintf(export->out.file, ",\"cat\":\"counted\",\"args\":{\"calls\":%" PRIu64 ",\"library\":", item->count);
@@ -347,50 +368,27 @@ static void counted(struct export *export, const struct xaudit_read_item *item)
 
 /* ---- the end ---- */
 
-/* The newest name of a thread: it may have got one behind its first call. */
-static const char *newest_name(const struct export *export, const struct hash *threads, const struct row *row)
+static void put_row(struct export *export, const struct row *row)
 {
-	uint32_t number = HASH_FIND(i, threads, hash_key((uintptr_t)row->process, row->thread),
-		xaudit_read_thread(export->trace, i)->process == row->process &&
-			xaudit_read_thread(export->trace, i)->tid == row->thread);
+	struct timeline *timeline = &((struct chrome *)export->state)->timeline;
+	const struct export_track *track = row->track;
+	char *name = track ? timeline_track_name(timeline, export, track)
+			   : timeline_lane_name(timeline, export, row->process, row->thread);
 
-	return number == HASH_NONE ? "" : xaudit_read_thread(export->trace, number)->name;
-}
-
-static void put_row(struct export *export, const struct row *row, const char *newest)
-{
-	struct export_track track = { .tid = row->thread };
-	char *name;
-
-	if (row->track)
-		track = *row->track;
-	track.name = (char *)(*newest || !row->track ? newest : track.name);
-	name = row->track || *newest ? export_track_name(&track) : memory_format("thread %" PRIu32, row->thread);
-	if (!row->track) {
-		char *lane = memory_format("%s, on CPU", name);
-
-		free(name);
-		name = lane;
-	}
 	put_name(export, row->pid, row->tid, "thread_name", name);
 	free(name);
 	/* Below those of its thread. */
 	put_order(export, row->pid, row->tid, "thread_sort_index",
-		4ull * row->thread + (!row->track ? 1 : track.stack || track.beside ? 2 : 0));
+		4ull * row->thread + (!track ? 1 : track->stack || track->beside ? 2 : 0));
 }
 
 static void end(struct export *export)
 {
 	struct chrome *chrome = export->state;
 	const struct xaudit_read_trace_info *info = export->info;
-	struct hash threads = { 0 };
 
-	for (uint32_t i = 0; i < xaudit_read_threads(export->trace); i++) {
-		const struct xaudit_read_thread *thread = xaudit_read_thread(export->trace, i);
-		memory_hash(&threads, hash_key((uintptr_t)thread->process, thread->tid), i);
-	}
 	for (uint32_t i = 0; i < chrome->rows; i++) {
-		put_row(export, chrome->row[i], newest_name(export, &threads, chrome->row[i]));
+		put_row(export, chrome->row[i]);
 		free(chrome->row[i]);
 	}
 	fputs("\n],\"otherData\":{\"producer\":\"xaudit\"", export->out.file);
@@ -401,11 +399,9 @@ static void end(struct export *export)
 	if (info->start_real)
 		fprintf(export->out.file, ",\"start_unix_ns\":\"%" PRIu64 "\"", info->start_real);
 	fprintf(export->out.file, ",\"lost_events\":%" PRIu64 "}}\n", xaudit_read_calls_sums(export->calls)->lost);
-	hash_free(&threads);
-	hash_free(&chrome->numbers);
+	timeline_free(&chrome->timeline);
 	texts_free(&chrome->names);
 	free(chrome->row);
-	free(chrome->pid);
 	free(chrome);
 }
 

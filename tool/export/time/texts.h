@@ -3,8 +3,8 @@
  * For formats of text that write as much for each call: numbers without printf(), and texts that are made once per
  * function. One thread.
  */
-#ifndef XAUDIT_TOOL_EXPORT_TEXTS_H
-#define XAUDIT_TOOL_EXPORT_TEXTS_H
+#ifndef XAUDIT_TOOL_EXPORT_TIME_TEXTS_H
+#define XAUDIT_TOOL_EXPORT_TIME_TEXTS_H
 
 #include <stdint.h>
 #include <string.h>

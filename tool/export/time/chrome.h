@@ -13,11 +13,9 @@
  *
  * One thread.
  */
-#ifndef XAUDIT_TOOL_EXPORT_CHROME_H
-#define XAUDIT_TOOL_EXPORT_CHROME_H
+#ifndef XAUDIT_TOOL_EXPORT_TIME_CHROME_H
+#define XAUDIT_TOOL_EXPORT_TIME_CHROME_H
 
 #include "tool/export/format.h"
-
-extern const struct export_format export_chrome;
 
 #endif
