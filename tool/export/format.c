@@ -11,6 +11,7 @@
 
 const struct export_format *const export_formats[] = {
 	&export_chrome,
+	&export_uftrace,
 	&export_csv,
 	&export_ndjson,
 	NULL,

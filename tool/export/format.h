@@ -95,8 +95,8 @@ struct export_format {
 /* All of them, in the order of --help; the last one has no name. */
 extern const struct export_format *const export_formats[];
 
-/* Of folders that stand on this one: tool/export/time/ */
-extern const struct export_format export_chrome;
+/* Of folders that stand on this one. */
+extern const struct export_format *const export_formats[], export_chrome, export_uftrace;
 
 /* ---- for formats ---- */
 

@@ -6,6 +6,11 @@ xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/chrome.c
 	tool/export/format.c tool/export/format.h tool/export/ndjson.c tool/export/ndjson.h tool/export/pass.c \
 	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
 	tool/export/waiting.c tool/export/waiting.h
+xaudit_SOURCES += tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
+	tool/export/folders/tids.h tool/export/folders/track_files.c tool/export/folders/track_files.h \
+	tool/export/folders/uftrace.c tool/export/folders/uftrace.h tool/export/folders/uftrace_files.c \
+	tool/export/folders/uftrace_files.h tool/export/folders/uftrace_values.c \
+	tool/export/folders/uftrace_values.h
 xaudit_SOURCES += tool/export/time/args.c tool/export/time/args.h tool/export/time/chrome.c \
 	tool/export/time/chrome.h tool/export/time/texts.c tool/export/time/texts.h tool/export/time/timeline.c \
 	tool/export/time/timeline.h
