@@ -12,6 +12,7 @@
 const struct export_format *const export_formats[] = {
 	&export_chrome,
 	&export_uftrace,
+	&export_xray,
 	&export_csv,
 	&export_ndjson,
 	NULL,

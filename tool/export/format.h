@@ -96,7 +96,7 @@ struct export_format {
 extern const struct export_format *const export_formats[];
 
 /* Of folders that stand on this one. */
-extern const struct export_format *const export_formats[], export_chrome, export_uftrace;
+extern const struct export_format *const export_formats[], export_chrome, export_uftrace, export_xray;
 
 /* ---- for formats ---- */
 
