@@ -228,7 +228,7 @@ _xaudit()
 		esac
 		;;
 	--columns) _xaudit_list "$columns"; return ;;
-	--by) options='function library thread process stack' ;;
+	--by) options='function library thread process stack host program command' ;;
 	--format)
 		case $command in
 		dump | info | slow) options='text json' ;;

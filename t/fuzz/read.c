@@ -328,7 +328,7 @@ static void read_all(struct xaudit_read_trace *trace)
 		.size = sizeof(struct xaudit_read_calls_options), .from = 1200, .to = 5000, .tid = 100 });
 	read_events(trace, 0);
 	read_events(trace, 1);
-	for (int by = XAUDIT_READ_BY_FUNCTION; by <= XAUDIT_READ_BY_THREAD; by++)
+	for (int by = XAUDIT_READ_BY_FUNCTION; by <= XAUDIT_READ_BY_PROCESS; by++)
 		read_profile(trace, &(struct xaudit_read_profile_options){
 			.size = sizeof(struct xaudit_read_profile_options), .by = by, .apart = by & 1 });
 	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++)

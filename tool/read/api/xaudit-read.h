@@ -337,8 +337,13 @@ void xaudit_read_calls_close(struct xaudit_read_calls *calls);
 
 /* ---- profiles ---- */
 
-/* What a row is about. */
-enum xaudit_read_by { XAUDIT_READ_BY_FUNCTION, XAUDIT_READ_BY_LIBRARY, XAUDIT_READ_BY_THREAD };
+/* What a row is about. By process: each program that one of them executed has a row of its own. */
+enum xaudit_read_by {
+	XAUDIT_READ_BY_FUNCTION,
+	XAUDIT_READ_BY_LIBRARY,
+	XAUDIT_READ_BY_THREAD,
+	XAUDIT_READ_BY_PROCESS
+};
 
 struct xaudit_read_profile_options {
 	size_t size;
@@ -360,9 +365,9 @@ struct xaudit_read_profile_options {
 
 /* All calls of a function, a library or a thread. Of several traces, functions and libraries of one name are one. */
 struct xaudit_read_row {
-	const char *name;    /* of the function, or of the thread (NULL: not known); NULL: by library */
-	const char *library; /* path; NULL: by thread */
-	uint32_t trace, pid; /* number of the trace, and process, by thread or if processes are apart; else 0 */
+	const char *name;    /* of the function, or of the thread (NULL: not known); else NULL */
+	const char *library; /* path, by function or library; else NULL */
+	uint32_t trace, pid; /* number of the trace, and process, by thread, process or if these are apart; else 0 */
 	uint32_t tid;	     /* by thread; else 0 */
 	uint32_t number;     /* of the row in the profile */
 	uint64_t calls;	     /* that began, also those without an end */
@@ -375,7 +380,7 @@ struct xaudit_read_row {
 	double variance;     /* of these times: the square of their standard deviation, which is within 1 %; ns^2 */
 	uint64_t max_start;  /* when the first that took `max` began, ns on CLOCK_MONOTONIC; and whose it was: */
 	uint32_t max_trace, max_pid, max_tid;
-	uint32_t reserved;
+	uint32_t process;    /* by process: its number in the trace, for xaudit_read_process(); else 0 */
 	uint64_t throttled;	  /* since then its calls are only counted, ns on CLOCK_MONOTONIC; 0: they are not */
 	uint64_t throttled_after; /* the same after the start of its process */
 	/* On processors, of `total` and of `self`; XAUDIT_READ_UNKNOWN: not recorded, or not known of some call. */

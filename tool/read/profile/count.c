@@ -91,7 +91,7 @@ void read_count_records(struct read_count *c, uint32_t task, uint32_t number)
 
 static uint32_t row_of_counter(struct read_count *c, const struct read_counts *counts, uint32_t thread_row)
 {
-	if (c->setup->by == XAUDIT_READ_BY_THREAD)
+	if (read_count_is_by_thread(c))
 		return thread_row;
 	const uint32_t *page = c->page[counts->id >> READ_COUNT_PAGE_BITS];
 	if (page[counts->id & PAGE_MASK])
@@ -108,7 +108,7 @@ static void count_counters(struct read_count *c, unsigned number, struct read_co
 
 	if (!read_counts_open(counts, c->process, number))
 		return;
-	if (c->setup->by == XAUDIT_READ_BY_THREAD)
+	if (read_count_is_by_thread(c))
 		thread_row = read_count_row_of_thread(
 			c, counts->head.tid, counts->head.comm, sizeof(counts->head.comm), false);
 	while (read_counts_next(counts)) {
@@ -158,13 +158,14 @@ static void mark_throttled(struct read_count *c)
 
 /* ---- processes ---- */
 
-void read_count_begin(struct read_count *c, struct read_process *process, uint32_t trace, uint64_t start,
-	const struct read_sched *sched)
+void read_count_begin(struct read_count *c, struct read_process *process, uint32_t trace, uint32_t number,
+	uint64_t start, const struct read_sched *sched)
 {
 	const struct read_count_setup *setup = c->setup;
 
 	c->process = process;
 	c->trace = trace;
+	c->number = number;
 	c->sched = sched;
 	c->damage = process->family->damage;
 	c->filtered = setup->tid || setup->from || setup->to;

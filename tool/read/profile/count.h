@@ -95,7 +95,8 @@ struct read_count {
 
 	/* The process that is being counted. */
 	struct read_process *process;
-	uint32_t trace;	 /* number of its trace */
+	uint32_t trace;	 /* number of its trace, and its own in that */
+	uint32_t number;
 	const struct read_sched *sched; /* its times on processors; NULL: not recorded */
 	bool filtered;	 /* setup->tid, from or to say that not all calls count; the times in ticks: */
 	uint64_t from, to;
@@ -119,16 +120,22 @@ struct read_count {
 	struct read_calls calls;
 };
 
+/* Have all calls of a thread record, or of a part of it, the same row? It is that of the thread, or of the process. */
+static inline bool read_count_is_by_thread(const struct read_count *count)
+{
+	return count->setup->by >= XAUDIT_READ_BY_THREAD;
+}
+
 /* Returns false if there is no memory. damage: of what is read first. */
 bool read_count_open(struct read_count *count, const struct read_count_setup *setup, struct read_damage *damage);
 void read_count_close(struct read_count *count);
 
 /*
  * From here on tasks are of this process, which is loaded until read_count_end(); trace: number of its trace, which
- * began at `start` (ns, CLOCK_MONOTONIC). sched: the trace's, or NULL.
+ * began at `start` (ns, CLOCK_MONOTONIC); number: that of the process in it. sched: the trace's, or NULL.
  */
-void read_count_begin(struct read_count *count, struct read_process *process, uint32_t trace, uint64_t start,
-	const struct read_sched *sched);
+void read_count_begin(struct read_count *count, struct read_process *process, uint32_t trace, uint32_t number,
+	uint64_t start, const struct read_sched *sched);
 void read_count_end(struct read_count *count);
 
 /* How many tasks its thread records are; and does one of them. */

@@ -201,7 +201,7 @@ WAY(scaled_thread_with, with_branch, true, true)
 static size_t take_run(struct read_count *c, struct read_decoder *d)
 {
 	struct read_count_ways *ways = &c->ways;
-	bool by_thread = c->setup->by == XAUDIT_READ_BY_THREAD;
+	bool by_thread = read_count_is_by_thread(c);
 	unsigned number = ways->runs++ % PERIOD, way = ways->best;
 
 	if (unlikely(c->setup->scale))

@@ -133,7 +133,7 @@ static bool turn_to(struct worker *w, const struct job *job)
 	w->names = *damage;
 	*damage = before;
 	damage->no_memory |= w->names.no_memory;
-	read_count_begin(&w->count, w->process, job->trace, trace->info.start, trace->sched);
+	read_count_begin(&w->count, w->process, job->trace, job->process->number, trace->info.start, trace->sched);
 	return true;
 }
 

@@ -48,11 +48,17 @@ uint32_t read_count_row_of_function(struct read_count *c, const struct read_func
 
 uint32_t read_count_row_of_thread(struct read_count *c, uint32_t tid, const char *name, size_t room, bool later)
 {
-	struct read_row_key key = { .trace = c->trace, .pid = c->process->head.pid, .tid = tid };
+	bool by_process = c->setup->by == XAUDIT_READ_BY_PROCESS;
+	struct read_row_key key = {
+		.trace = c->trace,
+		.pid = c->process->head.pid,
+		.tid = by_process ? 0 : tid,
+		.process = by_process ? c->number : 0,
+	};
 	uint32_t n = read_rows_find(&c->rows, c->damage, &key);
 	struct read_row *row = &c->rows.row[n];
 
-	if (!n || !*name || (row->thread && !later))
+	if (!n || !*name || by_process || (row->thread && !later))
 		return n;
 	uint32_t task = later ? c->task + 1 : 0;
 	if (row->thread && row->thread_task == task && !strncmp(row->thread, name, room))
@@ -79,7 +85,7 @@ static __attribute__((noinline)) uint32_t row_of_new_id(struct read_count *c, si
 
 READ_INLINE uint32_t row_of(struct read_count *c, size_t at, uint32_t id)
 {
-	if (c->setup->by == XAUDIT_READ_BY_THREAD)
+	if (read_count_is_by_thread(c))
 		return c->record->thread_row;
 	const uint32_t *page = c->page[id >> READ_COUNT_PAGE_BITS];
 	uint32_t row = page[id & PAGE_MASK];
@@ -396,11 +402,11 @@ static void count_other(struct read_count *c, enum read_decoded what)
 	switch (what) {
 	case READ_DECODED_THREAD:
 		change_stack(c, what);
-		if (c->setup->by == XAUDIT_READ_BY_THREAD)
+		if (read_count_is_by_thread(c))
 			record->thread_row = read_count_row_of_thread(c, d->tid, "", 0, false);
 		break;
 	case READ_DECODED_CHUNK:
-		if (c->setup->by == XAUDIT_READ_BY_THREAD)
+		if (read_count_is_by_thread(c))
 			read_count_row_of_thread(c, d->tid, head->comm, sizeof(head->comm), true);
 		break;
 	case READ_DECODED_GAP:

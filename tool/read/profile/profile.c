@@ -41,6 +41,8 @@ static int by_total(const void *a, const void *b)
 		order = (x->trace > y->trace) - (x->trace < y->trace);
 	if (!order)
 		order = (x->pid > y->pid) - (x->pid < y->pid);
+	if (!order)
+		order = (x->process > y->process) - (x->process < y->process);
 	return order ? order : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
@@ -57,6 +59,7 @@ static void fill_in(struct xaudit_read_row *to, const struct read_row *from, uin
 		.trace = from->key.trace,
 		.pid = from->key.pid,
 		.tid = from->key.tid,
+		.process = from->key.process,
 		.number = number,
 		.calls = timed + from->untimed,
 		.counted = from->counted,
@@ -206,7 +209,7 @@ struct xaudit_read_profile *xaudit_read_profile(struct xaudit_read_trace *const 
 	int by = READ_API_OPTION(options, by);
 	const char *wrong = READ_API_NO_SIZE(options);
 
-	if (by < XAUDIT_READ_BY_FUNCTION || by > XAUDIT_READ_BY_THREAD)
+	if (by < XAUDIT_READ_BY_FUNCTION || by > XAUDIT_READ_BY_PROCESS)
 		wrong = "a profile by something that is not known";
 	else if (!count)
 		wrong = "a profile of no trace";

@@ -10,7 +10,8 @@
 
 static uint32_t hash_of(const struct read_row_key *key)
 {
-	return hash_key((uint64_t)key->trace << 32 | key->pid, hash_text(hash_text(key->tid, key->name), key->library));
+	return hash_key((uint64_t)key->trace << 32 | key->pid,
+		hash_text(hash_text(key->tid ^ key->process, key->name), key->library));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -20,8 +21,8 @@ static bool same_text(const char *a, const char *b)
 
 static bool same(const struct read_row_key *a, const struct read_row_key *b)
 {
-	return a->trace == b->trace && a->pid == b->pid && a->tid == b->tid && same_text(a->library, b->library) &&
-	       same_text(a->name, b->name);
+	return a->trace == b->trace && a->pid == b->pid && a->tid == b->tid && a->process == b->process &&
+	       same_text(a->library, b->library) && same_text(a->name, b->name);
 }
 
 /* As reallocarray() of list, a pointer to a pointer, for memory that begins where a cache line does. */

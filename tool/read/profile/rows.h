@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a profile: one per function, library or thread, found by what they are about. row[0] is none: what is not
- * to be counted goes there, and so does all when there is no memory (the damage says so).
+ * The rows of a profile: one per function, library, thread or process, found by what they are about. row[0] is none:
+ * what is not to be counted goes there, and so does all when there is no memory (the damage says so).
  *
  * Rows that several threads have counted are merged: of each number the result is the same as if one thread had counted
  * all. Where order decides, the order of tasks does (count.h): each thread takes its tasks in rising order.
@@ -20,10 +20,11 @@
 
 /* What a row is about. */
 struct read_row_key {
-	const char *name;    /* of the function; NULL: by library, or by thread */
-	const char *library; /* path; NULL: by thread */
-	uint32_t trace, pid; /* by thread, or if processes are apart; else 0 */
-	uint32_t tid;	     /* by thread */
+	const char *name;    /* of the function; else NULL */
+	const char *library; /* path, by function or library; else NULL */
+	uint32_t trace, pid; /* by thread, process, or if these are apart; else 0 */
+	uint32_t tid;	     /* by thread; else 0 */
+	uint32_t process;    /* by process: its number in the trace; else 0 */
 };
 
 /* Times are in units of struct read_count_setup.unit. What a call that ends changes is in the first cache line. */

@@ -12,7 +12,8 @@
 #include "tool/show/report/profile.h"
 #include "tool/show/report/report.h"
 
-struct process {
+/* A row that is made of others. */
+struct made {
 	double squares; /* the sum of the squares of the times */
 	struct xaudit_read_bucket *bucket;
 	size_t buckets;
@@ -20,25 +21,44 @@ struct process {
 
 struct processes {
 	const struct report *report;
-	struct catalog numbers; /* of a process: pid and folder */
-	struct process *process; /* by number, as the rows */
+	struct catalog numbers; /* of a process: pid and folder; else the name */
+	struct made *made;	/* by number, as the rows */
 	struct xaudit_read_row *row;
 	uint32_t room;
 };
 
-static uint32_t number_of(struct processes *all, uint32_t trace, uint32_t pid, bool make)
+int report_adds_rows_of(const struct report *report)
 {
-	const char *folder = all->report->folder[trace];
+	return report->by == REPORT_BY_PROCESS ? XAUDIT_READ_BY_THREAD : XAUDIT_READ_BY_PROCESS;
+}
+
+/* What the process of a row has in common with others; NULL: that is not recorded. */
+static const char *name_of(const struct report *report, const struct xaudit_read_row *row)
+{
+	const struct xaudit_read_process_info *info =
+		xaudit_read_process_info(xaudit_read_process(report->trace[row->trace], row->process));
+
+	return report->by == REPORT_BY_HOST ? info->host : report->by == REPORT_BY_PROGRAM ? info->exe : info->command;
+}
+
+static uint32_t number_of(struct processes *all, const struct xaudit_read_row *row)
+{
+	const char *folder = NULL, *name;
 	char text[16];
 
-	snprintf(text, sizeof(text), "%" PRIu32, pid);
-	uint32_t number =
-		make ? catalog_number(&all->numbers, text, folder) : catalog_find(&all->numbers, text, folder);
+	if (all->report->by == REPORT_BY_PROCESS) {
+		snprintf(text, sizeof(text), "%" PRIu32, row->pid);
+		name = text;
+		folder = all->report->folder[row->trace];
+	} else {
+		name = name_of(all->report, row);
+	}
+	uint32_t number = catalog_number(&all->numbers, name, folder);
 	if (number >= all->room) {
 		uint32_t room = (number + 1) * 2;
-		all->process = memory_resize(all->process, room, sizeof(*all->process));
+		all->made = memory_resize(all->made, room, sizeof(*all->made));
 		all->row = memory_resize(all->row, room, sizeof(*all->row));
-		memset(all->process + all->room, 0, (room - all->room) * sizeof(*all->process));
+		memset(all->made + all->room, 0, (room - all->room) * sizeof(*all->made));
 		memset(all->row + all->room, 0, (room - all->room) * sizeof(*all->row));
 		all->room = room;
 	}
@@ -50,34 +70,36 @@ static void add_time(uint64_t *sum, uint64_t time)
 	*sum = *sum == XAUDIT_READ_UNKNOWN || time == XAUDIT_READ_UNKNOWN ? XAUDIT_READ_UNKNOWN : *sum + time;
 }
 
-static void add(struct processes *all, const struct xaudit_read_profile *profile, const struct xaudit_read_row *thread)
+static void add(struct processes *all, const struct xaudit_read_profile *profile, const struct xaudit_read_row *part)
 {
-	uint32_t number = number_of(all, thread->trace, thread->pid, true);
-	struct process *process = &all->process[number];
+	uint32_t number = number_of(all, part);
+	struct made *made = &all->made[number];
 	struct xaudit_read_row *row = &all->row[number];
 
-	row->trace = thread->trace;
-	row->pid = thread->pid;
-	row->calls += thread->calls;
-	row->counted += thread->counted;
-	if (!thread->timed)
+	if (all->report->by != REPORT_BY_PROCESS)
+		row->name = name_of(all->report, part);
+	row->trace = part->trace;
+	row->pid = part->pid;
+	row->calls += part->calls;
+	row->counted += part->counted;
+	if (!part->timed)
 		return;
-	double mean = (double)thread->sum / (double)thread->timed;
-	process->squares += (thread->variance + mean * mean) * (double)thread->timed;
-	row->min = !row->timed || thread->min < row->min ? thread->min : row->min;
-	row->max = thread->max > row->max ? thread->max : row->max;
-	row->timed += thread->timed;
-	row->total += thread->total;
-	row->self += thread->self;
-	row->sum += thread->sum;
-	row->cpu_unknown += thread->cpu_unknown;
-	add_time(&row->cpu, thread->cpu);
-	add_time(&row->cpu_self, thread->cpu_self);
+	double mean = (double)part->sum / (double)part->timed;
+	made->squares += (part->variance + mean * mean) * (double)part->timed;
+	row->min = !row->timed || part->min < row->min ? part->min : row->min;
+	row->max = part->max > row->max ? part->max : row->max;
+	row->timed += part->timed;
+	row->total += part->total;
+	row->self += part->self;
+	row->sum += part->sum;
+	row->cpu_unknown += part->cpu_unknown;
+	add_time(&row->cpu, part->cpu);
+	add_time(&row->cpu_self, part->cpu_self);
 
-	size_t buckets = xaudit_read_profile_buckets(profile, thread, NULL, 0);
-	process->bucket = memory_resize(process->bucket, process->buckets + buckets, sizeof(*process->bucket));
-	process->buckets +=
-		xaudit_read_profile_buckets(profile, thread, process->bucket + process->buckets, buckets);
+	size_t buckets = xaudit_read_profile_buckets(profile, part, NULL, 0);
+	made->bucket = memory_resize(made->bucket, made->buckets + buckets, sizeof(*made->bucket));
+	made->buckets +=
+		xaudit_read_profile_buckets(profile, part, made->bucket + made->buckets, buckets);
 }
 
 static int rising(const void *a, const void *b)
@@ -87,42 +109,44 @@ static int rising(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static uint64_t percentile(const struct process *process, const struct xaudit_read_row *row, double percent)
+static uint64_t percentile(const struct made *made, const struct xaudit_read_row *row, double percent)
 {
 	double rank = ceil((double)row->timed * percent / 100);
 	uint64_t below = 0, value = 0;
 
-	for (size_t i = 0; i < process->buckets && (double)below < rank; i++) {
-		value = process->bucket[i].low + (process->bucket[i].high - process->bucket[i].low + 1) / 2;
-		below += process->bucket[i].count;
+	for (size_t i = 0; i < made->buckets && (double)below < rank; i++) {
+		value = made->bucket[i].low + (made->bucket[i].high - made->bucket[i].low + 1) / 2;
+		below += made->bucket[i].count;
 	}
 	return value < row->min ? row->min : value > row->max ? row->max : value;
 }
 
-static void fill(struct process *process, const struct xaudit_read_row *row, struct report_line *line)
+static void fill(struct made *made, const struct xaudit_read_row *row, struct report_line *line)
 {
 	columns_row(row, line);
 	if (!row->timed)
 		return;
-	double mean = (double)row->sum / (double)row->timed, square = process->squares / (double)row->timed;
-	qsort(process->bucket, process->buckets, sizeof(*process->bucket), rising);
+	double mean = (double)row->sum / (double)row->timed, square = made->squares / (double)row->timed;
+	qsort(made->bucket, made->buckets, sizeof(*made->bucket), rising);
 	line->value[COLUMN_DEVIATION] = (uint64_t)(sqrt(fmax(0, square - mean * mean)) + 0.5);
-	line->value[COLUMN_P50] = percentile(process, row, 50);
-	line->value[COLUMN_P90] = percentile(process, row, 90);
-	line->value[COLUMN_P99] = percentile(process, row, 99);
-	line->value[COLUMN_P999] = percentile(process, row, 99.9);
+	line->value[COLUMN_P50] = percentile(made, row, 50);
+	line->value[COLUMN_P90] = percentile(made, row, 90);
+	line->value[COLUMN_P99] = percentile(made, row, 99);
+	line->value[COLUMN_P999] = percentile(made, row, 99.9);
 }
 
 /* What a process executed: the last of several programs in a row, which `env`, a shell or a script came to. */
-static void name(struct processes *all)
+static void name_processes(struct processes *all)
 {
 	const struct report *report = all->report;
 	struct xaudit_read_process *process;
+	char pid[16];
 
 	for (uint32_t trace = 0; trace < report->traces; trace++)
 		for (uint32_t i = 0; (process = xaudit_read_process(report->trace[trace], i)); i++) {
 			const struct xaudit_read_process_info *info = xaudit_read_process_info(process);
-			uint32_t number = number_of(all, trace, info->pid, false);
+			snprintf(pid, sizeof(pid), "%" PRIu32, info->pid);
+			uint32_t number = catalog_find(&all->numbers, pid, report->folder[trace]);
 			if (number && info->exe)
 				all->row[number].name = info->exe;
 		}
@@ -132,17 +156,18 @@ struct report_line *report_process_lines(
 	const struct report *report, const struct xaudit_read_profile *profile, uint32_t *count, void **rows)
 {
 	struct processes all = { .report = report };
-	uint32_t threads = xaudit_read_profile_info(profile)->rows, lines = 0;
+	uint32_t parts = xaudit_read_profile_info(profile)->rows, lines = 0;
 
-	for (uint32_t i = 0; i < threads; i++)
+	for (uint32_t i = 0; i < parts; i++)
 		add(&all, profile, xaudit_read_profile_row(profile, i));
-	name(&all);
+	if (report->by == REPORT_BY_PROCESS)
+		name_processes(&all);
 	struct report_line *line = memory_zeroed(all.numbers.used + 1, sizeof(*line));
 	for (uint32_t i = 1; i < all.numbers.used; i++)
-		fill(&all.process[i], &all.row[i], &line[lines++]);
+		fill(&all.made[i], &all.row[i], &line[lines++]);
 	for (uint32_t i = 0; i < all.room; i++)
-		free(all.process[i].bucket);
-	free(all.process);
+		free(all.made[i].bucket);
+	free(all.made);
 	catalog_free(&all.numbers);
 	*rows = all.row;
 	*count = lines;

@@ -98,9 +98,10 @@ static void print_name(const struct report *report, const struct xaudit_read_row
 	const struct show_colors *color = report->color;
 	char buf[SHOW_TIME_SIZE];
 
-	if (report->by == REPORT_BY_PROCESS) {
-		fputs(color->name, stdout);
-		term_text(stdout, row->name ? row->name : "");
+	if (report_adds_rows(report)) {
+		const char *none = report->by == REPORT_BY_PROCESS ? "" : "(not recorded)";
+		fputs(row->name ? color->name : color->dim, stdout);
+		term_text(stdout, row->name ? row->name : none);
 		fputs(color->off, stdout);
 	} else if (report->by == XAUDIT_READ_BY_THREAD) {
 		printf("%" PRIu32 " %s", row->tid, color->name);
@@ -138,7 +139,8 @@ static void print_events(const struct report *report, const struct xaudit_read_p
 static void print_table(const struct report *report, const struct xaudit_read_profile *profile,
 	const struct report_line *line, uint32_t lines)
 {
-	static const char *const what[] = { "Function", "Library", "Thread", "Process" };
+	static const char *const what[] = { "Function", "Library", "Thread", "Process",
+		[REPORT_BY_HOST] = "Host", "Program", "Command" };
 
 	columns_heads(&report->columns, what[report->by], report->color);
 	for (uint32_t i = 0; i < lines && report->by == XAUDIT_READ_BY_FUNCTION; i++)
@@ -178,6 +180,14 @@ static void json_name(const struct report *report, const struct xaudit_read_row 
 {
 	bool by_function = report->by == XAUDIT_READ_BY_FUNCTION, by_library = report->by == XAUDIT_READ_BY_LIBRARY;
 
+	if (report->by >= REPORT_BY_HOST) {
+		static const char *const key[] = { "host", "program", "command" };
+
+		printf("\"%s\":", key[report->by - REPORT_BY_HOST]);
+		json_string(stdout, row->name);
+		putchar(',');
+		return;
+	}
 	if (by_function) {
 		report_json_function(row->name, row->library);
 	} else if (by_library) {
@@ -200,7 +210,8 @@ static void json_name(const struct report *report, const struct xaudit_read_row 
 static void print_json(const struct report *report, const struct xaudit_read_profile *profile,
 	const struct report_line *line, uint32_t lines)
 {
-	static const char *const list[] = { "functions", "libraries", "threads", "processes" };
+	static const char *const list[] = { "functions", "libraries", "threads", "processes",
+		[REPORT_BY_HOST] = "hosts", "programs", "commands" };
 
 	putchar('{');
 	left_json_begin(&report->left);
@@ -233,11 +244,11 @@ int report_profile(struct report *report)
 		report->by = XAUDIT_READ_BY_FUNCTION;
 	report_columns(report, usual, sizeof(usual));
 
-	bool by_process = report->by == REPORT_BY_PROCESS;
-	struct xaudit_read_profile *profile = report_count(report, by_process ? XAUDIT_READ_BY_THREAD : report->by);
+	bool adds = report_adds_rows(report);
+	struct xaudit_read_profile *profile = report_count(report, adds ? report_adds_rows_of(report) : report->by);
 	struct report_line *line;
 	void *rows = NULL;
-	if (by_process) {
+	if (adds) {
 		line = report_process_lines(report, profile, &lines, &rows);
 		sort_lines(report, line, lines);
 	} else {

@@ -56,9 +56,10 @@ static bool take_function(const struct options_given *given)
 	{ 0, name, value, help, .take = options_text, .at = offsetof(struct report, member) }
 
 static const struct options_row rows[] = {
-	{ 0, "by", "WHAT", "a line per function (default), library, thread or\n"
-		"process; stack: one per function and recorded backtrace", .take = options_word,
-		.at = offsetof(struct report, by), .allowed = "function, library, thread, process or stack" },
+	{ 0, "by", "WHAT", "a line per function (default), library, thread,\n"
+		"process, host, program or command; stack: one per\n"
+		"function and recorded backtrace", .take = options_word, .at = offsetof(struct report, by),
+		.allowed = "function, library, thread, process, stack, host, program or command" },
 	{ 0, "apart", NULL, "processes apart, not added up",
 		.take = options_flag, .at = offsetof(struct report, apart) },
 	{ 0, "sort", "COLUMN", "by this column, the largest first; default: total", .take = take_sort },
@@ -150,6 +151,8 @@ static const char *wrong(const struct report *report)
 				     report->by == REPORT_BY_STACK || report->diff))
 		return "--apart does not go with --callers, --callees, --by-value, --by-request, --by=stack or "
 		       "--diff";
+	if (report->apart && report->by >= REPORT_BY_HOST)
+		return "--apart does not go with --by=host, --by=program or --by=command";
 	if (report->event_end && !report->by_event)
 		return "--event-end goes with --by-event";
 	if (report->diff && !report->old)

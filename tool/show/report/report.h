@@ -53,5 +53,9 @@ struct report {
 #define REPORT_BY_DEFAULT (-1)
 #define REPORT_BY_PROCESS (XAUDIT_READ_BY_THREAD + 1)
 #define REPORT_BY_STACK	  (XAUDIT_READ_BY_THREAD + 2)
+/* The last ones: what processes have in common. */
+#define REPORT_BY_HOST	  (XAUDIT_READ_BY_THREAD + 3)
+#define REPORT_BY_PROGRAM (XAUDIT_READ_BY_THREAD + 4)
+#define REPORT_BY_COMMAND (XAUDIT_READ_BY_THREAD + 5)
 
 #endif
