@@ -357,6 +357,7 @@ static const char *take_options(struct xaudit_read_calls *c, const struct xaudit
 	c->counted = READ_API_OPTION(options, counted);
 	c->requests = READ_API_OPTION(options, requests);
 	c->values = READ_API_OPTION(options, values) || c->requests;
+	c->to_end = c->customs || c->losses || READ_API_OPTION(options, sums);
 	c->tid = READ_API_OPTION(options, tid);
 	c->from = READ_API_OPTION(options, from);
 	c->to = READ_API_OPTION(options, to);

@@ -57,6 +57,7 @@ struct xaudit_read_calls {
 	struct xaudit_read_calls *older; /* of the trace */
 	struct read_damage *damage;
 	bool enters, customs, losses, counted, values, requests;
+	bool to_end; /* reading goes on behind `to` */
 	uint32_t tid;
 	uint64_t from, to;
 	uint64_t from_ticks, to_ticks; /* the same in the process at hand; from_ticks 0: its beginning */
@@ -104,6 +105,7 @@ struct xaudit_read_calls {
 	struct read_turns_record *record;	/* whose events are being read; NULL: none */
 	struct read_stack_calls *stack; /* the stack of these calls: */
 	struct read_calls calls;
+	bool passed; /* some of these may have been passed over (cursor_ahead.h) */
 	struct read_counts *counts; /* NULL: no counters are being read */
 	unsigned next_counts;
 };

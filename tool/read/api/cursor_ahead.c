@@ -47,6 +47,7 @@ bool read_api_ahead(struct xaudit_read_calls *c)
 			if (stops(c))
 				return true;
 		do {
+			c->passed = true;
 			read_ahead_block(d, &c->calls, d->tid, c->from_ticks);
 			if (d->at == d->have || !read_decode_block(d, take_event, take_other, c))
 				break;

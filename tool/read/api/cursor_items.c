@@ -350,6 +350,7 @@ static void pass_enter(void *user, struct read_call *frame, size_t at)
 	frame->row = c->record->source.decoder.tid;
 	frame->child = 0;
 	frame->user = NULL;
+	c->passed = true;
 }
 
 static void pass_end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
@@ -386,12 +387,11 @@ static struct api_call *adopt(struct xaudit_read_calls *c, struct read_call *fra
 void read_api_adopt(struct xaudit_read_calls *c)
 {
 	struct api_call *parent = NULL;
-	bool all = true;
 
-	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
-		all &= frame->user != NULL;
-	if (all)
+	/* Memory of calls that are around those that wait is free, so it may be used again afterwards only. */
+	if (!c->passed || c->ready)
 		return;
+	c->passed = false;
 	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++)
 		if (frame->user)
 			((struct api_call *)frame->user)->slot->open = NULL;
@@ -493,7 +493,7 @@ static void cut(struct xaudit_read_calls *c)
 {
 	struct read_turns_record *record = c->record;
 
-	if (record->source.decoder.now < c->to_ticks || c->wanted || c->customs || c->losses)
+	if (record->source.decoder.now < c->to_ticks || c->wanted || c->to_end)
 		return;
 	record->cut = true;
 	read_events_skip_chunk(&record->source);
@@ -567,6 +567,7 @@ void read_api_read_on(struct xaudit_read_calls *c)
 	struct read_turns_record *record = c->record;
 
 	if (!read_api_ahead(c)) {
+		read_api_adopt(c);
 		struct loop loop = { c, c->calls.top };
 		record->over = !read_events_all(&record->source, take_event, take_other, &loop);
 		c->calls.top = loop.top;

@@ -15,7 +15,7 @@ void read_api_take_rare(struct xaudit_read_calls *c, enum read_decoded what);
 /* Takes one event that comes before c->from, without making anything of a call (cursor_ahead.h). */
 void read_api_pass_over(struct xaudit_read_calls *c, enum trace_type type, uint32_t id, uint64_t now, size_t at);
 
-/* Makes calls of those in c->calls that were passed over. */
+/* Makes calls of those in c->calls that were passed over; not while something waits. */
 void read_api_adopt(struct xaudit_read_calls *c);
 
 /* The calls in c->calls have no end. */

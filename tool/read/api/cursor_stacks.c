@@ -30,10 +30,10 @@ void read_api_take_up(struct xaudit_read_calls *c, struct read_stack_calls *stac
 	for (struct read_call *frame = c->calls.frame + 1; frame <= c->calls.top; frame++) {
 		if (frame->user)
 			read_api_open_again(frame->user, parent);
+		else
+			c->passed = true;
 		parent = frame->user;
 	}
-	if (!read_api_is_ahead(c))
-		read_api_adopt(c);
 }
 
 void read_api_lay_down(struct xaudit_read_calls *c)
@@ -157,4 +157,6 @@ void read_api_switch_stack(struct xaudit_read_calls *c, enum read_decoded what)
 	if (!next)
 		c->damage->no_memory = c->ready = true;
 	read_api_take_up(c, next ? next : stack);
+	if (!read_api_is_ahead(c))
+		read_api_adopt(c);
 }

@@ -269,11 +269,16 @@ struct xaudit_read_calls_options {
 	int losses; /* XAUDIT_READ_LOST and XAUDIT_READ_GONE too */
 	int counted; /* XAUDIT_READ_COUNTED too */
 	uint32_t tid; /* only calls that this thread began; 0: of all */
-	/* Only calls with from <= start, and start < to (0: no end); their times are whole. */
+	/*
+	 * Only calls with from <= start, and start < to (0: no end); their times are whole. What comes before is passed
+	 * over quickly; nothing is made of it but the calls that are open at `from`, as parents. What comes behind
+	 * `to` is not read once none of these calls is open, unless customs, losses or sums are asked for.
+	 */
 	uint64_t from, to;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
 	int values; /* values of calls, too */
 	int requests; /* which requests calls belong to, too */
+	int sums; /* xaudit_read_calls_sums() shall be of all in the end, `to` or not */
 };
 
 /*
@@ -309,7 +314,7 @@ struct xaudit_read_flat {
  */
 size_t xaudit_read_next_flat(struct xaudit_read_calls *calls, struct xaudit_read_flat *to, size_t room);
 
-/* What is known so far of what the calls leave out, whatever the options ask for. */
+/* What is known so far, of all that was read, of what the calls leave out, whatever the options ask for. */
 struct xaudit_read_sums {
 	uint64_t lost;	      /* events that could not be recorded */
 	uint64_t unfinished;  /* calls: how was XAUDIT_READ_NO_END */

@@ -55,6 +55,7 @@ static void read_one(struct reading *reading, uint32_t number, uint64_t *done, u
 		.customs = calls->customs,
 		.values = calls->values,
 		.requests = calls->requests,
+		.sums = true,
 		/* It is not known whose they are, or when they were made. */
 		.counted = !report->tid && !report->from && !report->to,
 		.tid = report->tid,
