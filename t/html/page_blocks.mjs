@@ -75,7 +75,7 @@ export function headOf(over) {
 		filters: { pid: null, tid: null, from_ns: null, to_ns: null, around: null, values: true },
 		info: {
 			path: 'made.xaudit',
-			command: 'made --trace',
+			command: '/usr/bin/known --trace',
 			status: 'exit 0',
 			version: '0.1.0',
 			host: 'host',

@@ -30,3 +30,13 @@ export function byId<T extends HTMLElement>(id: string): T {
 export function clear(e: Element): void {
 	e.replaceChildren();
 }
+
+// What the pointer is on: a title and lines, beside it; an empty title takes it away.
+export function tell(tip: HTMLElement, title: string, lines: string[], x: number, y: number): void {
+	tip.hidden = !title;
+	if (!title) return;
+	tip.replaceChildren(el('strong', {}, title), ...lines.map(l => el('div', {}, l)));
+	const [w, h] = [tip.offsetWidth, tip.offsetHeight];
+	tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - w - 6)) + 'px';
+	tip.style.top = (y + 18 + h > innerHeight ? Math.max(4, y - h - 12) : y + 18) + 'px';
+}

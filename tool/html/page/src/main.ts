@@ -155,6 +155,10 @@ async function start(): Promise<void> {
 	showChoice();
 	byId('theme').addEventListener('click', toggle);
 	byId('link').addEventListener('click', () => void link?.copy());
+	const { view } = app;
+	byId('zoom-in').addEventListener('click', () => view.zoom(1 / 2, view.middle, true));
+	byId('zoom-out').addEventListener('click', () => view.zoom(2, view.middle, true));
+	byId('zoom-all').addEventListener('click', () => view.move(view.first, view.last));
 	byId('print').addEventListener('click', () => print());
 	setKeys(app, timeline, search, toggle, () => void link?.copy());
 	printing(app, timeline);

@@ -28,7 +28,7 @@ export interface Head {
 		exe: string;
 		coarse: number;
 		sched: boolean;
-		notes: string[];
+		notes?: string[];
 		left: string[];
 		lost: { why: string; count: number }[];
 		sums: Record<string, number>;

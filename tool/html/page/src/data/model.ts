@@ -32,6 +32,7 @@ export type RowKind = 'calls' | 'loose' | 'cpu' | 'rest';
 export interface Track {
 	tid: number;
 	stack: number;
+	shared: boolean; // The thread has other stacks, too.
 	name: string; // What the program calls the thread, or nothing.
 	process: number;
 	calls: number;

@@ -26,8 +26,9 @@ function escape(c: string): string {
 					: '\\u{' + n.toString(16) + '}';
 }
 
-export function visible(text: string): string {
-	return text.replace(HIDDEN, escape);
+// What is not known is null, and seen as nothing.
+export function visible(text: string | null | undefined): string {
+	return (text ?? '').replace(HIDDEN, escape);
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|\ud802|\ud803|\ud83a|\ud83b/;
@@ -68,6 +69,12 @@ export function short(name: string): string {
 	out = out || name;
 	shortNames.set(name, out);
 	return out;
+}
+
+// Of a name that short() made, what stands behind the classes and namespaces.
+export function last(brief: string): string {
+	const at = brief.lastIndexOf('::');
+	return at < 0 ? brief : brief.slice(at + 2) || brief;
 }
 
 // A long C++ name, with what stands between its outermost brackets left out: Type<...>::method(...).

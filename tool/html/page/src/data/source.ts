@@ -69,7 +69,7 @@ function named(f: FunctionsBlock['functions'][number]): Fn {
 		name: visible(f.shown ?? f.name),
 		raw: f.name,
 		library,
-		file: library.slice(library.lastIndexOf('/') + 1),
+		file: base(library),
 		kind: f.kind,
 		calls: f.calls,
 		counted: f.counted,
@@ -89,11 +89,16 @@ function named(f: FunctionsBlock['functions'][number]): Fn {
 	};
 }
 
+// The last part of a path.
+function base(path: string): string {
+	return path.slice(path.lastIndexOf('/') + 1);
+}
+
 function processes(head: Head): Process[] {
 	const several = new Set(head.processes.map(p => p.host)).size > 1;
 	return head.processes.map(p => ({
 		pid: p.pid,
-		name: visible(p.name || p.exe),
+		name: visible(/^p[0-9]/.test(p.name) ? base(p.exe ?? '') || p.name : p.name || base(p.exe ?? '')),
 		tracks: [],
 		facts: (
 			[
@@ -114,6 +119,9 @@ function processes(head: Head): Process[] {
 }
 
 function tracksOf(head: Head, list: Process[], loose: Map<number, number>): Track[] {
+	const stacks = new Map<string, number>();
+	for (const t of head.tracks)
+		stacks.set(`${t.process} ${t.tid}`, (stacks.get(`${t.process} ${t.tid}`) ?? 0) + 1);
 	return head.tracks.map((t, i) => {
 		const rows: number[] = [];
 		for (let r = 0; t.row !== null && r < t.rows; r++) rows.push(t.row + r);
@@ -125,6 +133,7 @@ function tracksOf(head: Head, list: Process[], loose: Map<number, number>): Trac
 		return {
 			tid: t.tid,
 			stack: t.stack,
+			shared: (stacks.get(`${t.process} ${t.tid}`) ?? 0) > 1,
 			name: visible(t.name),
 			process: t.process,
 			calls: t.calls,
@@ -197,7 +206,7 @@ function callMarks(head: Head, fns: Fn[], tracks: Track[]): Mark[] {
 			});
 		}
 	};
-	add(head.outliers, c => `, an outlier: half of them within ${time(c.median)}`);
+	add(head.outliers, c => `, an outlier: half of them within ${time(c.median ?? fns[c.function]?.p50)}`);
 	add(head.around, () => ', one of the longest');
 	add(head.slowest, c => `, ${time(c.self)} of its own`);
 	return out;
@@ -295,10 +304,10 @@ export async function openTrace(): Promise<Trace> {
 		to: Math.max(head.range[1], head.range[0] + 1),
 		began: head.start_real_ns === null ? null : Number(head.start_real_ns) / 1e6,
 		info: {
-			title: visible(list[0]?.name || head.info.exe || head.info.path),
+			title: visible(base((head.info.command.split(' ')[0] || head.info.path).replace(/\/+$/, ''))),
 			facts: facts(head),
 			left: lost(head),
-			notes: head.info.notes.map(visible),
+			notes: (head.info.notes ?? []).map(visible),
 		},
 		fns,
 		others: functions?.others ?? null,

@@ -30,9 +30,48 @@ function longest(lasts: Float64Array): Uint32Array[] {
 	return levels;
 }
 
-class List {
-	index: number[] = [];
-	start: number[] = [];
+function room(n: number): Calls {
+	return {
+		n: 0,
+		start: new Float64Array(n),
+		lasts: new Float64Array(n),
+		self: new Float64Array(n),
+		cpu: new Float64Array(n),
+		fn: new Uint32Array(n),
+		how: new Uint8Array(n),
+		text: new Uint32Array(n),
+		request: new Uint32Array(n),
+		levels: [],
+	};
+}
+
+// Those of two segments, one behind the other.
+function joined(a: OnCpu | undefined, b: OnCpu): OnCpu {
+	return a
+		? {
+				n: a.n + b.n,
+				start: Float64Array.of(...a.start, ...b.start),
+				lasts: Float64Array.of(...a.lasts, ...b.lasts),
+				known: Uint8Array.of(...a.known, ...b.known),
+			}
+		: b;
+}
+
+function cut(calls: Calls): Calls {
+	const { n } = calls;
+	if (n === calls.start.length) return calls;
+	return {
+		n,
+		start: calls.start.slice(0, n),
+		lasts: calls.lasts.slice(0, n),
+		self: calls.self.slice(0, n),
+		cpu: calls.cpu.slice(0, n),
+		fn: calls.fn.slice(0, n),
+		how: calls.how.slice(0, n),
+		text: calls.text.slice(0, n),
+		request: calls.request.slice(0, n),
+		levels: [],
+	};
 }
 
 export class PackedWindow implements Win {
@@ -45,74 +84,82 @@ export class PackedWindow implements Win {
 
 	constructor(tables: Table[], tracks: Track[], loose: Map<number, number>) {
 		const [segments, calls, cpu, texts] = tables;
-		const raw = texts.columns[0];
+		const raw = texts.columns[0] ?? [];
 		this.raw = raw instanceof Uint8Array ? raw : Uint8Array.from(raw);
 		const ends: number[] = [];
-		for (let i = 0; i < this.raw.length; i++) if (this.raw[i] === 0) ends.push(i);
+		for (let i = this.raw.indexOf(0); i >= 0; i = this.raw.indexOf(0, i + 1)) ends.push(i);
 		this.ends = Uint32Array.from(ends);
 		const [track, what, from, to, base, count] = segments.columns;
-		const lists = new Map<number, List>();
-		const [delta, lasts, depth, , how] = calls.columns;
-		let call = 0;
-		let time = 0;
-		for (let s = 0; s < segments.n; s++) {
-			const t = tracks[track[s]];
-			if (what[s] === 0) {
-				let at = base[s];
-				for (const end = call + count[s]; call < end; call++) {
-					at += delta[call];
-					const row = how[call] & LOOSE ? loose.get(track[s]) : t?.rows[depth[call]];
-					if (row === undefined) continue;
-					let list = lists.get(row);
-					if (!list) lists.set(row, (list = new List()));
-					// Two segments of a thread may both have a call that is open in both.
-					if (list.start.length > 0 && at <= list.start[list.start.length - 1]) continue;
-					list.index.push(call);
-					list.start.push(at);
-				}
-				for (const row of t?.rows ?? []) this.piece(row, { from: from[s], to: to[s] });
-			} else {
-				const n = count[s];
-				const on = {
-					n,
-					start: new Float64Array(n),
-					lasts: new Float64Array(n),
-					known: new Uint8Array(n),
-				};
-				let at = base[s];
-				for (let i = 0; i < n; i++, time++) {
-					at += cpu.columns[0][time];
-					on.start[i] = at;
-					on.lasts[i] = cpu.columns[1][time];
-					on.known[i] = cpu.columns[2][time];
-					at += on.lasts[i];
-				}
-				if (t && t.cpu >= 0) {
-					this.cpus.set(t.cpu, on);
-					this.piece(t.cpu, { from: from[s], to: to[s] });
-				}
+		// How many calls each row has.
+		const rowOf = new Int32Array(calls.n).fill(-1);
+		const many = new Map<number, number>();
+		const [, , depth, , how] = calls.columns;
+		for (let s = 0, call = 0; s < segments.n; s++) {
+			const rows = tracks[track[s]]?.rows ?? [];
+			const beside = loose.get(track[s]) ?? -1;
+			for (const end = call + (what[s] === 0 ? count[s] : 0); call < end; call++) {
+				const row = how[call] & LOOSE ? beside : (rows[depth[call]] ?? -1);
+				rowOf[call] = row;
+				if (row >= 0) many.set(row, (many.get(row) ?? 0) + 1);
 			}
 		}
-		for (const [row, list] of lists) {
-			const at = Uint32Array.from(list.index);
-			const pick = (column: number) => Float64Array.from(at, i => calls.columns[column]?.[i] ?? 0);
-			const self = pick(8);
-			const onCpu = pick(7).map(x => x - 1);
-			const length = Float64Array.from(at, i => lasts[i]);
-			this.byRow.set(row, {
-				n: at.length,
-				start: Float64Array.from(list.start),
-				lasts: length,
-				self,
-				cpu: onCpu,
-				fn: Uint32Array.from(at, i => calls.columns[3][i]),
-				how: Uint8Array.from(at, i => how[i] & ~LOOSE),
-				text: Uint32Array.from(at, i => calls.columns[5][i]),
-				request: Uint32Array.from(at, i => calls.columns[6][i]),
-				levels: longest(length),
-			});
+		for (const [row, n] of many) this.byRow.set(row, room(n));
+		for (let s = 0, call = 0, time = 0; s < segments.n; s++) {
+			const t = tracks[track[s]];
+			if (what[s] === 0) {
+				this.take(calls, rowOf, call, call + count[s], base[s]);
+				call += count[s];
+				for (const row of t?.rows ?? []) this.piece(row, { from: from[s], to: to[s] });
+			} else {
+				if (t && t.cpu >= 0) {
+					this.cpus.set(
+						t.cpu,
+						joined(this.cpus.get(t.cpu), this.times(cpu, time, count[s], base[s])),
+					);
+					this.piece(t.cpu, { from: from[s], to: to[s] });
+				}
+				time += count[s];
+			}
+		}
+		for (const [row, list] of this.byRow) {
+			const whole = cut(list);
+			whole.levels = longest(whole.lasts);
+			this.byRow.set(row, whole);
 		}
 		this.bytes = calls.n * 46 + this.raw.length + cpu.n * 17;
+	}
+
+	private take(calls: Table, rowOf: Int32Array, first: number, end: number, base: number): void {
+		const [delta, lasts, , fn, how, text, request, cpu, self] = calls.columns;
+		let at = base;
+		for (let call = first; call < end; call++) {
+			at += delta[call];
+			const list = rowOf[call] >= 0 ? this.byRow.get(rowOf[call]) : undefined;
+			// Two segments of a thread may both have a call that is open in both.
+			if (!list || (list.n > 0 && at <= list.start[list.n - 1])) continue;
+			const i = list.n++;
+			list.start[i] = at;
+			list.lasts[i] = lasts[call];
+			list.fn[i] = fn[call];
+			list.how[i] = how[call] & ~LOOSE;
+			list.text[i] = text[call];
+			list.request[i] = request[call];
+			list.cpu[i] = cpu[call] - 1;
+			list.self[i] = self[call];
+		}
+	}
+
+	private times(cpu: Table, first: number, n: number, base: number): OnCpu {
+		const on = { n, start: new Float64Array(n), lasts: new Float64Array(n), known: new Uint8Array(n) };
+		let at = base;
+		for (let i = 0; i < n; i++) {
+			at += cpu.columns[0][first + i];
+			on.start[i] = at;
+			on.lasts[i] = cpu.columns[1][first + i];
+			on.known[i] = cpu.columns[2][first + i];
+			at += on.lasts[i];
+		}
+		return on;
 	}
 
 	private piece(row: number, piece: Piece): void {

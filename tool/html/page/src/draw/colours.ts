@@ -100,10 +100,11 @@ export function theme(dark: boolean): Theme {
 			};
 }
 
-export function colour(library: string, name: string, dark: boolean): Rgb {
+// spread: how far, in degrees, functions of one library may lie apart.
+export function colour(library: string, name: string, dark: boolean, spread: number): Rgb {
 	const l = hash(library);
 	const f = hash(name);
-	const hue = ((l % 360) + (f % 56) - 28 + 360) % 360;
+	const hue = ((l % 360) + (f % spread) - spread / 2 + 360) % 360;
 	const shift = ((f >>> 8) % 9) / 8;
 	return dark
 		? oklch(0.44 + 0.09 * shift, 0.105 + 0.025 * shift, hue)
@@ -131,10 +132,13 @@ export function palette(fns: { library: string; name: string }[], t: Theme, sele
 		faded: new Uint8Array(n),
 		css: new Array<string>(n),
 	};
+	// Where there are few libraries, functions differ more.
+	const libraries = new Set(fns.map(f => f.library)).size;
+	const spread = libraries <= 2 ? 360 : libraries <= 6 ? 150 : 60;
 	const grey = t.dark ? { r: 52, g: 56, b: 64 } : { r: 226, g: 229, b: 233 };
 	for (let i = 0; i < n; i++) {
 		const faded = selected !== null && !selected.has(i);
-		const own = colour(fns[i].library, fns[i].name, t.dark);
+		const own = colour(fns[i].library, fns[i].name, t.dark, spread);
 		const c = faded ? blend(own, grey, 0.82) : own;
 		p.whole[i] = pixel(c);
 		p.many[i] = pixel(blend(c, t.back, 0.2));

@@ -90,7 +90,7 @@ export function markHit(trace: Trace, item: Item, m: Mark): Hit {
 
 export function trackName(trace: Trace, index: number): string {
 	const t = trace.tracks[index];
-	return !t ? '' : [t.name || 'thread', String(t.tid), ...(t.stack ? ['stack ' + t.stack] : [])].join(' ');
+	return !t ? '' : [t.name || 'thread', String(t.tid), ...(t.shared ? ['stack ' + t.stack] : [])].join(' ');
 }
 
 export class Finder {

@@ -5,7 +5,7 @@
 // unless a name says css.
 
 import { Calls, Mark, OnCpu, Row, Runs, Tile, Trace, Win, WindowInfo } from '../data/model';
-import { isolated, short, visible } from '../data/names';
+import { isolated, last, short, visible } from '../data/names';
 import { lower } from '../data/window';
 import { blend, Palette, pixel, Theme } from './colours';
 import { Item, Layout, SQUEEZED } from './layout';
@@ -515,13 +515,15 @@ export class Painter {
 		return w;
 	}
 
-	// What of the text has room: all, the brief name, or its beginning.
+	// What of the text has room: all, the brief name, its last part, or the beginning of that.
 	private fit(label: Label, room: number): string {
 		if (label.text.length < 400 && this.measure(label.text) <= room) return label.text;
-		const wide = this.measure(label.brief);
-		if (wide <= room) return label.brief;
-		const n = Math.floor(((label.brief.length * (room - 8 * this.ratio)) / wide) * 0.95);
-		return n >= 2 ? label.brief.slice(0, n) + '…' : '';
+		if (this.measure(label.brief) <= room) return label.brief;
+		const end = label.plain ? label.brief : last(label.brief);
+		const wide = this.measure(end);
+		if (wide <= room) return end;
+		const n = Math.floor(((end.length * (room - 8 * this.ratio)) / wide) * 0.95);
+		return n >= 2 ? end.slice(0, n) + '…' : '';
 	}
 
 	private writeLabels(): void {

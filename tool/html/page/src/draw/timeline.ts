@@ -3,10 +3,10 @@
 // The timeline: its canvas, the names beside it, the ruler over it, and what one does in it by mouse and by fingers.
 
 import { App } from '../app';
-import { byId, clear, el } from '../dom';
+import { byId, clear, el, tell } from '../dom';
 import { LaneKind } from '../data/model';
 import { isolated } from '../data/names';
-import { count } from '../data/units';
+import { count, time } from '../data/units';
 import { palette } from './colours';
 import { Finder, Hit, trackName } from './hit';
 import { Item } from './layout';
@@ -28,6 +28,7 @@ export class Timeline {
 	private readonly names = byId<HTMLDivElement>('names');
 	private readonly canvas = byId<HTMLCanvasElement>('lines');
 	private readonly rulerCanvas = byId<HTMLCanvasElement>('ruler');
+	private readonly wide = byId<HTMLSpanElement>('wide');
 	private readonly tip = byId<HTMLDivElement>('tip');
 	readonly overview: Overview;
 	readonly painter: Painter;
@@ -106,6 +107,7 @@ export class Timeline {
 			);
 		if (this.range) painter.shade(this.range[0], this.range[1]);
 		drawRuler(this.rulerCanvas, app.view, app.trace, app.look, this.width, painter.ratio, ticks, step);
+		this.wide.textContent = time(app.view.to - app.view.from);
 		this.overview.draw(app.look, this.overview.canvas.clientWidth, painter.ratio);
 		if (this.namesOld) {
 			this.namesOld = false;
@@ -233,20 +235,8 @@ export class Timeline {
 		if (!same && (hit || this.hover)) {
 			this.hover = hit;
 			this.later();
-			clear(this.tip);
-			if (hit)
-				this.tip.append(
-					el('strong', {}, isolated(hit.title)),
-					...hit.lines.map(l => el('div', {}, l)),
-				);
 		}
-		this.tip.hidden = !hit;
-		if (hit) {
-			const w = this.tip.offsetWidth;
-			const h = this.tip.offsetHeight;
-			this.tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - w - 6)) + 'px';
-			this.tip.style.top = (y + 18 + h > innerHeight ? Math.max(4, y - h - 12) : y + 18) + 'px';
-		}
+		tell(this.tip, hit ? isolated(hit.title) : '', hit?.lines ?? [], x, y);
 		this.canvas.style.cursor = hit && hit.kind !== 'cpu' ? 'pointer' : '';
 	}
 

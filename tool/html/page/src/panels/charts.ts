@@ -121,10 +121,17 @@ export function histogram(app: App, list: Bucket[], width: number): Chart {
 }
 
 export function rateChart(app: App, rates: Rates, values: Float64Array, width: number): Chart {
-	const x = Array.from(values, (_, i) => rates.from + i * rates.column);
-	const perSecond = Array.from(values, v => (v * 1e9) / rates.column);
+	// At most so many pieces that one sees each.
+	const each = Math.max(1, Math.ceil(values.length / (width / 2)));
+	const column = rates.column * each;
+	const x: number[] = [];
+	const perSecond: number[] = [];
+	for (let i = 0; i < values.length; i += each) {
+		x.push(rates.from + i * rates.column);
+		perSecond.push((values.subarray(i, i + each).reduce((s, v) => s + v, 0) * 1e9) / column);
+	}
 	const most = perSecond.reduce((m, v) => Math.max(m, v), 0);
-	const said = `at most ${brief(most)} calls per second, in pieces of ${time(rates.column)}`;
+	const said = `at most ${brief(most)} calls per second, in pieces of ${time(column)}`;
 	return chart(
 		app,
 		'Calls per second',

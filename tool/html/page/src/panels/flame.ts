@@ -4,9 +4,9 @@
 // each of them who called it. In order of time: one thread's rows, drawn as the timeline draws them.
 
 import { App } from '../app';
-import { byId, clear, el } from '../dom';
+import { byId, el, tell } from '../dom';
 import { Tree } from '../data/model';
-import { isolated, short } from '../data/names';
+import { isolated, last, short } from '../data/names';
 import { count, share, time } from '../data/units';
 import { css, palette, Palette } from '../draw/colours';
 import { Finder, trackName } from '../draw/hit';
@@ -286,13 +286,14 @@ export class Flame {
 		const fn = trace.fns[f.fn];
 		const full = f.parent === null ? `all: ${time(f.weight)}` : fn ? fn.name : '(others)';
 		let text = full;
-		if (g.measureText(text.slice(0, 300)).width > room) {
-			text = fn ? short(fn.name) : full;
-			const wide = g.measureText(text).width;
-			if (wide > room) {
-				const n = Math.floor(((text.length * (room - 9)) / wide) * 0.95);
-				text = n >= 2 ? text.slice(0, n) + '…' : '';
-			}
+		if (g.measureText(text.slice(0, 300)).width > room && fn) {
+			text = short(fn.name);
+			if (g.measureText(text).width > room) text = last(text);
+		}
+		const wide = g.measureText(text.slice(0, 300)).width;
+		if (wide > room) {
+			const n = Math.floor(((text.length * (room - 9)) / wide) * 0.95);
+			text = n >= 2 ? text.slice(0, n) + '…' : '';
 		}
 		g.fillStyle = f.parent === null || this.colours.faded[f.fn] ? look.faint : look.label;
 		g.fillText(text, r.x0 + 4, r.y * HIGH + HIGH / 2);
@@ -368,14 +369,7 @@ export class Flame {
 			const f = this.at(e);
 			if (f) [title, lines] = this.lines(f);
 		}
-		clear(this.tip);
-		this.tip.hidden = !title;
-		if (!title) return;
-		this.tip.append(el('strong', {}, title), ...lines.map(l => el('div', {}, l)));
-		const [w, h] = [this.tip.offsetWidth, this.tip.offsetHeight];
-		this.tip.style.left = Math.max(4, Math.min(e.clientX + 14, innerWidth - w - 6)) + 'px';
-		this.tip.style.top =
-			(e.clientY + 18 + h > innerHeight ? Math.max(4, e.clientY - h - 12) : e.clientY + 18) + 'px';
+		tell(this.tip, title, lines, e.clientX, e.clientY);
 	}
 
 	private press(e: MouseEvent): void {

@@ -22,11 +22,11 @@ function sentences(list: string[]): HTMLElement {
 export function showInfo(app: App): void {
 	const place = byId('about');
 	const { info, processes, windows } = app.trace;
-	place.append(el('h2', {}, 'Recorded'), facts(info.facts));
 	place.append(
 		el('h2', {}, 'What is missing'),
 		info.left.length > 0 ? sentences(info.left) : el('p', {}, 'Nothing: no event was lost.'),
 	);
+	place.append(el('h2', {}, 'Recorded'), facts(info.facts));
 	if (info.notes.length > 0) place.append(el('h2', {}, 'Notes'), sentences(info.notes));
 	const { rest } = app.trace;
 	place.append(
