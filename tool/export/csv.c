@@ -68,7 +68,7 @@ static void put_function(struct csv *csv, const struct xaudit_read_function *fun
 	struct buffer *columns = buffers_one(&csv->function, function->number);
 
 	if (!columns->size) {
-		put_text(columns, names_shown(function->name), csv->terminal);
+		put_text(columns, names_full(function->name), csv->terminal);
 		buffer_char(columns, ',');
 		put_text(columns, function->object->path, csv->terminal);
 		buffer_char(columns, ',');

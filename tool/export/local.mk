@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit export: its formats, a file or two for each.
-xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/chrome.c tool/export/chrome.h \
-	tool/export/chrome_args.c tool/export/chrome_args.h tool/export/csv.c tool/export/csv.h tool/export/export.c \
+xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/csv.c tool/export/csv.h tool/export/export.c \
 	tool/export/format.c tool/export/format.h tool/export/ndjson.c tool/export/ndjson.h tool/export/pass.c \
-	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
-	tool/export/waiting.c tool/export/waiting.h
+	tool/export/pass.h tool/export/tracks.c tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
 xaudit_SOURCES += tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
 	tool/export/folders/tids.h tool/export/folders/track_files.c tool/export/folders/track_files.h \
 	tool/export/folders/uftrace.c tool/export/folders/uftrace.h tool/export/folders/uftrace_files.c \

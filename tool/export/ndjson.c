@@ -105,7 +105,7 @@ static void put_function(struct ndjson *ndjson, const struct xaudit_read_functio
 	struct buffer *members = buffers_one(&ndjson->function, function->number);
 
 	if (!members->size) {
-		put_json(members, ",\"function\":", names_shown(function->name));
+		put_json(members, ",\"function\":", names_full(function->name));
 		put_json(members, ",\"symbol\":", function->name);
 		put_json(members, ",\"library\":", function->object->path);
 	}

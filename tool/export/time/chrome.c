@@ -126,7 +126,7 @@ static void put_process(struct export *export, uint32_t number)
 static void write_function(FILE *to, const struct xaudit_read_function *function)
 {
 	fputs(",\"name\":", to);
-	json_string(to, names_shown(function->name));
+	json_string(to, names_full(function->name));
 	fputs(",\"cat\":", to);
 	json_string(to, tool_base(function->object->path));
 }

@@ -149,5 +149,5 @@ char *timeline_lost_name(const struct xaudit_read_item *item)
 
 char *timeline_counted_name(const struct xaudit_read_item *item)
 {
-	return memory_format("only counted: %s", names_shown(item->function->name));
+	return memory_format("only counted: %s", names_full(item->function->name));
 }
