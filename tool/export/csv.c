@@ -137,6 +137,12 @@ static void end(struct export *export)
 	struct csv *csv = export->state;
 
 	buffer_write(&csv->row, export->out.file);
+}
+
+static void free_state(struct export *export)
+{
+	struct csv *csv = export->state;
+
 	buffer_free(&csv->row);
 	buffer_free(&csv->of_process);
 	buffers_free(&csv->function);
@@ -150,4 +156,5 @@ const struct export_format export_csv = {
 	.begin = begin,
 	.leave = leave,
 	.end = end,
+	.free_state = free_state,
 };

@@ -112,9 +112,13 @@ static bool is_complete(const struct own *own)
 		free(words);
 		return false;
 	}
-	if (!own->format->folder || (own->output && strcmp(own->output, "-")))
+	if ((!own->format->folder && !own->format->file) || (own->output && strcmp(own->output, "-")))
 		return true;
-	tool_error("export", "--format=%s has several files: -o names a new folder for them", own->format->name);
+	if (own->format->folder)
+		tool_error("export", "--format=%s has several files: -o names a new folder for them",
+			own->format->name);
+	else
+		tool_error("export", "--format=%s writes all over a file: -o names it", own->format->name);
 	return false;
 }
 

@@ -7,6 +7,7 @@
 #include "tool/base/memory.h"
 #include "tool/export/csv.h"
 #include "tool/export/ndjson.h"
+#include "tool/export/sqlite.h"
 #include "tool/export/tracks.h"
 
 const struct export_format *const export_formats[] = {
@@ -15,6 +16,7 @@ const struct export_format *const export_formats[] = {
 	&export_xray,
 	&export_csv,
 	&export_ndjson,
+	&export_sqlite,
 	NULL,
 };
 
@@ -54,6 +56,13 @@ uint64_t export_parent(const struct xaudit_read_call *call)
 	while (around && !tracks_has(around))
 		around = around->parent;
 	return around ? export_id(around) : 0;
+}
+
+uint64_t export_around(const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_call *call = item->call;
+
+	return !call ? 0 : tracks_has(call) ? export_id(call) : export_parent(call);
 }
 
 const char *export_how(const struct xaudit_read_call *call)

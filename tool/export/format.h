@@ -9,7 +9,8 @@
  *	enter() ... leave()	calls, and between them custom() and lost(): process by process, thread record by thread
  *				record, within one in the order of time
  *	counted()		calls that were only counted, behind those of their process
- *	end()
+ *	end()			if nothing has failed
+ *	free_state()
  *
  * On one track, times never go back, and calls nest: the call that leaves is the one that was entered last, and all
  * leave before the track's process is over. Tracks come one after the other or, where threads go on with each other's
@@ -74,6 +75,7 @@ struct export_format {
 	const char *name;
 	const char *help; /* what is behind the name in the list of --help */
 	bool folder; /* it has several files: -o names a folder, and must be given */
+	bool file;   /* it writes all over a file, export->out.made: -o must name one */
 	bool text;   /* it may go to a terminal */
 	void (*begin)(struct export *export);
 	void (*load)(struct export *export, const struct xaudit_read_event *event); /* LOAD and UNLOAD */
@@ -90,6 +92,8 @@ struct export_format {
 	void (*lost)(struct export *export, struct export_track *track, const struct xaudit_read_item *item);
 	void (*counted)(struct export *export, const struct xaudit_read_item *item);
 	void (*end)(struct export *export);
+	/* Gives back what begin() made, also when something has failed, and end() was not called. */
+	void (*free_state)(struct export *export);
 };
 
 /* All of them, in the order of --help; the last one has no name. */
@@ -124,6 +128,9 @@ static inline uint64_t export_id(const struct xaudit_read_call *call)
 	return call->id + 1;
 }
 uint64_t export_parent(const struct xaudit_read_call *call);
+
+/* The same of the call that a custom event was made in. */
+uint64_t export_around(const struct xaudit_read_item *item);
 const char *export_how(const struct xaudit_read_call *call);
 
 /* What a track is called: the thread's name and number, and the stack's; the caller frees it. */

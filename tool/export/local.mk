@@ -3,7 +3,9 @@
 # xaudit export: its formats, a file or two for each.
 xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/csv.c tool/export/csv.h tool/export/export.c \
 	tool/export/format.c tool/export/format.h tool/export/ndjson.c tool/export/ndjson.h tool/export/pass.c \
-	tool/export/pass.h tool/export/tracks.c tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
+	tool/export/pass.h tool/export/sqlite.c tool/export/sqlite.h tool/export/sqlite_facts.c \
+	tool/export/sqlite_facts.h tool/export/sqlite_tables.c tool/export/sqlite_tables.h tool/export/tracks.c \
+	tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
 xaudit_SOURCES += tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
 	tool/export/folders/tids.h tool/export/folders/track_files.c tool/export/folders/track_files.h \
 	tool/export/folders/uftrace.c tool/export/folders/uftrace.h tool/export/folders/uftrace_files.c \
@@ -13,3 +15,4 @@ xaudit_SOURCES += tool/export/folders/places.c tool/export/folders/places.h tool
 xaudit_SOURCES += tool/export/time/args.c tool/export/time/args.h tool/export/time/chrome.c \
 	tool/export/time/chrome.h tool/export/time/texts.c tool/export/time/texts.h tool/export/time/timeline.c \
 	tool/export/time/timeline.h
+xaudit_LDADD += $(SQLITE_LIBS)

@@ -7,7 +7,6 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/export/buffer.h"
-#include "tool/export/tracks.h"
 #include "tool/show/event_text.h"
 #include "tool/show/term/names.h"
 #include "tool/show/values.h"
@@ -157,7 +156,7 @@ static void custom(struct export *export, struct export_track *track, const stru
 	const struct event_format *format = event_format_find(&export->events, item->type, item->type_number);
 	struct ndjson *ndjson = export->state;
 	struct buffer *line = begin_line(ndjson, "event", item->process);
-	uint64_t call = !item->call ? 0 : tracks_has(item->call) ? export_id(item->call) : export_parent(item->call);
+	uint64_t call = export_around(item);
 	FILE *file = export->out.file;
 
 	put_track(ndjson, track, item->tid);
@@ -242,6 +241,12 @@ static void end(struct export *export)
 	struct ndjson *ndjson = export->state;
 
 	buffer_write(&ndjson->line, export->out.file);
+}
+
+static void free_state(struct export *export)
+{
+	struct ndjson *ndjson = export->state;
+
 	buffer_free(&ndjson->line);
 	buffer_free(&ndjson->of_process);
 	buffer_free(&ndjson->of_track);
@@ -261,4 +266,5 @@ const struct export_format export_ndjson = {
 	.lost = lost,
 	.counted = counted,
 	.end = end,
+	.free_state = free_state,
 };

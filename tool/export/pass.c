@@ -208,5 +208,7 @@ bool export_pass(struct export *export, const struct export_pass_options *option
 		tell_runs(export, options);
 	if (!broken(export))
 		tell_calls(export, options);
+	if (export->format->free_state)
+		export->format->free_state(export);
 	return !broken(export);
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The database of the format sqlite: its tables, and rows for them. The first error is told in a line, and sets
+ * export->failed; what comes behind it does nothing. One thread.
+ */
+#ifndef XAUDIT_TOOL_EXPORT_SQLITE_TABLES_H
+#define XAUDIT_TOOL_EXPORT_SQLITE_TABLES_H
+
+#include <sqlite3.h>
+
+#include "tool/export/format.h"
+
+enum sqlite_table {
+	SQLITE_TRACE,
+	SQLITE_PROCESSES,
+	SQLITE_THREADS,
+	SQLITE_TRACKS,
+	SQLITE_LIBRARIES,
+	SQLITE_FUNCTIONS,
+	SQLITE_CALLS,
+	SQLITE_VALUES,
+	SQLITE_REQUESTS,
+	SQLITE_LOADS,
+	SQLITE_UNLOADS, /* an update of loads */
+	SQLITE_EVENTS,
+	SQLITE_COUNTED,
+	SQLITE_LOST,
+	SQLITE_CHANGES,
+	SQLITE_RUNS,
+	SQLITE_BACKTRACES,
+	SQLITE_FRAMES,
+	SQLITE_TABLES
+};
+
+struct sqlite_tables {
+	struct export *export;
+	sqlite3 *db;
+	sqlite3_stmt *row[SQLITE_TABLES];
+};
+
+/* Makes the tables in the file, which is empty. */
+void sqlite_open(struct sqlite_tables *tables, struct export *export, const char *path);
+
+/*
+ * A row: for each letter of `types` a value: i, an int64_t; k, a uint64_t, XAUDIT_READ_UNKNOWN is NULL; z, one of which
+ * 0 is NULL; s, a text for people: bytes that are no UTF-8 become U+FFFD; b, a text and its size, which is a blob if it
+ * is no UTF-8; x, bytes and their size; d, a double; 0, NULL without a value.
+ */
+void sqlite_row(struct sqlite_tables *tables, enum sqlite_table table, const char *types, ...);
+
+/* Takes what a statement of a table has been bound to. */
+void sqlite_step(struct sqlite_tables *tables, sqlite3_stmt *row);
+
+/* Makes indexes and views if nothing has failed, and closes the file. */
+void sqlite_close(struct sqlite_tables *tables);
+
+#endif
