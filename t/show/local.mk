@@ -2,7 +2,7 @@
 #
 # Commands that show a trace.
 dist_check_SCRIPTS += t/show/aliases.t \
-	t/show/asked.t t/show/backtraces.t t/show/dump.t t/show/graph.t t/show/info.t t/show/list.t \
+	t/show/asked.t t/show/backtraces.t t/show/csv.t t/show/dump.t t/show/graph.t t/show/info.t t/show/list.t \
 	t/show/list_symbol.t \
 	t/show/loads.t t/show/lost.t t/show/outliers.t t/show/replay.t \
 	t/show/requests.t t/show/report.t t/show/report_origins.t t/show/report_questions.t \

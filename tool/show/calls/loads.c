@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/csv.h"
 #include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
@@ -472,10 +473,49 @@ static void print_json(const struct own *own)
 		own->closes.calls);
 }
 
+/* ---- CSV ---- */
+
+/* Of several libraries that one dlopen mapped, each has the whole time of the work. */
+static void csv_work(struct csv *csv, const struct own *own, uint32_t number)
+{
+	const struct work *work = number == NONE ? NULL : &own->work[number];
+
+	csv_known(csv, work, number);
+	csv_known(csv, work, work ? work->time - work->own : 0);
+}
+
+static void print_csv(const struct own *own)
+{
+	struct csv csv = csv_begin(stdout, term_is());
+
+	csv_heads(&csv, "library,pid,tid,load_ns,after_start_ns,unload_ns,loaded_for_ns,opening,opening_ns,closing,"
+			"closing_ns,calls");
+	csv_end(&csv);
+	for (uint32_t i = 0; i < own->lives && !show_output_broken(); i++) {
+		const struct life *life = shown(own, i);
+
+		if (!is_shown(own, life))
+			continue;
+		csv_text(&csv, life->object->path);
+		csv_number(&csv, xaudit_read_process_info(life->process)->pid);
+		csv_known(&csv, life->from != UNKNOWN, life->tid);
+		csv_known(&csv, life->from != UNKNOWN, life->from);
+		csv_known(&csv, life->from != UNKNOWN, view_after_start(own->trace, life->from));
+		csv_known(&csv, life->to != UNKNOWN, life->to);
+		csv_known(&csv, life->to != UNKNOWN && life->from != UNKNOWN, life->to - life->from);
+		csv_work(&csv, own, life->opening);
+		csv_work(&csv, own, life->closing);
+		csv_number(&csv, life->calls);
+		csv_end(&csv);
+	}
+}
+
 /* ---- the command ---- */
 
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+
 static const struct options_row rows[] = {
-	SHOW_FORMAT("table or json", "table (default) or json"),
+	SHOW_FORMAT("table, json or csv", "table (default), json or csv"),
 	VIEW_ROWS
 };
 
@@ -503,7 +543,9 @@ int loads_main(int argc, char **argv)
 	read_loads(&own);
 	count_calls(&own);
 	count_loader_calls(&own);
-	if (own.options.show.json)
+	if (own.options.show.json == FORMAT_CSV)
+		print_csv(&own);
+	else if (own.options.show.json == FORMAT_JSON)
 		print_json(&own);
 	else
 		print_table(&own);

@@ -306,6 +306,31 @@ static void json_line(const struct by_event *by, const struct report_line *line)
 	putchar('}');
 }
 
+static void csv_lines(struct by_event *by, const struct report_line *line, uint32_t lines)
+{
+	struct report *report = by->report;
+	struct csv *csv = &report->csv;
+
+	csv_heads(csv, "value,special");
+	report_csv_what_heads(report);
+	if (report->apart)
+		report_csv_process_heads(report);
+	columns_csv_heads(&report->columns, "", csv);
+	csv_end(csv);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		const struct tally *tally = line[i].row;
+		const struct catalog_name *value = &by->values.name[tally->key[0]];
+		const char *folder = by->processes.used ? by->processes.name[tally->key[2]].library : NULL;
+		csv_text(csv, value->name);
+		csv_text(csv, special_text(value));
+		report_csv_what(report, &by->names.name[tally->key[1]]);
+		if (report->apart)
+			report_csv_process(report, folder, pid_of(by, tally->key[2]));
+		columns_csv(&report->columns, &line[i], csv);
+		csv_end(csv);
+	}
+}
+
 /* The values alone: how often each came, and how long it was in force. */
 static int by_time(const void *a, const void *b)
 {
@@ -394,8 +419,13 @@ static void print(struct by_event *by)
 	compared = by;
 	report_meet(&by->names);
 	struct report_line *line = tally_lines(report, &by->rows, compare, &lines);
-	value = sorted_values(by, &values);
 	tally_columns(report, report->by == REPORT_BY_DEFAULT);
+	if (report->options.json == REPORT_CSV) {
+		csv_lines(by, line, lines);
+		free(line);
+		return;
+	}
+	value = sorted_values(by, &values);
 	if (report->options.json) {
 		putchar('{');
 		left_json_begin(&report->left);

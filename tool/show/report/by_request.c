@@ -117,12 +117,29 @@ static void json_line(const void *of, const struct report_line *line)
 	putchar('}');
 }
 
+static void csv_line(const void *of, const struct report_line *line)
+{
+	const struct by_request *by = of;
+	struct csv *csv = &by->report->csv;
+
+	if (!line) {
+		csv_heads(csv, "request,special");
+		report_csv_what_heads(by->report);
+		return;
+	}
+	const struct tally *tally = line->row;
+	const struct catalog_name *request = &by->requests.name[tally->key[0]];
+	csv_text(csv, request->name);
+	csv_text(csv, request->name ? NULL : request->library);
+	report_csv_what(by->report, &by->names.name[tally->key[1]]);
+}
+
 static void print(struct by_request *by)
 {
 	static const char *const heads[] = { "Request", "Request: Function", "Request: Library" };
 	const struct tally_table table = { .head = heads[by->report->by + 1],
 		.shares = by->report->by == REPORT_BY_DEFAULT, .compare = compare, .print = print_line,
-		.json = json_line, .of = by };
+		.json = json_line, .csv = csv_line, .of = by };
 
 	compared = by;
 	report_meet(&by->names);

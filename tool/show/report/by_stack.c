@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -134,6 +135,44 @@ static void json_line(const void *of, const struct report_line *line)
 	putchar('}');
 }
 
+/* As folded stacks have it: the outermost caller first. */
+static void csv_stack(struct csv *csv, const struct xaudit_read_stack *stack)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	if (stack->end != XAUDIT_READ_STACK_BOTTOM)
+		fprintf(to, "(%s)%s", stack->end_text, stack->frames ? ";" : "");
+	for (uint32_t i = stack->frames; i--;) {
+		char *name = frames_name(stack->frame[i]);
+		for (char *at = name; (at = strchr(at, ';'));)
+			*at = ':';
+		fprintf(to, "%s%s", name, i ? ";" : "");
+		free(name);
+	}
+	if (fclose(to))
+		memory_failed();
+	csv_text(csv, memory_need(text));
+	free(text);
+}
+
+static void csv_line(const void *of, const struct report_line *line)
+{
+	const struct by_stack *by = of;
+	struct csv *csv = &by->report->csv;
+
+	if (!line) {
+		csv_heads(csv, "callers");
+		report_csv_function_heads(by->report, "");
+		return;
+	}
+	const struct tally *tally = line->row;
+	const struct catalog_name *name = &by->names.name[tally->key[1]];
+	csv_stack(csv, by->stack[tally->key[0]]);
+	report_csv_function(by->report, name->name, name->library);
+}
+
 int report_by_stack(struct report *report)
 {
 	struct by_stack by = { .report = report };
@@ -141,7 +180,7 @@ int report_by_stack(struct report *report)
 		.values = true, .begin = begin_trace, .take = take, .rows = &by.rows, .user = &by
 	};
 	const struct tally_table table = { .head = "Function, and who called", .compare = compare, .print = print_line,
-		.json = json_line, .of = &by };
+		.json = json_line, .csv = csv_line, .of = &by };
 	int status = TOOL_OK;
 
 	compared = &by;

@@ -91,10 +91,27 @@ static void json_line(const void *of, const struct report_line *line)
 	putchar('}');
 }
 
+static void csv_line(const void *of, const struct report_line *line)
+{
+	const struct by_value *by = of;
+	struct csv *csv = &by->report->csv;
+
+	if (!line) {
+		csv_heads(csv, "value,special");
+		report_csv_function_heads(by->report, "");
+		return;
+	}
+	const struct tally *tally = line->row;
+	const struct catalog_name *text = &by->texts.name[tally->key[0]], *name = &by->names.name[tally->key[1]];
+	csv_text(csv, text->name);
+	csv_text(csv, text->name ? NULL : text->library);
+	report_csv_function(by->report, name->name, name->library);
+}
+
 static void print(struct by_value *by)
 {
 	const struct tally_table table = { .head = "Value: Function", .compare = compare, .print = print_line,
-		.json = json_line, .of = by };
+		.json = json_line, .csv = csv_line, .of = by };
 
 	compared = by;
 	report_meet(&by->names);

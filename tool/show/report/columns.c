@@ -243,3 +243,26 @@ void columns_json(const struct report_columns *columns, const struct report_line
 			printf("%" PRIu64, value);
 	}
 }
+
+/* ---- CSV ---- */
+
+void columns_csv(const struct report_columns *columns, const struct report_line *line, struct csv *csv)
+{
+	for (unsigned i = 0; i < columns->count; i++) {
+		enum report_column column = columns->column[i];
+		uint64_t value = line->value[column];
+
+		if (value != COLUMN_UNKNOWN && table[column].unit == UNIT_SHARE)
+			csv_share(csv, value);
+		else
+			csv_known(csv, value != COLUMN_UNKNOWN, value);
+	}
+}
+
+void columns_csv_heads(const struct report_columns *columns, const char *prefix, struct csv *csv)
+{
+	for (unsigned i = 0; i < columns->count; i++) {
+		csv_heads(csv, prefix);
+		fputs(table[columns->column[i]].key, csv->to);
+	}
+}

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tool/base/csv.h"
 #include "tool/base/options.h"
 #include "tool/show/show.h"
 
@@ -84,7 +85,7 @@ void columns_default(
 void columns_fit(
 	struct report_columns *columns, unsigned width, unsigned sort, unsigned beside, unsigned beside_each);
 
-/* The same for JSON, where order does not matter. */
+/* The same for JSON and CSV: more of them. */
 void columns_default_json(struct report_columns *columns, bool cpu);
 
 /*
@@ -103,7 +104,11 @@ void columns_line(const struct report_columns *columns, const struct report_line
 /* "calls":1,"total_ns":2, ... without a comma before or behind. */
 void columns_json(const struct report_columns *columns, const struct report_line *line);
 
-/* What a column is called in JSON. */
+/* The same as fields of CSV; and their heads, each with `prefix` in front of it. */
+void columns_csv(const struct report_columns *columns, const struct report_line *line, struct csv *csv);
+void columns_csv_heads(const struct report_columns *columns, const char *prefix, struct csv *csv);
+
+/* What a column is called in JSON and CSV. */
 const char *column_key(enum report_column column);
 
 /* No value is known. */

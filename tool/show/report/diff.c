@@ -539,6 +539,28 @@ static void print_json(const struct diff *diff)
 	puts("}");
 }
 
+static void print_csv(struct diff *diff)
+{
+	struct report *report = diff->report;
+	struct csv *csv = &report->csv;
+
+	report_csv_function_heads(report, "");
+	csv_heads(csv, "by_mean,by_median");
+	columns_csv_heads(&report->columns, "old_", csv);
+	columns_csv_heads(&report->columns, "new_", csv);
+	csv_end(csv);
+	for (uint32_t i = 0; i < diff->lines && !show_output_broken(); i++) {
+		const struct diff_line *line = &diff->line[i];
+		const struct catalog_name *name = &diff->names.name[line->name];
+		report_csv_function(report, name->name, name->library);
+		csv_number(csv, (line->marks & COMPARE_MEAN) != 0);
+		csv_number(csv, (line->marks & COMPARE_MEDIAN) != 0);
+		columns_csv(&report->columns, &line->value[OLD], csv);
+		columns_csv(&report->columns, &line->value[NEW], csv);
+		csv_end(csv);
+	}
+}
+
 int report_diff(struct report *report)
 {
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_SELF, COLUMN_SELF_P50, COLUMN_TOTAL };
@@ -551,7 +573,9 @@ int report_diff(struct report *report)
 	}
 	count_both(&diff);
 	make_lines(&diff);
-	if (report->options.json)
+	if (report->options.json == REPORT_CSV)
+		print_csv(&diff);
+	else if (report->options.json)
 		print_json(&diff);
 	else
 		print_table(&diff);

@@ -211,6 +211,36 @@ static void print_json(const struct edges *edges, const struct report_line *func
 	free(line);
 }
 
+static void csv_heads_of(const struct edges *edges)
+{
+	struct report *report = edges->report;
+
+	report_csv_function_heads(report, "");
+	report_csv_function_heads(report, edges->callees ? "callee_" : "caller_");
+	columns_csv_heads(&report->columns, "", &report->csv);
+	csv_end(&report->csv);
+}
+
+/* A row for each caller; that which is none has no name. */
+static void csv_edges(const struct edges *edges, const struct report_line *function)
+{
+	struct report *report = edges->report;
+	const struct tally *tally = function->row;
+	const struct catalog_name *name = &edges->names.name[tally->key[0]];
+	uint32_t lines;
+	struct report_line *line = make_lines(edges, tally->key[0], &lines);
+
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		const struct tally *row = line[i].row;
+		const struct catalog_name *other = &edges->names.name[row->key[1]];
+		report_csv_function(report, name->name, name->library);
+		report_csv_function(report, other->name, other->library);
+		columns_csv(&report->columns, &line[i], &report->csv);
+		csv_end(&report->csv);
+	}
+	free(line);
+}
+
 static int answer(struct report *report, const char *pattern, bool callees)
 {
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
@@ -233,6 +263,10 @@ static int answer(struct report *report, const char *pattern, bool callees)
 			for (uint32_t k = 0; k < xaudit_read_functions(report->trace[i]); k++)
 				meant_look(&meant, xaudit_read_function(report->trace[i], k)->name);
 		status = report_no_function(pattern, &meant);
+	} else if (report->options.json == REPORT_CSV) {
+		csv_heads_of(&edges);
+		for (uint32_t i = 0; i < functions && !show_output_broken(); i++)
+			csv_edges(&edges, &function[i]);
 	} else if (report->options.json) {
 		printf("{");
 		left_json_begin(&report->left);

@@ -45,6 +45,30 @@ static void json_bars(const struct bars *bars)
 	printf("\n]");
 }
 
+static void csv_bars(struct report *report, const struct xaudit_read_row *row, const struct bars *bars)
+{
+	struct csv *csv = &report->csv;
+
+	for (uint32_t i = 0; i < bars->rows && !show_output_broken(); i++) {
+		report_csv_function(report, row->name, row->library);
+		if (report->apart)
+			report_csv_process(report, report->folder[row->trace], row->pid);
+		csv_number(csv, bars->row[i].from);
+		csv_number(csv, bars->row[i].to);
+		csv_number(csv, bars->row[i].count);
+		csv_end(csv);
+	}
+}
+
+static void csv_bars_heads(struct report *report)
+{
+	report_csv_function_heads(report, "");
+	if (report->apart)
+		report_csv_process_heads(report);
+	csv_heads(&report->csv, "from_ns,to_ns,calls");
+	csv_end(&report->csv);
+}
+
 static void make_bars(const struct xaudit_read_profile *profile, const struct xaudit_read_row *row, struct bars *bars)
 {
 	size_t buckets = xaudit_read_profile_buckets(profile, row, NULL, 0);
@@ -59,7 +83,7 @@ static void make_bars(const struct xaudit_read_profile *profile, const struct xa
 	free(bucket);
 }
 
-static void print_function(const struct report *report, const struct xaudit_read_profile *profile,
+static void print_function(struct report *report, const struct xaudit_read_profile *profile,
 	const struct report_line *line)
 {
 	const struct xaudit_read_row *row = line->row;
@@ -67,6 +91,10 @@ static void print_function(const struct report *report, const struct xaudit_read
 	struct bars bars;
 
 	make_bars(profile, row, &bars);
+	if (report->options.json == REPORT_CSV) {
+		csv_bars(report, row, &bars);
+		return;
+	}
 	if (report->options.json) {
 		putchar('{');
 		report_json_function(row->name, row->library);
@@ -107,14 +135,16 @@ int report_hist(struct report *report)
 		const struct xaudit_read_row *row = line[i].row;
 		if (!names_mean_any(report->hist, row->name, row->aliases, row->library))
 			continue;
-		if (report->options.json && !shown) {
+		if (report->options.json == REPORT_CSV && !shown)
+			csv_bars_heads(report);
+		if (report->options.json == REPORT_JSON && !shown) {
 			putchar('{');
 			left_json_begin(&report->left);
 			printf(",\"functions\":[");
 		}
-		if (report->options.json)
+		if (report->options.json == REPORT_JSON)
 			fputs(shown ? ",\n" : "\n", stdout);
-		else if (shown)
+		else if (shown && report->options.json == REPORT_TABLE)
 			putchar('\n');
 		print_function(report, profile, &line[i]);
 		shown++;
@@ -128,11 +158,11 @@ int report_hist(struct report *report)
 			meant_look(&meant, row->name);
 		}
 		status = report_no_function(report->hist, &meant);
-	} else if (report->options.json) {
+	} else if (report->options.json == REPORT_JSON) {
 		printf("\n]");
 		left_json_end(&report->left);
 		puts("}");
-	} else {
+	} else if (report->options.json == REPORT_TABLE) {
 		left_print(report);
 	}
 	free(line);

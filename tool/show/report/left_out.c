@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "tool/base/tool.h"
 #include "tool/show/report/report.h"
 
 void left_add_profile(struct report_left *left, const struct xaudit_read_profile_info *info)
@@ -67,6 +68,14 @@ void left_print(const struct report *report)
 			left->overwritten, show_s(left->overwritten), left->overwritten == 1 ? "was" : "were");
 	if (left->crashes)
 		printf("%sthe process ended by signal %d%s\n", color->warn, left->signal, color->off);
+}
+
+void left_say(const struct report_left *left)
+{
+	if (left->lost)
+		tool_error("report", "%" PRIu64 " event%s lost, %" PRIu64 " call%s unfinished", left->lost,
+			left->lost == 1 ? " was" : "s were", left->unfinished,
+			left->unfinished == 1 ? " is" : "s are");
 }
 
 void left_json_begin(const struct report_left *left)

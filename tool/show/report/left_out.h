@@ -22,6 +22,9 @@ void left_add_calls(struct report_left *left, const struct xaudit_read_sums *sum
 /* Lines below a table, the first one empty. */
 void left_print(const struct report *report);
 
+/* Of CSV, which has no room for them: one line on stderr, if anything was lost. */
+void left_say(const struct report_left *left);
+
 /* "lost":0,"unfinished":0 for the beginning of an object, and the rest, ,"counted":0 ..., for its end. */
 void left_json_begin(const struct report_left *left);
 void left_json_end(const struct report_left *left);

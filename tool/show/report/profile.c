@@ -234,6 +234,46 @@ static void print_json(const struct report *report, const struct xaudit_read_pro
 	puts("}");
 }
 
+/* ---- CSV ---- */
+
+static void csv_name_heads(struct report *report)
+{
+	static const char *const head[] = { [XAUDIT_READ_BY_THREAD] = "tid,name", [REPORT_BY_PROCESS] = "name",
+		[REPORT_BY_HOST] = "host", "program", "command" };
+
+	report_csv_what_heads(report);
+	if (report->apart || report->by == XAUDIT_READ_BY_THREAD || report->by == REPORT_BY_PROCESS)
+		report_csv_process_heads(report);
+	if (head[report->by])
+		csv_heads(&report->csv, head[report->by]);
+}
+
+static void csv_name(struct report *report, const struct xaudit_read_row *row)
+{
+	if (report->by == XAUDIT_READ_BY_FUNCTION)
+		report_csv_function(report, row->name, row->library);
+	else if (report->by == XAUDIT_READ_BY_LIBRARY)
+		csv_text(&report->csv, row->library);
+	if (report->apart || report->by == XAUDIT_READ_BY_THREAD || report->by == REPORT_BY_PROCESS)
+		report_csv_process(report, report->folder[row->trace], row->pid);
+	if (report->by == XAUDIT_READ_BY_THREAD)
+		csv_number(&report->csv, row->tid);
+	if (report->by > XAUDIT_READ_BY_LIBRARY)
+		csv_text(&report->csv, row->name);
+}
+
+static void print_csv(struct report *report, const struct report_line *line, uint32_t lines)
+{
+	csv_name_heads(report);
+	columns_csv_heads(&report->columns, "", &report->csv);
+	csv_end(&report->csv);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		csv_name(report, line[i].row);
+		columns_csv(&report->columns, &line[i], &report->csv);
+		csv_end(&report->csv);
+	}
+}
+
 int report_profile(struct report *report)
 {
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
@@ -254,7 +294,9 @@ int report_profile(struct report *report)
 	} else {
 		line = report_lines(report, profile, &lines);
 	}
-	if (report->options.json)
+	if (report->options.json == REPORT_CSV)
+		print_csv(report, line, lines);
+	else if (report->options.json)
 		print_json(report, profile, line, lines);
 	else
 		print_table(report, profile, line, lines);

@@ -88,7 +88,7 @@ static const struct options_row rows[] = {
 		.at = offsetof(struct report, to), .allowed = OPTIONS_SPAN_END },
 	{ 'j', "jobs", "N", "so many threads read; default: one per processor", .take = options_number,
 		.most = 1024, .at = offsetof(struct report, jobs), .allowed = "a number from 1 to 1024" },
-	SHOW_FORMAT("table or json", "table (default) or json"),
+	SHOW_FORMAT("table, json or csv", "table (default), json or csv"),
 	SRCLINE_ROW,
 	SHOW_ROWS
 };
@@ -161,7 +161,7 @@ static const char *wrong(const struct report *report)
 		return TRACE_HAS_NO_SPAN;
 	if (report->hist && report->sort != COLUMNS)
 		return "--sort does not go with --hist";
-	if (report->hist && report->columns.chosen && !report->options.json)
+	if (report->hist && report->columns.chosen && report->options.json != REPORT_JSON)
 		return "--columns goes with --hist only in JSON";
 	if (!report->diff && asks_for_self_median(report))
 		return "self-p50 goes with --diff";
@@ -308,7 +308,10 @@ int report_main(int argc, char **argv)
 	}
 	if (!trace_has("report", report.trace, report.traces, report.tid, report.from))
 		return close_all(&report, TOOL_FAILED);
+	report.csv = csv_begin(stdout, term_is());
 	status = answer(&report);
+	if (report.options.json == REPORT_CSV)
+		left_say(&report.left);
 	for (uint32_t i = 0; i < report.traces && !report.options.json; i++)
 		show_say_coarse_trace(report.trace[i], "");
 	return close_all(&report, status);

@@ -21,11 +21,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tool/base/csv.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/event_format.h"
 #include "tool/show/report/columns.h"
 #include "tool/show/report/left_out.h"
 #include "tool/show/show.h"
+
+/* What options.json says. */
+enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
 
 struct report {
 	struct show_options options;
@@ -48,6 +52,7 @@ struct report {
 	bool sched; /* all of them have context switches */
 	const struct show_colors *color;
 	struct report_left left;
+	struct csv csv; /* used with REPORT_CSV */
 };
 
 #define REPORT_BY_DEFAULT (-1)

@@ -67,6 +67,57 @@ void report_json_process(const struct report *report, const char *folder, uint32
 	}
 }
 
+void report_csv_function(struct report *report, const char *name, const char *library)
+{
+	int number;
+
+	csv_text(&report->csv, name);
+	csv_text(&report->csv, name ? names_full(name) : NULL);
+	csv_text(&report->csv, library);
+	if (!srcline_wanted())
+		return;
+	const char *file = srcline_named(library, name, &number);
+	csv_text(&report->csv, file);
+	csv_known(&report->csv, file, (uint64_t)number);
+}
+
+void report_csv_function_heads(struct report *report, const char *prefix)
+{
+	static const char *const head[] = { "function", "demangled", "library", "source", "line" };
+
+	for (unsigned i = 0; i < (srcline_wanted() ? 5 : 3); i++) {
+		csv_heads(&report->csv, prefix);
+		fputs(head[i], report->csv.to);
+	}
+}
+
+void report_csv_process(struct report *report, const char *folder, uint32_t pid)
+{
+	csv_text(&report->csv, folder);
+	csv_number(&report->csv, pid);
+}
+
+void report_csv_process_heads(struct report *report)
+{
+	csv_heads(&report->csv, "folder,pid");
+}
+
+void report_csv_what(struct report *report, const struct catalog_name *name)
+{
+	if (report->by == XAUDIT_READ_BY_FUNCTION)
+		report_csv_function(report, name->name, name->library);
+	else if (report->by == XAUDIT_READ_BY_LIBRARY)
+		csv_text(&report->csv, name->library);
+}
+
+void report_csv_what_heads(struct report *report)
+{
+	if (report->by == XAUDIT_READ_BY_FUNCTION)
+		report_csv_function_heads(report, "");
+	else if (report->by == XAUDIT_READ_BY_LIBRARY)
+		csv_heads(&report->csv, "library");
+}
+
 void report_json_lines(struct report *report, const struct report_line *line, uint32_t lines,
 	void (*print)(const void *of, const struct report_line *line), const void *of)
 {

@@ -44,13 +44,28 @@ static void print_lines(
 	left_print(report);
 }
 
+static void csv_lines(
+	struct report *report, const struct tally_table *table, const struct report_line *line, uint32_t lines)
+{
+	table->csv(table->of, NULL);
+	columns_csv_heads(&report->columns, "", &report->csv);
+	csv_end(&report->csv);
+	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
+		table->csv(table->of, &line[i]);
+		columns_csv(&report->columns, &line[i], &report->csv);
+		csv_end(&report->csv);
+	}
+}
+
 void tally_print(struct report *report, const struct tallies *rows, const struct tally_table *table)
 {
 	uint32_t lines;
 	struct report_line *line = tally_lines(report, rows, table->compare, &lines);
 
 	tally_columns(report, table->shares);
-	if (report->options.json)
+	if (report->options.json == REPORT_CSV)
+		csv_lines(report, table, line, lines);
+	else if (report->options.json)
 		report_json_lines(report, line, lines, table->json, table->of);
 	else
 		print_lines(report, table, line, lines);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How questions that count rows call by call (tally.h) print them: sorted, as a table or as JSON. One thread. */
+/* How questions that count rows call by call (tally.h) print them: sorted, as a table, as JSON or CSV. One thread. */
 #ifndef XAUDIT_TOOL_SHOW_REPORT_TALLY_PRINT_H
 #define XAUDIT_TOOL_SHOW_REPORT_TALLY_PRINT_H
 
@@ -18,6 +18,7 @@ struct tally_table {
 	int (*compare)(const void *row, const void *other); /* tallies that are equal by what is sorted by */
 	tally_printer *print; /* what stands behind the columns, and the line's end */
 	tally_printer *json;
+	tally_printer *csv; /* the fields in front of the columns; line NULL: their heads */
 	const void *of;
 };
 

@@ -186,3 +186,11 @@ void srcline_json_named(FILE *file, const char *library, const char *name)
 {
 	json(file, line_named(library, name));
 }
+
+const char *srcline_named(const char *library, const char *name, int *line)
+{
+	struct line found = line_named(library, name);
+
+	*line = found.line;
+	return found.file;
+}

@@ -39,4 +39,7 @@ void srcline_objects(struct xaudit_read_trace *trace);
 void srcline_print_named(FILE *file, const char *library, const char *name);
 void srcline_json_named(FILE *file, const char *library, const char *name);
 
+/* The file; NULL: it is not wanted, or not known. */
+const char *srcline_named(const char *library, const char *name, int *line);
+
 #endif

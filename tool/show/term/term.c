@@ -127,6 +127,11 @@ static void end(void)
 	pager_wait();
 }
 
+bool term_is(void)
+{
+	return term.ellipsis;
+}
+
 unsigned term_columns(void)
 {
 	return cuts() ? term.columns : 0;

@@ -24,6 +24,9 @@ void term_begin(bool rows);
 /* From here on lines are rows, which may be cut, or they are sentences. It stands between two lines. */
 void term_rows(bool rows);
 
+/* Does the output go to a terminal, by way of a pager perhaps? After term_begin(). */
+bool term_is(void);
+
 /* How wide rows may be, after term_begin(); 0: nothing is cut. */
 unsigned term_columns(void);
 
