@@ -13,7 +13,7 @@ Function = struct(object=POINTER(Object), name=c_char_p, offset=c_uint64, number
 Flat = struct(id__parent__start__end__self__total__cpu__count=c_uint64,
     function__process__tid__stack__depth__how=c_uint32)
 Options = struct(size=c_size_t, enters__customs__losses__counted=c_int, tid=c_uint32, start__end=c_uint64,
-    process=c_void_p, values=c_int)
+    process=c_void_p, values__requests__sums=c_int)
 Error = struct(why__number=c_int, offset__more=c_uint64, file=ctypes.c_char * 256, text=ctypes.c_char * 1024)
 
 read = ctypes.CDLL("libxaudit-read.so.0")

@@ -23,8 +23,11 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 static bool take_other(void *user, enum read_decoded what)
 {
 	struct xaudit_read_calls *c = user;
+	bool needed = what == READ_DECODED_CUSTOM ? c->customs || c->requests :
+		/* which request a call belongs to is told by the calls that were around it when it began */
+		what == READ_DECODED_PART && c->requests;
 
-	if (!read_api_is_ahead(c) || (what == READ_DECODED_CUSTOM && (c->customs || c->requests)))
+	if (needed || !read_api_is_ahead(c))
 		read_api_adopt(c);
 	read_api_take_rare(c, what);
 	return true;
