@@ -49,18 +49,6 @@ static bool take_format(const struct options_given *given)
 	return false;
 }
 
-static bool take_event_format(const struct options_given *given)
-{
-	struct own *own = given->context;
-	char *wrong = event_format_add(&own->events, given->value);
-
-	if (!wrong)
-		return true;
-	tool_error("export", "--event-format: %s", wrong);
-	free(wrong);
-	return false;
-}
-
 static void list_formats(void)
 {
 	puts("\nFormats:");
@@ -75,7 +63,7 @@ static const struct options_row rows[] = {
 	{ 0, "min", "TIME", "only calls that took as long", .take = options_span_end,
 		.at = offsetof(struct own, pass.min), .allowed = OPTIONS_SPAN_END },
 	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
-		.take = take_event_format },
+		.take = event_format_take, .at = offsetof(struct own, events), .wrong = "%o can't be '%v': %a" },
 	SHOW_NO_VALUES,
 	VIEW_ROWS
 };

@@ -356,23 +356,12 @@ static void dump_all(struct dump *dump, struct xaudit_read_trace *trace)
 	xaudit_read_events_close(events);
 }
 
-static bool take_event_format(const struct options_given *given)
-{
-	struct dump *dump = given->context;
-	char *wrong = event_format_add(&dump->formats, given->value);
-
-	if (wrong)
-		options_wrong(given, wrong);
-	free(wrong);
-	return !wrong;
-}
-
 static const struct options_row rows[] = {
 	SHOW_FORMAT("text or json", "text (default), or json: one object per line"),
 	{ 0, "event-format", "TYPE=FORMAT",
 		"how to decode the data of custom events of this type, by name or\n"
 		"number, such as request='u32 id, string name'; several times",
-		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
+		.take = event_format_take, .at = offsetof(struct dump, formats), .wrong = "%o can't be '%v': %a" },
 	SRCLINE_ROW,
 	SHOW_NO_VALUES,
 	SHOW_ROWS

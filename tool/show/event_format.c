@@ -352,3 +352,14 @@ void event_format_json(FILE *file, const struct event_format *format, const uint
 	else if (at < size)
 		fprintf(file, ",\"more_bytes\":%zu", size - at);
 }
+
+bool event_format_take(const struct options_given *given)
+{
+	struct event_formats *formats = (void *)((char *)given->context + given->row->at);
+	char *wrong = event_format_add(formats, given->value);
+
+	if (wrong)
+		options_wrong(given, wrong);
+	free(wrong);
+	return !wrong;
+}

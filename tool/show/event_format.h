@@ -33,6 +33,10 @@ struct event_formats {
  */
 char *event_format_add(struct event_formats *formats, const char *text);
 
+/* For the row of an option: adds its value to the struct event_formats at `at`. Returns false after a line. */
+struct options_given;
+bool event_format_take(const struct options_given *given);
+
 /* The format of a type, by its name (may be NULL) or its number in decimal; NULL: none was given. */
 const struct event_format *event_format_find(const struct event_formats *formats, const char *name, uint32_t number);
 

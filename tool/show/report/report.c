@@ -30,18 +30,6 @@ static bool take_sort(const struct options_given *given)
 	return true;
 }
 
-static bool take_event_format(const struct options_given *given)
-{
-	struct report *report = given->context;
-	char *wrong = event_format_add(&report->formats, given->value);
-
-	if (!wrong)
-		return true;
-	options_wrong(given, wrong);
-	free(wrong);
-	return false;
-}
-
 /* A folder is no function: the value is forgotten easily. */
 static bool take_function(const struct options_given *given)
 {
@@ -76,7 +64,7 @@ static const struct options_row rows[] = {
 	{ 0, "by-request", NULL, "a line per request, of calls that belong to one", .take = options_flag,
 		.at = offsetof(struct report, by_request) },
 	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
-		.take = take_event_format, .wrong = "%o can't be '%v': %a" },
+		.take = event_format_take, .at = offsetof(struct report, formats), .wrong = "%o can't be '%v': %a" },
 	{ 0, "diff", NULL, "what is different in the second of two folders",
 		.take = options_flag, .at = offsetof(struct report, diff) },
 	{ 0, "tid", "N", "only calls of the thread with this id", .take = options_number, .most = INT32_MAX,
