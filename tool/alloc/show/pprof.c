@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/alloc/show/proto.h"
 #include "tool/alloc/show/view.h"
 #include "tool/base/memory.h"
+#include "tool/base/proto.h"
 #include "tool/show/term/names.h"
 
 #define RANGE 40 /* bits of a library's addresses */

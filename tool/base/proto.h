@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages in the wire format of protocol buffers, in memory; and files as gzip has them. Fields have numbers up to 15.
- * Nothing is compressed: what takes room in a profile are its names, of which there is one each. One thread.
+ * Messages in the wire format of protocol buffers, in memory; and files as gzip has them. A file is not
+ * compressed: what takes room in a profile are its names, of which there is one each. One thread.
  */
-#ifndef XAUDIT_TOOL_ALLOC_SHOW_PROTO_H
-#define XAUDIT_TOOL_ALLOC_SHOW_PROTO_H
+#ifndef XAUDIT_TOOL_BASE_PROTO_H
+#define XAUDIT_TOOL_BASE_PROTO_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +19,9 @@ struct proto {
 /* A field that is a number, and a number within a packed list. */
 void proto_number(struct proto *to, unsigned field, uint64_t number);
 void proto_packed(struct proto *to, uint64_t number);
+
+/* A field of the type double. */
+void proto_double(struct proto *to, unsigned field, double number);
 
 /* A field of bytes, or a message, which is emptied. */
 void proto_bytes(struct proto *to, unsigned field, const void *bytes, size_t size);

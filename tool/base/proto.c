@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/alloc/show/proto.h"
+#include "tool/base/proto.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define STORED_MOST 65535u /* bytes of a stored block (RFC 1951) */
 
-enum { WIRE_NUMBER, WIRE_BYTES = 2 };
+enum { WIRE_NUMBER, WIRE_8_BYTES, WIRE_BYTES };
 
 static void put(struct proto *to, const void *bytes, size_t size)
 {
@@ -36,6 +36,12 @@ void proto_number(struct proto *to, unsigned field, uint64_t number)
 {
 	proto_packed(to, field << 3 | WIRE_NUMBER);
 	proto_packed(to, number);
+}
+
+void proto_double(struct proto *to, unsigned field, double number)
+{
+	proto_packed(to, field << 3 | WIRE_8_BYTES);
+	put(to, &number, sizeof(number));
 }
 
 void proto_bytes(struct proto *to, unsigned field, const void *bytes, size_t size)
