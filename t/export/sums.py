@@ -11,6 +11,8 @@ import json
 import re
 import sys
 
+from perfetto import perfetto_events
+
 class Row:
     def __init__(self):
         self.calls = self.self = self.total = self.children = 0
@@ -100,7 +102,21 @@ def sampled(sums, stack, time):
     for name in set(stack):
         sums.rows[name].total += time
 
-FORMATS = {"chrome": chrome, "speedscope": speedscope}
+# What protoc has decoded.
+def perfetto(path):
+    sums = Sums()
+    for event in perfetto_events(path):
+        if event.track == "on CPU":
+            continue
+        if event.type == "TYPE_SLICE_BEGIN":
+            sums.enter(event.uuid, event.name, event.time)
+        elif event.type == "TYPE_SLICE_END":
+            known = not event.args.get("end", "").startswith("not ")
+            sums.leave(event.uuid, None, event.time, known)
+    sums.end()
+    return sums
+
+FORMATS = {"chrome": chrome, "speedscope": speedscope, "perfetto": perfetto}
 
 def report(path):
     rows = collections.defaultdict(Row)

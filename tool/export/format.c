@@ -12,11 +12,12 @@
 
 const struct export_format *const export_formats[] = {
 	&export_chrome,
+	&export_perfetto,
 	&export_uftrace,
 	&export_xray,
+	&export_sqlite,
 	&export_csv,
 	&export_ndjson,
-	&export_sqlite,
 	NULL,
 };
 

@@ -60,8 +60,7 @@ char *timeline_process_name(const struct timeline *timeline, const struct export
 
 /* ---- threads ---- */
 
-/* NULL: none is known. */
-static const char *newest_name(struct timeline *timeline, const struct export *export,
+const char *timeline_thread_name(struct timeline *timeline, const struct export *export,
 	const struct xaudit_read_process *process, uint32_t tid)
 {
 	for (; timeline->known < xaudit_read_threads(export->trace); timeline->known++) {
@@ -78,7 +77,7 @@ static const char *newest_name(struct timeline *timeline, const struct export *e
 char *timeline_track_name(
 	struct timeline *timeline, const struct export *export, const struct export_track *track)
 {
-	const char *newest = newest_name(timeline, export, track->process, track->tid);
+	const char *newest = timeline_thread_name(timeline, export, track->process, track->tid);
 	struct export_track named = *track;
 
 	named.name = (char *)(newest ? newest : track->name);
@@ -88,7 +87,7 @@ char *timeline_track_name(
 char *timeline_lane_name(struct timeline *timeline, const struct export *export,
 	const struct xaudit_read_process *process, uint32_t tid)
 {
-	const char *name = newest_name(timeline, export, process, tid);
+	const char *name = timeline_thread_name(timeline, export, process, tid);
 
 	return memory_format("%s %" PRIu32 ", on CPU", name ? name : "thread", tid);
 }

@@ -33,7 +33,11 @@ uint32_t timeline_pid(const struct timeline *timeline, const struct export *expo
 
 char *timeline_process_name(const struct timeline *timeline, const struct export *export, uint32_t number);
 
-/* What a track is called by the newest name of its thread, which may have got one after its first call. */
+/* The newest name of a thread, which may have got one after its first call. Not to be freed. NULL: none is known. */
+const char *timeline_thread_name(struct timeline *timeline, const struct export *export,
+	const struct xaudit_read_process *process, uint32_t tid);
+
+/* What a track is called by that name of its thread. */
 char *timeline_track_name(
 	struct timeline *timeline, const struct export *export, const struct export_track *track);
 
