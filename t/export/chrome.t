@@ -55,7 +55,8 @@ chrome app.data --event-format='shop.order=u32 number, u32 amount, string what'
 is_valid app.data.json 'the run'
 is "$(sums_of chrome app.data.json report.json)" "same: 28 functions, $app_all_calls calls" \
 	'all calls nest on their rows, and have the times that report has'
-like "$(ask app.data.json 'select(.name == "thread_name") | .args.name')" '"wor\\"ker; [123] [0-9]+"' 'threads have names'
+like "$(ask app.data.json 'select(.name == "thread_name") | .args.name')" '"wor\\"ker; [123] [0-9]+"' \
+	'threads have names'
 is "$(ask app.data.json 'select(.name == "process_name") | .args.name')" '"app" "app" "app"' 'and processes'
 is "$(ask app.data.json 'select(.cat == "loads" and (.name | endswith("libplugin.so"))) | .name')" \
 	"$(for i in 1 2 3 4; do echo '"load libplugin.so"'; echo '"unload libplugin.so"'; done | paste -s -d ' ')" \
@@ -88,8 +89,9 @@ is "$(ask app.data.json 'select(.cat == "custom") | .name')" "$(paste -s -d ' ' 
 END
 )" 'custom events are instants; a mark is its text'
 is "$(ask app.data.json 'select(.name == "shop.order") | .args')" \
-	'{"number":7,"amount":1250,"what":"te\"a","more bytes":3} {"number":8,"amount":1250,"what":"te\"a","more bytes":3} '\
-'{"number":9,"amount":1250,"what":"te\"a","more bytes":3}' 'whose data is decoded'
+	'{"number":7,"amount":1250,"what":"te\"a","more bytes":3} '\
+'{"number":8,"amount":1250,"what":"te\"a","more bytes":3} {"number":9,"amount":1250,"what":"te\"a","more bytes":3}' \
+	'whose data is decoded'
 is "$(ask app.data.json 'select(.name == "untyped") | .args.data')" '"00 01 02 ff fe 22 5c 0a"' \
 	'or hex where nothing is known of it'
 is "$(jq -r '.traceEvents[] | .args.end // empty' app.data.json | sort | uniq -c | sed 's/^ *//' | paste -s -d ,)" \

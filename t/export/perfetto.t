@@ -61,8 +61,9 @@ is "$(ask app.data 'select(.correlation) | [.name, .correlation]')" \
 	'["shop::work(int)","\"order 7, \\\"blue\\\"\""] ["shop::work(int)","\"order 7, \\\"blue\\\"\""] '\
 '["shop::work(int)","8"]' 'calls of a request belong together'
 is "$(ask app.data 'select(.name == "shop.order") | .args')" \
-	'{"number":7,"amount":1250,"what":"te\"a","more bytes":3} {"number":8,"amount":1250,"what":"te\"a","more bytes":3} '\
-'{"number":9,"amount":1250,"what":"te\"a","more bytes":3}' 'the data of custom events is decoded'
+	'{"number":7,"amount":1250,"what":"te\"a","more bytes":3} '\
+'{"number":8,"amount":1250,"what":"te\"a","more bytes":3} {"number":9,"amount":1250,"what":"te\"a","more bytes":3}' \
+	'the data of custom events is decoded'
 is "$(ask app.data 'select(.category == "custom" and (.name | test("begins|ends"))) | .name')" \
 	'"begins: \"quotes\", ü, and a \u0001" "ends"' 'a mark is its text'
 is "$(jq -r '.args.end // empty' app.data.json | sort | uniq -c | sed 's/^ *//' | paste -s -d ,)" \

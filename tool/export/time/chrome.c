@@ -277,7 +277,8 @@ static void put_args(struct export *export, const struct export_call *call, bool
 	args_call(call, begin, end, &(struct args_to){ &args, put_arg });
 	/* A complete event has a field for that. */
 	if (end && !begin && call->known && call->call->cpu != XAUDIT_READ_UNKNOWN)
-		put_arg(&args, &(struct args_one){ .key = "on_cpu_ns", .is = ARGS_UNSIGNED, .number = call->call->cpu });
+		put_arg(&args, &(struct args_one){ .key = "on_cpu_ns", .is = ARGS_UNSIGNED,
+				       .number = call->call->cpu });
 	if (args.some)
 		putc_unlocked('}', args.to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The format chrome of `xaudit export`: JSON of Chrome's Trace Event Format, an object with "traceEvents": for Perfetto,
- * chrome://tracing and speedscope. Times are us after the start of the trace.
+ * The format chrome of `xaudit export`: JSON of Chrome's Trace Event Format, an object with "traceEvents", for the
+ * UI of Perfetto, chrome://tracing and speedscope. Times are us after the start of the trace.
  *
  * A row is a "pid" and a "tid". Tracks that are threads have the thread's id; those that are stacks, or lie beside a
  * thread, and the rows that tell when threads were on processors, have numbers that no thread can have. Likewise, where

@@ -396,7 +396,8 @@ static void leave(struct export *export, const struct export_call *call)
 	if (call->call->ended || call->call->how != XAUDIT_READ_RETURNED)
 		args_call(call, false, true, &(struct args_to){ &args, put_arg });
 	if (call->known && call->call->cpu != XAUDIT_READ_UNKNOWN)
-		put_arg(&args, &(struct args_one){ .key = "on_cpu_ns", .is = ARGS_UNSIGNED, .number = call->call->cpu });
+		put_arg(&args, &(struct args_one){ .key = "on_cpu_ns", .is = ARGS_UNSIGNED,
+				       .number = call->call->cpu });
 	put_event(export, sequence, call->end);
 }
 
@@ -546,13 +547,13 @@ const struct export_format export_perfetto = {
 	.name = "perfetto",
 	.help = "Perfetto's own, the smallest that shows calls in time",
 	.begin = begin,
-	.load = load,
-	.change = change,
-	.run = run,
 	.enter = enter,
 	.leave = leave,
 	.custom = custom,
+	.load = load,
+	.change = change,
 	.lost = lost,
 	.counted = counted,
+	.run = run,
 	.end = end,
 };
