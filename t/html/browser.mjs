@@ -11,7 +11,7 @@ const puppeteer = createRequire(join(modules, 'of'))('puppeteer-core');
 export const pause = ms => new Promise(done => setTimeout(done, ms));
 
 export function check(good, sentence, seen) {
-	const more = good ? '' : `\t${JSON.stringify(seen ?? null)}`;
+	const more = good ? '' : `\t${JSON.stringify(seen ?? null).slice(0, 1500)}`;
 	console.log(`${good ? 'ok' : 'not ok'}\t${sentence}${more.replaceAll('#', ' ')}`);
 }
 

@@ -176,9 +176,11 @@ async function moves(page) {
 	const height = () => page.evaluate('xaudit.app.layout.height');
 	const before = await height();
 	await page.click('#names button.track');
+	await frame(page);
 	same(await page.$eval('#names button.track', e => e.getAttribute('aria-expanded')), 'false', 'a thread folds');
 	check((await height()) < before, 'and takes less room');
 	await page.click('#names button.track');
+	await frame(page);
 	same(await height(), before, 'and unfolds');
 }
 

@@ -12,6 +12,7 @@ const tidy = (t: number) => String(Math.round(t * 1000) / 1000);
 export class Link {
 	private timer = 0;
 	private written = '';
+	private reading = false; // What is set meanwhile is not written.
 
 	constructor(
 		private readonly app: App,
@@ -47,6 +48,7 @@ export class Link {
 	}
 
 	write(): void {
+		if (this.reading) return;
 		this.written = this.hash;
 		try {
 			history.replaceState(null, '', this.written);
@@ -55,8 +57,16 @@ export class Link {
 		}
 	}
 
-	// What is not there, or not of this trace, is left as it is.
 	read(): void {
+		if (location.hash.length < 2) return;
+		this.reading = true;
+		this.take();
+		this.reading = false;
+		this.write();
+	}
+
+	// What is not there, or not of this trace, is left as it is.
+	private take(): void {
 		const { app } = this;
 		const { trace, view } = app;
 		const q = new URLSearchParams(location.hash.slice(1));

@@ -224,6 +224,8 @@ function otherMarks(
 	const of = (track: number) => tracks[track]?.process ?? 0;
 	events?.time.forEach((at, i) => {
 		const type = visible(events.types[events.type[i]]?.name ?? '');
+		// These have a lane of their own.
+		if (requests && /^request(-number|-end)?$/.test(type)) return;
 		out.push({
 			kind: 'event',
 			at,

@@ -23,7 +23,8 @@ interface Label {
 }
 
 const MOST_LABELS = 1500;
-const LEAST_WINDOW = 12; // CSS pixels: narrower windows are not fetched.
+const LEAST_WINDOW = 12; // CSS pixels: narrower windows are not fetched, nor those
+const MOST_CALLS = 100; // that have more calls per pixel.
 
 // Part of a window that is in view.
 interface Shown {
@@ -101,16 +102,15 @@ export class Painter {
 		this.level = 0;
 		while (this.level < trace.levels - 1 && trace.column(this.level) * this.scale > 1) this.level++;
 		this.shown = [];
-		for (const info of trace.windows)
-			if (
-				info.from < view.to &&
-				info.to > view.from &&
-				(info.to - info.from) * this.scale >= LEAST_WINDOW * this.ratio
-			) {
-				const win = trace.win(info.id);
-				if (win) this.shown.push({ info, win });
-				else if (win === undefined) this.incomplete = true;
-			}
+		for (const info of trace.windows) {
+			const wide = (info.to - info.from) * this.scale;
+			// Where many calls share a pixel, tiles show the same.
+			if (info.from >= view.to || info.to <= view.from || wide < LEAST_WINDOW * this.ratio) continue;
+			if (info.calls > wide * MOST_CALLS) continue;
+			const win = trace.win(info.id);
+			if (win) this.shown.push({ info, win });
+			else if (win === undefined) this.incomplete = true;
+		}
 		const back = pixel(look.back);
 		this.blank.fill(back);
 		const tick = pixel(look.line);

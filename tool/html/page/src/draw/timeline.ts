@@ -3,7 +3,7 @@
 // The timeline: its canvas, the names beside it, the ruler over it, and what one does in it by mouse and by fingers.
 
 import { App } from '../app';
-import { byId, clear, el, tell } from '../dom';
+import { byId, el, tell } from '../dom';
 import { LaneKind } from '../data/model';
 import { isolated } from '../data/names';
 import { count, time } from '../data/units';
@@ -38,6 +38,7 @@ export class Timeline {
 	private top = 0;
 	private waiting = false;
 	private namesOld = true;
+	private readonly named = new Map<string, HTMLElement>();
 	private hover: Hit | null = null;
 	private range: [number, number] | null = null;
 
@@ -123,32 +124,43 @@ export class Timeline {
 		return (now ?? item).y;
 	}
 
+	// Elements stay while they are in view: one of them may have the focus, or be pressed.
 	private drawNames(): void {
 		const { layout, trace } = this.app;
-		const focused =
-			document.activeElement instanceof HTMLElement && this.names.contains(document.activeElement)
-				? document.activeElement.dataset.key
-				: undefined;
-		clear(this.names);
 		const { items } = layout;
+		const wanted = new Map<string, Item>();
 		for (let i = layout.first(this.top); i < items.length && items[i].y < this.top + this.height; i++) {
 			const item = items[i];
-			if (item.kind === 'calls' && !(trace.rows[item.row].kind === 'loose')) continue;
-			const e = this.nameOf(item);
+			if (item.kind !== 'calls' || trace.rows[item.row].kind === 'loose')
+				wanted.set([item.kind, item.process, item.track, item.row, item.lane].join(' '), item);
+		}
+		for (const [key, e] of this.named)
+			if (!wanted.has(key)) {
+				e.remove();
+				this.named.delete(key);
+			}
+		let next = this.names.firstChild;
+		for (const [key, item] of wanted) {
+			let e = this.named.get(key);
+			if (!e) this.named.set(key, (e = this.nameOf(item)));
+			if (e === next) next = next.nextSibling;
+			else this.names.insertBefore(e, next);
+			const fold = e.dataset.key === undefined ? undefined : layout.folded.has(e.dataset.key);
+			if (fold !== undefined && e.getAttribute('aria-expanded') !== String(!fold)) {
+				e.setAttribute('aria-expanded', String(!fold));
+				if (e.firstElementChild) e.firstElementChild.textContent = fold ? '▸' : '▾';
+			}
 			e.style.top = item.y - this.top + 'px';
 			e.style.height = item.h + 'px';
 			e.style.lineHeight = item.h + 'px';
-			this.names.append(e);
-			if (focused !== undefined && e.dataset.key === focused) e.focus({ preventScroll: true });
 		}
 	}
 
 	private nameOf(item: Item): HTMLElement {
-		const { layout, trace } = this.app;
+		const { trace } = this.app;
 		if (item.kind === 'process' || item.kind === 'track') {
 			const process = trace.processes[item.process];
 			const key = item.kind === 'process' ? 'p' + item.process : 't' + item.track;
-			const folded = layout.folded.has(key);
 			const track = trace.tracks[item.track];
 			const name =
 				item.kind === 'process'
@@ -163,13 +175,8 @@ export class Timeline {
 							: '');
 			const e = el(
 				'button',
-				{
-					type: 'button',
-					class: 'name ' + item.kind,
-					'aria-expanded': String(!folded),
-					title: about,
-				},
-				el('span', { class: 'fold', 'aria-hidden': 'true' }, folded ? '▸' : '▾'),
+				{ type: 'button', class: 'name ' + item.kind, title: about },
+				el('span', { class: 'fold', 'aria-hidden': 'true' }),
 				el('bdi', {}, name),
 			);
 			e.dataset.key = key;

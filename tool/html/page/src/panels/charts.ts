@@ -8,7 +8,7 @@ import { css } from '../draw/colours';
 import { FONT } from '../draw/paint';
 import { el } from '../dom';
 import { Bucket, Rates } from '../data/model';
-import { brief, count, exact, time } from '../data/units';
+import { brief, count, exact, time, timeBy } from '../data/units';
 
 // The lowest time of a bucket: eight of them from each power of two to the next.
 export function bucketLow(b: number): number {
@@ -22,7 +22,7 @@ export function buckets(hist: number[]): Bucket[] {
 	return out;
 }
 
-function axes(app: App, x: (v: number) => string): uPlot.Axis[] {
+function axes(app: App, x: (v: number, step: number) => string): uPlot.Axis[] {
 	const common = {
 		stroke: app.look.faint,
 		font: `10px ${FONT}`,
@@ -30,7 +30,11 @@ function axes(app: App, x: (v: number) => string): uPlot.Axis[] {
 		ticks: { stroke: css(app.look.line), width: 1, size: 4 },
 	};
 	return [
-		{ ...common, size: 26, values: (_, splits) => splits.map(v => (v === null ? '' : x(v))) },
+		{
+			...common,
+			size: 26,
+			values: (_, splits, __, ___, step) => splits.map(v => (v === null ? '' : x(v, step))),
+		},
 		{ ...common, size: 42, values: (_, splits) => splits.map(v => (v === null ? '' : brief(v))) },
 	];
 }
@@ -58,7 +62,7 @@ function chart(
 			width,
 			height: 150,
 			legend: { show: false },
-			padding: [8, 8, 0, 0],
+			padding: [8, 18, 0, 0],
 			cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
 			...options,
 			series: [
@@ -110,7 +114,7 @@ export function histogram(app: App, list: Bucket[], width: number): Chart {
 				x: { time: false, distr: 3, range: () => [x[0], x[x.length - 1]] },
 				y: { range: (_, __, max) => [0, max * 1.08] },
 			},
-			axes: axes(app, v => time(v).replace(/\.0+(?= )/, '')),
+			axes: axes(app, v => time(v).replace(/\.?0+(?= )/, '')),
 		},
 		[x, y],
 		i => {
@@ -139,7 +143,7 @@ export function rateChart(app: App, rates: Rates, values: Float64Array, width: n
 		width,
 		{
 			scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },
-			axes: axes(app, v => time(v)),
+			axes: axes(app, timeBy),
 		},
 		[x, perSecond],
 		i => `from ${exact(x[i])}: ${brief(perSecond[i])} calls per second`,

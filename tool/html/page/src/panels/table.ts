@@ -14,15 +14,15 @@ interface Column {
 	title: string;
 	text: (f: Fn) => string;
 	value: (f: Fn) => number | string | null;
-	narrow: boolean; // Shown where there is little room, too.
+	room: '' | ' wide' | ' extra'; // How much there must be: none, some, plenty.
 }
 
 const timed = (
 	key: keyof Fn & ('total' | 'self' | 'min' | 'avg' | 'p50' | 'p90' | 'p99' | 'max' | 'cpu' | 'selfCpu'),
 	head: string,
 	title: string,
-	narrow: boolean,
-): Column => ({ key, head, title, text: f => time(f[key]), value: f => f[key], narrow });
+	room: Column['room'],
+): Column => ({ key, head, title, text: f => time(f[key]), value: f => f[key], room });
 
 const CALLS: Column = {
 	key: 'calls',
@@ -30,27 +30,27 @@ const CALLS: Column = {
 	title: 'calls that began',
 	text: f => count(f.calls),
 	value: f => f.calls,
-	narrow: true,
+	room: '',
 };
 const COLUMNS: Column[] = [
-	{ key: 'name', head: 'Function', title: 'name', text: f => f.name, value: f => f.name, narrow: true },
+	{ key: 'name', head: 'Function', title: 'name', text: f => f.name, value: f => f.name, room: '' },
 	CALLS,
-	timed('total', 'Total', 'from call to return, summed up over the outermost calls', true),
-	timed('self', 'Self', 'without the traced calls in between', true),
-	timed('avg', 'Average', 'of single calls', false),
-	timed('min', 'Min', 'the shortest call', false),
-	timed('p50', 'Median', 'what half of the calls do not exceed', false),
-	timed('p99', 'P99', 'what 99 of 100 calls do not exceed', false),
-	timed('max', 'Max', 'the longest call', false),
+	timed('total', 'Total', 'from call to return, summed up over the outermost calls', ''),
+	timed('self', 'Self', 'without the traced calls in between', ''),
+	timed('avg', 'Average', 'of single calls', ' extra'),
+	timed('min', 'Min', 'the shortest call', ' extra'),
+	timed('p50', 'Median', 'what half of the calls do not exceed', ' wide'),
+	timed('p99', 'P99', 'what 99 of 100 calls do not exceed', ' wide'),
+	timed('max', 'Max', 'the longest call', ' wide'),
 ];
-const SCHED: Column[] = [timed('cpu', 'On CPU', 'of the total, time on processors', false)];
+const SCHED: Column[] = [timed('cpu', 'On CPU', 'of the total, time on processors', ' extra')];
 const LIBRARY: Column = {
 	key: 'file',
 	head: 'Library',
 	title: 'where it is',
 	text: f => f.file,
 	value: f => f.file,
-	narrow: false,
+	room: ' wide',
 };
 const CHUNK = 150;
 
@@ -105,7 +105,7 @@ export class FunctionTable {
 	}
 
 	private classOf(c: Column): string {
-		return (c.key === 'name' || c.key === 'file' ? 'text' : 'number') + (c.narrow ? '' : ' wide');
+		return (c.key === 'name' || c.key === 'file' ? 'text' : 'number') + c.room;
 	}
 
 	private sortBy(key: string): void {
