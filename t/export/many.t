@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Each format of xaudit export on a large trace: all of its calls are there, in 300 MB of memory at most. They are counted
+# by what is simplest in the format, since its tool would take too long; that reads smaller ones (t/export/FORMAT.t).
+# XAUDIT_ALL: 10 million events instead of 200 000, and 100 million in those formats that people want of so many.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
+built max_rss
+need python3 sqlite3
+[ -z "$XAUDIT_ASAN$XAUDIT_TSAN" ] || skip_all 'sanitizers take memory of their own'
+cd "$tmp" || bail "no folder $tmp"
+ok 'what counts packets is built' bounded 60 $CC -O2 -o packets "$top_srcdir/t/export/packets.c"
+
+# made NAME EVENTS: a trace of two threads.
+made() {
+	{
+		many_functions 100 1048576
+		for t in 100 101; do
+			echo "thread $t"
+			echo "random $t $(($2 / 2)) 100 50"
+		done
+	} | write_trace "$1"
+}
+
+# count FORMAT: calls in the file or folder `out`, and their self time in ns where that is to be had.
+count() {
+	case $1 in
+	chrome) grep -c '"ph":"[XB]",.*"cat":"libfoo.so"' out ;;
+	perfetto) ./packets <out | { read -r begins ends && [ "$begins" -eq "$ends" ] && echo "$begins"; } ;;
+	sqlite) sqlite3 out 'SELECT count(*) || " " || sum(self) FROM calls' ;;
+	csv) python3 -c '
+import csv
+with open("out", newline="") as file:
+    n = s = 0
+    for row in csv.DictReader(file):
+        n += 1
+        s += int(row["self_ns"])
+print(n, s)' ;;
+	ndjson) grep -c '"what":"call"' out ;;
+	folded) awk '{ n += $NF } END { printf "%.0f\n", n }' out ;;
+	# 16 bytes for the begin of a call, and for its end.
+	uftrace) echo $(($(cat out/*.dat | wc -c) / 32)) ;;
+	# 32 bytes for each, behind a head of 32.
+	xray) echo $((($(wc -c <out/basic.log) - 32) / 64)) ;;
+	*) [ -s out ] || [ -d out ] && echo many ;;
+	esac
+}
+
+# check NAME FORMAT...: the trace in each of them.
+check() {
+	name=$1
+	shift
+	bounded 120 "$XAUDIT" report --format=json "$name" >report.json
+	calls=$(python3 -c 'import json; print(sum(f["calls"] for f in json.load(open("report.json"))["functions"]))')
+	self=$(python3 -c 'import json; print(sum(f["self_ns"] for f in json.load(open("report.json"))["functions"]))')
+	for format; do
+		rm -rf out
+		start=$(date +%s%N)
+		kib=$(bounded 600 "$max_rss" "$XAUDIT" export --format="$format" -o out "$name")
+		diag "$format: $(awk -v n="$calls" -v t="$(($(date +%s%N) - start))" \
+			'BEGIN { printf "%.1f million calls per second", n / t * 1e3 }'), $kib KiB"
+		ok "$format: $calls calls take at most 300 MB" test "${kib:-9999999}" -le 300000
+		case $format in
+		sqlite | csv) want="$calls $self" ;;
+		folded) want=$self ;;
+		chrome | perfetto | ndjson | uftrace | xray) want=$calls ;;
+		*) want=many ;;
+		esac
+		is "$(count "$format")" "$want" "$format: and are all there"
+	done
+	rm -rf out
+}
+
+events=200000
+[ -z "$XAUDIT_ALL" ] || events=10000000
+made some "$events"
+is "$("$XAUDIT" info some | sed -n 's/^Events *\([0-9]*\) .*/\1/p')" "$events" "the trace has $events events"
+check some $("$XAUDIT" export --help | sed -n '/^Formats:/,$s/^  \([a-z]*\) .*/\1/p')
+rm -rf some
+if [ -n "$XAUDIT_ALL" ]; then
+	made most 100000000
+	check most chrome perfetto sqlite folded
+fi
+done_testing
