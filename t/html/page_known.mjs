@@ -216,7 +216,7 @@ async function search(page) {
 	]);
 	await find('file30');
 	const values = await page.$$eval('#found button bdi', l => l.map(e => e.textContent));
-	check(values.includes('inner ("file30", 0) = 60'), 'search finds values', values);
+	check(values.includes('inner("file30", 0) = 60'), 'search finds values', values);
 	await enter();
 	same(await hit(), ['call', 1, LONG.from, LONG.to], 'and goes to the call that had them');
 	const [from, to] = await view(page);

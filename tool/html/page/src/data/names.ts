@@ -99,3 +99,8 @@ export function compact(name: string): string {
 	}
 	return depth > 0 ? name : out;
 }
+
+// A name with the values of one call: arguments take the place of their types.
+export function withValues(name: string, values: string): string {
+	return values.startsWith('(') ? (name.endsWith(')') ? short(name) : name) + values : `${name} ${values}`;
+}

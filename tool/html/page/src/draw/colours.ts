@@ -139,7 +139,7 @@ export function palette(fns: { library: string; name: string }[], t: Theme, sele
 	for (let i = 0; i < n; i++) {
 		const faded = selected !== null && !selected.has(i);
 		const own = colour(fns[i].library, fns[i].name, t.dark, spread);
-		const c = faded ? blend(own, grey, 0.82) : own;
+		const c = faded ? blend(own, grey, 0.66) : own;
 		p.whole[i] = pixel(c);
 		p.many[i] = pixel(blend(c, t.back, 0.2));
 		p.gap[i] = pixel(blend(c, t.back, 0.62));

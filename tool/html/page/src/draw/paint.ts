@@ -5,7 +5,7 @@
 // unless a name says css.
 
 import { Calls, Mark, OnCpu, Row, Runs, Tile, Trace, Win, WindowInfo } from '../data/model';
-import { isolated, last, short, visible } from '../data/names';
+import { isolated, last, short, visible, withValues } from '../data/names';
 import { lower } from '../data/window';
 import { blend, Palette, pixel, Theme } from './colours';
 import { Item, Layout, SQUEEZED } from './layout';
@@ -370,7 +370,7 @@ export class Painter {
 			x1: b,
 			y,
 			h: end - y,
-			text: values ? name + ' ' + isolated(values) : name,
+			text: values ? withValues(name, isolated(values)) : name,
 			brief: short(name),
 			faded: this.colours.faded[fn] === 1,
 			plain: false,

@@ -6,7 +6,7 @@
 import { App } from '../app';
 import { byId, clear, el } from '../dom';
 import { Calls, Mark } from '../data/model';
-import { isolated, visible } from '../data/names';
+import { isolated, visible, withValues } from '../data/names';
 import { count, exact, parseTime } from '../data/units';
 import { markHit } from '../draw/hit';
 import { Found, goTo, nextCall } from './seek';
@@ -194,7 +194,7 @@ export class Search {
 		part('Values', this.values.length);
 		for (const v of this.values.slice(0, LISTED)) {
 			const f = v.found.calls ? trace.fns[v.found.calls.fn[v.found.index]] : undefined;
-			entry(`${f?.name ?? ''} ${isolated(v.text)}`, exact(v.found.from), () =>
+			entry(withValues(f?.name ?? '', isolated(v.text)), exact(v.found.from), () =>
 				this.stop(() => goTo(app, v.found), v.found.from, v.found.row),
 			);
 		}
