@@ -5,7 +5,14 @@
 # finds, and that names do no harm. Its types are checked, and it is the same each time it is built.
 . "${top_srcdir:-.}/t/html/browser.sh"
 
-ok 'the types are right' bounded 120 "$modules/.bin/tsc" --noEmit -p "$page" --typeRoots "$modules/@types"
+cat >"$tmp/tsconfig.json" <<END
+{ "extends": "$page/tsconfig.json", "include": ["$page/src"],
+	"compilerOptions": { "paths": { "uplot": ["$modules/uplot/dist/uPlot.d.ts"] } } }
+END
+ok 'the types are right' bounded 120 "$modules/.bin/tsc" --noEmit -p "$tmp/tsconfig.json"
+echo 'export const wrong: number = "text";' >"$tmp/wrong.ts"
+sed "s|\[\"$page/src\"\]|[\"$tmp/wrong.ts\"]|" "$tmp/tsconfig.json" >"$tmp/wrong.json"
+like "$(bounded 120 "$modules/.bin/tsc" --noEmit -p "$tmp/wrong.json")" 'wrong\.ts.*TS2322' 'and a wrong one is found'
 ok 'the page is built' bounded 60 node "$page/build.mjs" "$tmp/page.html"
 ok 'and once more' bounded 60 node "$page/build.mjs" "$tmp/again.html"
 ok 'it is the same' cmp "$tmp/page.html" "$tmp/again.html"

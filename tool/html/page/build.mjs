@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // node build.mjs OUT.html: the page without a trace: markup, style and script in one file, and a line where the
-// command puts the data. Modules come from the folder XAUDIT_NODE_MODULES, else from node_modules beside this file.
+// command puts the data. Modules come from the folder XAUDIT_NODE_MODULES, else from ../npm/node_modules.
 // Nothing else is written.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ if (!out) {
 	console.error('usage: node build.mjs OUT.html');
 	process.exit(2);
 }
-const modules = resolve(process.env.XAUDIT_NODE_MODULES || join(here, 'node_modules'));
+const modules = resolve(process.env.XAUDIT_NODE_MODULES || join(here, '../npm/node_modules'));
 const esbuild = createRequire(join(modules, 'of'))('esbuild');
 const read = name => readFileSync(join(here, name), 'utf8');
 
