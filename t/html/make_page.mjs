@@ -9,7 +9,8 @@ import { many } from './page_many.mjs';
 import { edgesOf, summed, tilesOf, treeOf, windowOf } from './page_sums.mjs';
 
 // Two threads: the first calls outer 100 times, each of which calls inner twice; call 60 of inner takes 400 us, the
-// others 1 us. The second calls other 10 times; two of its calls do not nest.
+// others 1 us. The second calls other 10 times, each of which calls inner for 5 us; two of
+// its calls do not nest.
 function known(hostile) {
 	const names = hostile
 		? [
@@ -53,17 +54,21 @@ function known(hostile) {
 		calls[outer].self = calls[outer].lasts - calls[outer + 1].lasts - calls[outer + 2].lasts;
 		now += calls[outer].lasts + 2000;
 	}
-	for (let i = 0; i < 10; i++)
+	for (let i = 0; i < 10; i++) {
+		const start = 5000 + i * 50000;
+		const at = { track: 1, lasts: 20000, text: '', start };
+		calls.push({ ...at, fn: 2, depth: 0, parent: -1, self: 15000, row: 3 });
 		calls.push({
-			track: 1,
-			fn: 2,
-			start: 5000 + i * 50000,
-			lasts: 20000,
-			depth: 0,
-			parent: -1,
-			self: 20000,
-			row: 3,
+			...at,
+			fn: 1,
+			start: start + 1000,
+			lasts: 5000,
+			depth: 1,
+			parent: calls.length - 1,
+			self: 5000,
+			row: 4,
 		});
+	}
 	for (let i = 0; i < 2; i++)
 		calls.push({
 			track: 1,
@@ -73,7 +78,7 @@ function known(hostile) {
 			depth: 0,
 			parent: -1,
 			self: 30000,
-			row: 4,
+			row: 5,
 			loose: true,
 			how: 2,
 		});
@@ -83,6 +88,7 @@ function known(hostile) {
 		{ track: 0, kind: 'calls', depth: 1, levels: 2, calls: 200 },
 		{ track: 0, kind: 'cpu', depth: 0, levels: 0, calls: 0 },
 		{ track: 1, kind: 'calls', depth: 0, levels: 2, calls: 10 },
+		{ track: 1, kind: 'calls', depth: 1, levels: 2, calls: 10 },
 		{ track: 1, kind: 'loose', depth: 0, levels: 2, calls: 2 },
 	];
 	const name = hostile ? '<b onclick=alert(1)>\u202e' : 'known';
@@ -108,14 +114,14 @@ function known(hostile) {
 			tid: 102,
 			stack: 0,
 			name: 'second',
-			calls: 12,
+			calls: 22,
 			time: 260000,
 			first: 5000,
 			last: 475000,
-			depth: 1,
+			depth: 2,
 			row: 3,
-			rows: 1,
-			loose: 4,
+			rows: 2,
+			loose: 5,
 			cpu: null,
 			deeper: 0,
 		},
@@ -144,7 +150,7 @@ function known(hostile) {
 				cpu_ns: null,
 			},
 		],
-		totals: { calls: calls.length, functions: 4, tracks: 2, rows: 5, events: 3 },
+		totals: { calls: calls.length, functions: 4, tracks: 2, rows: 6, events: 3 },
 		pyramid: { columns: 2048, from: 0, width: 256, levels: 2 },
 		windows: [
 			{

@@ -36,8 +36,8 @@ async function table(page) {
 		(await rows()).map(r => r.split('|').slice(0, 4).join('|')),
 		[
 			'outer|100|699.0 us|100.0 us',
-			'inner|200|599.0 us|599.0 us',
-			'other|10|200.0 us|200.0 us',
+			'inner|210|649.0 us|649.0 us',
+			'other|10|200.0 us|150.0 us',
 			'loose|2|60.00 us|60.00 us',
 		],
 		'the table has the functions, by total, with their numbers',
@@ -242,8 +242,8 @@ async function panels(page) {
 		await page.$$eval('#detail .edges tbody tr', l =>
 			l.map(tr => [...tr.cells].map(c => c.textContent).join('|')),
 		),
-		['outer|200|599.0 us|599.0 us'],
-		'inner has one caller',
+		['outer|200|599.0 us|599.0 us', 'other|10|50.00 us|50.00 us'],
+		'inner has two callers',
 	);
 	await page.evaluate(() => window.xaudit.app.select(0));
 	await until(page, 'document.querySelectorAll("#detail .edges").length === 2');
@@ -277,6 +277,7 @@ async function panels(page) {
 			[1, 'outer', 699000],
 			[2, 'inner', 599000],
 			[1, 'other', 200000],
+			[2, 'inner', 50000],
 			[1, 'loose', 60000],
 		],
 		'the flame graph has the contexts and their times',
@@ -287,9 +288,10 @@ async function panels(page) {
 		await frames(),
 		[
 			[0, '', 959000],
-			[1, 'inner', 599000],
+			[1, 'inner', 649000],
 			[2, 'outer', 599000],
-			[1, 'other', 200000],
+			[2, 'other', 50000],
+			[1, 'other', 150000],
 			[1, 'outer', 100000],
 			[1, 'loose', 60000],
 		],
@@ -305,7 +307,7 @@ async function panels(page) {
 	await page.click('#tab-slow');
 	same(
 		await page.$$eval('#slow tbody tr', l => l.map(tr => [...tr.cells].map(c => c.textContent).join('|'))),
-		['inner|400.0 us|1.000 us|1.000 us|151.500 us|main 101'],
+		['inner|400.0 us|1.000 us|5.000 us|151.500 us|main 101'],
 		'the outlier is listed',
 	);
 	await page.click('#slow tbody button');
