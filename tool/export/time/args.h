@@ -22,12 +22,12 @@ enum args_is {
 struct args_one {
 	const char *key;
 	enum args_is is;
-	const char *text; /* a zero follows */
-	size_t size;
-	int64_t integer;
-	uint64_t number;
 	double real;
 	int digits;
+	uint64_t number;
+	int64_t integer;
+	const char *text; /* a zero follows */
+	size_t size;
 	const struct xaudit_read_stack *stack; /* NULL: it has no frames */
 };
 

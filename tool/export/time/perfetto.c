@@ -376,7 +376,7 @@ static void enter(struct export *export, const struct export_call *call)
 	proto_number(event, EVENT_NAME_NUMBER, function->number + 1);
 	proto_number(event, EVENT_CATEGORY_NUMBER, library);
 	if (is_new(&sequence->names, function->number))
-		put_interned(perfetto, INTERNED_NAME, function->number + 1, names_shown(function->name));
+		put_interned(perfetto, INTERNED_NAME, function->number + 1, names_full(function->name));
 	if (is_new(&sequence->categories, library))
 		put_interned(perfetto, INTERNED_CATEGORY, library, perfetto->libraries.text[library - 1]);
 	if (call->call->entered || call->call->request)
@@ -547,13 +547,13 @@ const struct export_format export_perfetto = {
 	.name = "perfetto",
 	.help = "Perfetto's own, the smallest that shows calls in time",
 	.begin = begin,
+	.end = end,
 	.enter = enter,
 	.leave = leave,
-	.custom = custom,
 	.load = load,
-	.change = change,
-	.lost = lost,
-	.counted = counted,
 	.run = run,
-	.end = end,
+	.custom = custom,
+	.change = change,
+	.counted = counted,
+	.lost = lost,
 };
