@@ -297,6 +297,50 @@ static void check_root(void)
 	cct_close(&cct);
 }
 
+/* A tree of function 0, which calls 1, so many times; and number 200 at the root, which is that of no function. */
+static void make_tree(struct cct *cct, uint32_t most, unsigned times)
+{
+	cct_open(cct, most);
+	for (unsigned i = 0; i < times; i++) {
+		struct xaudit_read_call a = begin(NULL, 0), b = begin(&a, 1), c = begin(NULL, 4);
+
+		end(cct, &b, 10, 10, 4);
+		end(cct, &a, 30, 20, 10);
+		end(cct, &c, 5, 5, UNKNOWN);
+	}
+	cct_sum(cct);
+}
+
+/* What is 0 there is 2 here, and 1 is 0. */
+static void check_merge(void)
+{
+	static const uint32_t number[] = { 2, 0 };
+	struct cct to, from;
+	uint32_t in[8];
+
+	make_tree(&to, 100, 1);
+	make_tree(&from, 100, 2);
+	cct_merge(&to, &from, number, 2, in);
+	check_node("what was there, and has no equal", PATH(&to, 0), 1, 30, 20, 30);
+	check_node("a path that came from the other tree", PATH(&to, 2), 2, 60, 40, 60);
+	check_node("and what is below it", PATH(&to, 2, 0), 2, 20, 20, 20);
+	check_node("a number that is no function's is the same", PATH(&to, 4), 3, 15, 15, 15);
+	is_int((long long)to.node[CCT_ROOT].all.time, 105, "the time of both");
+	is_int((long long)cct_function(&to, 2)->calls, 2, "functions have the sums of both: calls,");
+	is_int((long long)cct_function(&to, 0)->total, 50, "total,");
+	is_int((long long)cct_function(&to, 0)->own.cpu, 14, "processor time");
+	ok(&to.node[in[1]] == PATH(&to, 2) && &to.node[in[2]] == PATH(&to, 2, 0), "it is told which node is which");
+	cct_close(&to);
+	make_tree(&to, 4, 1);
+	cct_merge(&to, &from, number, 2, in);
+	ok(!in[1] && !in[2], "where there is no room, nodes are folded");
+	is_int((long long)to.folded, 4, "so are their calls");
+	is_int((long long)to.node[CCT_ROOT].own.time, 60, "whose time is that of the node around them");
+	check_node("and others are not", PATH(&to, 4), 3, 15, 15, 15);
+	cct_close(&to);
+	cct_close(&from);
+}
+
 int main(void)
 {
 	check_paths();
@@ -306,5 +350,6 @@ int main(void)
 	check_most();
 	check_deep();
 	check_root();
+	check_merge();
 	return done_testing();
 }

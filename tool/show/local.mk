@@ -5,7 +5,8 @@ xaudit_SOURCES += tool/show/digits.h tool/show/dump.c tool/show/event_format.c t
 	tool/show/event_text.c tool/show/event_text.h tool/show/function_text.c tool/show/function_text.h \
 	tool/show/info.c tool/show/info.h tool/show/info_json.c tool/show/info_json.h \
 	tool/show/info_many.c tool/show/info_many.h tool/show/info_sched.c tool/show/info_sched.h tool/show/list.c \
-	tool/show/list.h tool/show/list_symbol.c tool/show/list_symbol.h tool/show/replay.c tool/show/show.c \
+	tool/show/list.h tool/show/list_symbol.c tool/show/list_symbol.h tool/show/many.c tool/show/many.h \
+	tool/show/replay.c tool/show/show.c \
 	tool/show/show.h tool/show/show_trace.c tool/show/show_trace.h tool/show/trace_has.c tool/show/trace_has.h \
 	tool/show/values.c tool/show/values.h
 
@@ -28,7 +29,8 @@ xaudit_LDADD += -lm
 
 # xaudit graph, stacks, slow, outliers and loads.
 xaudit_SOURCES += tool/show/calls/backtraces.c tool/show/calls/backtraces.h tool/show/calls/cct.c \
-	tool/show/calls/cct.h tool/show/calls/graph.c tool/show/calls/graph.h \
+	tool/show/calls/cct.h tool/show/calls/functions.c tool/show/calls/functions.h \
+	tool/show/calls/graph.c tool/show/calls/graph.h \
 	tool/show/calls/graph_edges.c tool/show/calls/graph_edges.h tool/show/calls/loads.c tool/show/calls/outliers.c \
 	tool/show/calls/node_values.c tool/show/calls/node_values.h \
 	tool/show/calls/sample.c tool/show/calls/sample.h tool/show/calls/slow.c tool/show/calls/slow.h \

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tool/show/show.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio_ext.h> /* __fsetlocking */
@@ -9,8 +10,10 @@
 #include <string.h>
 #include <unistd.h> /* isatty */
 
+#include "format/pack.h"
 #include "format/trace.h"
 #include "tool/base/memory.h"
+#include "tool/base/plain.h"
 #include "tool/base/tool.h"
 #include "tool/show/show_trace.h"
 
@@ -20,14 +23,51 @@ static bool is_path(const char *word)
 	return (strchr(word, '/') && !strchr(word, '@')) || !access(word, F_OK);
 }
 
+/* A file of `xaudit pack`? */
+static bool is_packed(const char *path)
+{
+	char magic[sizeof(PACK_MAGIC) - 1];
+	int fd = plain_open(AT_FDCWD, path);
+
+	if (fd < 0)
+		return false;
+	bool is = pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		  !memcmp(magic, PACK_MAGIC, sizeof(magic));
+	close(fd);
+	return is;
+}
+
+static bool has(const char *path, const char *name)
+{
+	char *file = memory_format("%s/%s", path, name);
+	bool is = !access(file, F_OK);
+
+	free(file);
+	return is;
+}
+
+/* A folder of processes which `xaudit record` did not make (xaudit env)? */
+static bool has_process(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	bool is = false;
+
+	while (folder && !is && (entry = readdir(folder))) {
+		if (entry->d_name[0] != 'p' || entry->d_name[1] < '0' || entry->d_name[1] > '9')
+			continue;
+		char *process = memory_format("%s/%s", path, entry->d_name);
+		is = has(process, "meta");
+		free(process);
+	}
+	if (folder)
+		closedir(folder);
+	return is;
+}
+
 bool show_is_trace(const char *path)
 {
-	char *record = memory_format("%s/record", path), *meta = memory_format("%s/meta", path);
-	bool is = !access(record, F_OK) || !access(meta, F_OK);
-
-	free(record);
-	free(meta);
-	return is;
+	return has(path, "record") || has(path, "meta") || is_packed(path) || has_process(path);
 }
 
 /* Returns the index of the first word that is no option; or -1, and *status. */
@@ -48,13 +88,38 @@ static int begin(
 	return -1;
 }
 
+/* The function in front of the folders. Returns the index of the first of these; or -1, after a line on stderr. */
+static int take_function(const struct options_syntax *syntax, int argc, char **argv, int first, const char **function,
+	bool needed)
+{
+	bool trace = first < argc && show_is_trace(argv[first]);
+
+	if (needed && trace) {
+		tool_error(syntax->command, "which function? '%s' is a trace; usage: xaudit %s FUNCTION %s",
+			argv[first], syntax->command, argv[first]);
+		return -1;
+	}
+	if (needed && first == argc) {
+		tool_error(syntax->command, "which function; `xaudit %s --help` tells the usage", syntax->command);
+		return -1;
+	}
+	/* A word that stands alone is the folder if it looks like one: that may be missing. */
+	if (needed || (first < argc && !trace && (first + 1 < argc || !is_path(argv[first]))))
+		*function = argv[first++];
+	return first;
+}
+
 int show_begin_many(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
-	const char ***folder, uint32_t *count)
+	const char **function, bool needed, const char ***folder, uint32_t *count)
 {
 	int status, first = begin(options, syntax, argc, argv, &status);
 
 	if (first < 0)
 		return status;
+	if (function)
+		first = take_function(syntax, argc, argv, first, function, needed);
+	if (first < 0)
+		return TOOL_USAGE;
 	*count = first < argc ? (uint32_t)(argc - first) : 1;
 	*folder = memory_zeroed(*count, sizeof(**folder));
 	(*folder)[0] = options->dir;
@@ -64,8 +129,8 @@ int show_begin_many(struct show_options *options, const struct options_syntax *s
 	return -1;
 }
 
-struct xaudit_read_trace *show_begin_function(struct show_options *options, const struct options_syntax *syntax,
-	int argc, char **argv, const char **function, bool needed, int *status)
+struct xaudit_read_trace *show_begin(
+	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status)
 {
 	struct xaudit_read_trace *trace;
 	int first = begin(options, syntax, argc, argv, status);
@@ -73,17 +138,6 @@ struct xaudit_read_trace *show_begin_function(struct show_options *options, cons
 	if (first < 0)
 		return NULL;
 	*status = TOOL_USAGE;
-	if (function && needed && first + 1 == argc && show_is_trace(argv[first])) {
-		tool_error(syntax->command, "which function? '%s' is a trace; usage: xaudit %s FUNCTION %s",
-			argv[first], syntax->command, argv[first]);
-		return NULL;
-	}
-	if (function && needed && first == argc) {
-		tool_error(syntax->command, "which function; `xaudit %s --help` tells the usage", syntax->command);
-		return NULL;
-	}
-	if (function && first < argc && (needed || first + 1 < argc || !is_path(argv[first])))
-		*function = argv[first++];
 	options->dir = tool_folder(syntax->command, argc, argv, first);
 	if (!options->dir)
 		return NULL;
@@ -91,12 +145,6 @@ struct xaudit_read_trace *show_begin_function(struct show_options *options, cons
 	trace = show_trace(options->dir, options->pid);
 	*status = trace ? TOOL_OK : TOOL_FAILED;
 	return trace;
-}
-
-struct xaudit_read_trace *show_begin(
-	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status)
-{
-	return show_begin_function(options, syntax, argc, argv, NULL, false, status);
 }
 
 void show_points(uint64_t calls)

@@ -54,23 +54,19 @@ struct xaudit_read_trace;
 struct xaudit_read_trace *show_begin(
 	struct show_options *options, const struct options_syntax *syntax, int argc, char **argv, int *status);
 
-/*
- * As show_begin(), for a command that takes the name of a function in front of the folder: `function` gets it. needed:
- * it must be there; otherwise one word alone is the folder, if it is a path or there is such a file, and the function
- * is NULL.
- */
-struct xaudit_read_trace *show_begin_function(struct show_options *options, const struct options_syntax *syntax,
-	int argc, char **argv, const char **function, bool needed, int *status);
-
-/* Is there a trace of that name? */
+/* Is there a trace of that name, a folder or a packed file? */
 bool show_is_trace(const char *path);
 
 /*
  * As show_begin(), but there may be several folders, as many as *count says, and none is opened; the caller frees the
  * list. Returns -1, or the exit status.
+ *
+ * function: NULL; or it gets the name of a function in front of the folders. needed: it must be there. Else the first
+ * word is a folder if it is a trace, or if it stands alone and is a path, or there is such a file; and the function is
+ * NULL.
  */
 int show_begin_many(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
-	const char ***folder, uint32_t *count);
+	const char **function, bool needed, const char ***folder, uint32_t *count);
 
 /* Can't more output be written? Then it is time to end. */
 static inline bool show_output_broken(void)

@@ -12,12 +12,22 @@
 #include "tool/show/term/frames.h"
 #include "tool/show/term/term.h"
 
+/* Of several traces, the same file. */
+static bool is_same_object(const struct xaudit_read_object *a, const struct xaudit_read_object *b)
+{
+	return a == b || (a && b && !strcmp(a->path, b->path) && !strcmp(a->build_id, b->build_id));
+}
+
+static bool is_same(const struct backtraces_row *a, const struct backtraces_row *b)
+{
+	return a->start == b->start && is_same_object(a->object, b->object) && !a->end == !b->end &&
+	       (!a->end || !strcmp(a->end, b->end));
+}
+
 static uint32_t row_of(struct backtraces *backtraces, const struct backtraces_row *row)
 {
-	uint32_t hash = hash_key(row->start, (uintptr_t)row->object ^ (uintptr_t)row->end);
-	uint32_t found = HASH_FIND(i, &backtraces->by_start, hash,
-		backtraces->row[i].start == row->start && backtraces->row[i].object == row->object &&
-			backtraces->row[i].end == row->end);
+	uint32_t hash = hash_key(row->start, hash_text(hash_text(0, row->end), row->object ? row->object->path : NULL));
+	uint32_t found = HASH_FIND(i, &backtraces->by_start, hash, is_same(&backtraces->row[i], row));
 
 	if (found != HASH_NONE)
 		return found;
@@ -83,6 +93,8 @@ void backtraces_begin(struct backtraces *backtraces, struct cct *cct)
 {
 	cct->place = place;
 	cct->user = backtraces;
+	/* Numbers are those of another trace, and of another tree. */
+	backtraces->frames = backtraces->stacks = 0;
 }
 
 /* ---- names ---- */

@@ -29,7 +29,7 @@ struct backtraces {
 	struct backtraces_row {
 		const struct xaudit_read_frame *frame; /* the first one of it that was met; NULL: no caller, */
 		const char *end;		       /* but why there are no more */
-		const struct xaudit_read_object *object;
+		const struct xaudit_read_object *object; /* as one of the traces has it */
 		uint64_t start; /* of the function in the object; or of the place */
 	} *row;
 	uint32_t rows;
@@ -39,7 +39,10 @@ struct backtraces {
 	uint32_t frames, stacks;
 };
 
-/* Has the tree place calls so. Of zeroed memory but for `places`; before the first call is given to it. */
+/*
+ * Has the tree place calls so, which are those of one trace; before the first call is given to it. backtraces: of
+ * zeroed memory but for `places`, or of another trace, whose callers are kept: the same one has the same number.
+ */
 void backtraces_begin(struct backtraces *backtraces, struct cct *cct);
 
 static inline bool backtraces_has(uint32_t number)

@@ -270,6 +270,55 @@ void cct_convert(struct cct *cct, const struct xaudit_read_calls *calls)
 	}
 }
 
+/* A node of another tree: its sums, but for those of a folded one, which has no node here. */
+static void add_node(struct cct_node *to, const struct cct_node *from)
+{
+	to->calls += from->calls;
+	to->total += from->total;
+	cct_add(&to->own, &from->own);
+	cct_add(&to->all, &from->all);
+	cct_add(&to->loose, &from->loose);
+}
+
+static void add_functions(struct cct *to, const struct cct *from, const uint32_t *number, uint32_t numbers)
+{
+	for (uint32_t i = 0; i < from->functions && i < numbers; i++) {
+		const struct cct_function *sums = &from->function[i];
+		if (!sums->calls)
+			continue;
+		struct cct_function *function = function_of(to, number[i]);
+		function->calls += sums->calls;
+		function->total += sums->total;
+		cct_add(&function->own, &sums->own);
+	}
+}
+
+void cct_merge(struct cct *to, const struct cct *from, const uint32_t *number, uint32_t numbers, uint32_t *in)
+{
+	/* The node that a node's own time goes to: its own, or that of the nearest one around it that has one. */
+	uint32_t *at = memory_zeroed(from->nodes, sizeof(*at));
+
+	add_node(&to->node[CCT_ROOT], &from->node[CCT_ROOT]);
+	in[CCT_ROOT] = CCT_ROOT;
+	for (uint32_t i = 1; i < from->nodes; i++) {
+		const struct cct_node *node = &from->node[i];
+		uint32_t function = node->function < numbers ? number[node->function] : node->function;
+		bool folded = node->parent && !in[node->parent];
+
+		in[i] = folded ? CCT_ROOT : cct_child(to, at[node->parent], function);
+		at[i] = in[i] ? in[i] : at[node->parent];
+		if (in[i]) {
+			add_node(&to->node[in[i]], node);
+			continue;
+		}
+		cct_add(&to->node[at[i]].own, &node->own);
+		to->folded += node->calls;
+	}
+	to->folded += from->folded;
+	add_functions(to, from, number, numbers);
+	free(at);
+}
+
 static int by_keys(const struct cct_node *a, const struct cct_node *b, uint64_t x, uint64_t y)
 {
 	if (x != y)

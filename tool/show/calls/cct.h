@@ -13,7 +13,8 @@
  *		those times of calls below whose callers were not given to it: these began before --from.
  * Of a time, `timed` is as much as is known to have been spent on a processor or not (0: no switches were recorded),
  * and `cpu` as much of that as was spent on a processor. timed - cpu is waiting.
- * All times are those of xaudit_read_call.ticks, so that sums are exact; cct_convert() makes ns of them at the end.
+ * All times are those of xaudit_read_call.ticks, so that sums are exact; cct_convert() makes ns of them at the end. The
+ * trees of several traces, whose ticks differ, are merged when they have ns.
  *
  * While a call is open, the low half of its user[0] is its node, and user[1] the processor time of the calls in it. The
  * high half of user[0] is the caller's own.
@@ -111,6 +112,13 @@ void cct_sum(struct cct *cct);
 /* Makes ns of all times, of nodes and functions. calls: the cursor that gave them. Nothing can be added after that. */
 void cct_convert(struct cct *cct, const struct xaudit_read_calls *calls);
 void cct_to_ns(const struct xaudit_read_calls *calls, struct cct_time *time);
+
+/*
+ * Adds a tree that is summed, and converted as this one is. number: those of its functions here, by their numbers
+ * there; `numbers` of them: greater ones (of `place`) are the same. in: gets the node here of each node there;
+ * CCT_ROOT: it was folded.
+ */
+void cct_merge(struct cct *to, const struct cct *from, const uint32_t *number, uint32_t numbers, uint32_t *in);
 
 /* Sorts the children of each node: by `all`, or by total; falling, then by calls, then by function. */
 void cct_sort(struct cct *cct, bool by_total);

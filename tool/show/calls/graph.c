@@ -31,7 +31,7 @@ static void make_below(struct graph *graph, uint32_t *in)
 	for (uint32_t i = 1; i < all->nodes; i++) {
 		const struct cct_node *node = &all->node[i];
 
-		if (!in[node->parent] && node->function != graph->function->number)
+		if (!in[node->parent] && node->function != graph->number)
 			continue;
 		in[i] = cct_child(&graph->below, in[node->parent], node->function);
 		add(&graph->below.node[in[i]], node);
@@ -50,7 +50,7 @@ static void make_above(struct graph *graph, const uint32_t *in)
 		const struct cct_node *node = &all->node[i];
 		uint32_t at = CCT_ROOT, by = i;
 
-		if (node->function != graph->function->number || (in && in[node->parent]))
+		if (node->function != graph->number || (in && in[node->parent]))
 			continue;
 		for (unsigned n = 0; by && n <= GRAPH_ABOVE_MOST; n++, by = all->node[by].parent) {
 			at = cct_child(&graph->above, at, all->node[by].function);
@@ -80,7 +80,7 @@ static void make_function(struct graph *graph, bool outermost)
 static struct tree_view view_of(const struct graph *graph, const struct cct *cct)
 {
 	return (struct tree_view){
-		.trace = graph->trace,
+		.options = graph->options,
 		.cct = cct,
 		.color = graph->color,
 		.whole = graph->whole,
@@ -123,7 +123,7 @@ static uint64_t print_above(const struct graph *graph, const struct tree_view *v
 		tree_print_numbers(view, node->total, NULL, NULL, node->calls);
 		tree_print_indent(node->depth - 1);
 		fputs("/ ", stdout);
-		view_print_function(xaudit_read_function(graph->trace, node->function), graph->color);
+		view_print_function(view_function(graph->options, node->function), graph->color);
 		putchar('\n');
 	}
 	free(row);
@@ -135,7 +135,7 @@ static void say_rest(const struct graph *graph, uint64_t left)
 	char buf[SHOW_TIME_SIZE];
 
 	term_rows(false);
-	if (graph->function || left || graph->all.folded || view_has_left(graph->trace, &graph->left))
+	if (graph->function || left || graph->all.folded || view_has_left(graph->options, &graph->left))
 		putchar('\n');
 	if (graph->function)
 		printf("100 %% is %s of the time of all calls\n",
@@ -145,13 +145,13 @@ static void say_rest(const struct graph *graph, uint64_t left)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
 		       " paths\n",
 			graph->all.folded, graph->all.most);
-	view_say_left(graph->trace, &graph->left, graph->color);
+	view_say_left(graph->options, &graph->left);
 }
 
 static void print_function(const struct graph *graph)
 {
 	struct tree_view view = view_of(graph, &graph->below);
-	const struct cct_function *sums = cct_function(&graph->all, graph->function->number);
+	const struct cct_function *sums = cct_function(&graph->all, graph->number);
 	uint64_t left;
 
 	tree_print_heads(&view);
@@ -188,7 +188,7 @@ static void json_above(const struct graph *graph)
 		if (skip)
 			continue;
 		printf("%s{\"depth\":%" PRIu32 ",", some ? ",\n" : "\n", node->depth - 1);
-		view_json_function(xaudit_read_function(graph->trace, node->function));
+		view_json_function(view_function(graph->options, node->function));
 		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}", node->calls, node->total);
 		some = true;
 	}
@@ -202,7 +202,7 @@ static void print_json(const struct graph *graph)
 
 	printf("{\"time_ns\":%" PRIu64 ",", graph->all.node[CCT_ROOT].all.time);
 	if (graph->function) {
-		const struct cct_function *sums = cct_function(&graph->all, graph->function->number);
+		const struct cct_function *sums = cct_function(&graph->all, graph->number);
 		view_json_function(graph->function);
 		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",", sums->calls, sums->total);
 		tree_json_time("self", &sums->own, graph->cpu);
@@ -213,7 +213,7 @@ static void print_json(const struct graph *graph)
 	printf("\"tree\":");
 	tree_json(&view, graph->function ? graph->below_top : CCT_ROOT);
 	printf(",\"folded\":%" PRIu64 ",", graph->all.folded);
-	view_json_left(graph->trace, &graph->left);
+	view_json_left(graph->options, &graph->left);
 	puts("}");
 }
 
@@ -238,42 +238,82 @@ static const struct options_syntax syntax = {
 	.command = "graph",
 	.rows = rows,
 	.column = SHOW_COLUMN,
-	.head = "Usage: xaudit graph [OPTION]... [FUNCTION] [DIR]\n"
+	.head = "Usage: xaudit graph [OPTION]... [FUNCTION] [DIR]...\n"
 		"Shows who called FUNCTION, and what it called, with times and calls, from the\n"
-		"trace in DIR (default: " TOOL_FOLDER "); without FUNCTION, the tree of calls of the\n"
-		"program.\n"
+		"traces in DIR (default: " TOOL_FOLDER "); without FUNCTION, the tree of calls of\n"
+		"the program.\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
 		"FUNCTION is a name, or NAME@LIBRARY; both may be patterns.\n",
 };
 
-static void read_calls(struct graph *graph, const struct view_options *options)
+/* What was read of one trace, to whose nodes the values belong. */
+static void read_trace(struct graph *graph, uint32_t number, struct cct *cct, struct node_values *values)
 {
+	struct xaudit_read_trace *trace = graph->options->many.trace[number];
 	struct xaudit_read_item item;
 
-	graph->calls = view_begin(graph->trace, options, false);
-	cct_open(&graph->all, CCT_MOST);
-	graph->all.from = view_from(graph->trace, options);
+	graph->calls = view_begin(trace, graph->options, false);
+	cct_open(cct, CCT_MOST);
+	cct->from = view_from(trace, graph->options);
 	while (view_next(graph->calls, &item, &graph->left) == XAUDIT_READ_CALL) {
 		view_count_left(&graph->left, item.call);
-		uint64_t folded = graph->all.folded;
-		uint32_t node = cct_take(&graph->all, item.call);
+		uint64_t folded = cct->folded;
+		uint32_t node = cct_take(cct, item.call);
 		/* One that is folded is no call of this path. */
-		if (graph->values.name && graph->all.folded == folded)
-			node_values_take(&graph->values, item.call, node);
+		if (values->name && cct->folded == folded)
+			node_values_take(values, item.call, node);
 	}
-	cct_sum(&graph->all);
+	view_end(graph->options, number, &graph->left);
+	cct_sum(cct);
+}
+
+/* The same of several: their ticks differ, so they are added up in ns. */
+static void add_trace(struct graph *graph, uint32_t number)
+{
+	struct cct cct;
+	struct node_values values = { .name = graph->values.name };
+
+	read_trace(graph, number, &cct, &values);
+	cct_convert(&cct, graph->calls);
+	node_values_convert(&values, graph->calls);
+	xaudit_read_calls_close(graph->calls);
+	graph->calls = NULL;
+
+	const struct functions_of *of = &graph->options->functions.of[number];
+	uint32_t *in = memory_zeroed(cct.nodes, sizeof(*in));
+	cct_merge(&graph->all, &cct, of->number, of->known, in);
+	node_values_merge(&graph->values, &values, in);
+	free(in);
+	cct_close(&cct);
+	node_values_free(&values);
+}
+
+static void read_calls(struct graph *graph)
+{
+	uint32_t traces = graph->options->many.traces;
+
+	if (traces == 1) {
+		read_trace(graph, 0, &graph->all, &graph->values);
+		return;
+	}
+	cct_open(&graph->all, CCT_MOST);
+	for (uint32_t t = 0; t < traces; t++)
+		add_trace(graph, t);
 }
 
 /* All sums are there. */
 static void convert(struct graph *graph)
 {
-	cct_convert(&graph->all, graph->calls);
-	cct_convert(&graph->edges, graph->calls);
-	cct_convert(&graph->below, graph->calls);
-	cct_convert(&graph->above, graph->calls);
-	node_values_sort(&graph->values, graph->calls);
+	if (graph->calls) {
+		cct_convert(&graph->all, graph->calls);
+		cct_convert(&graph->edges, graph->calls);
+		cct_convert(&graph->below, graph->calls);
+		cct_convert(&graph->above, graph->calls);
+		node_values_convert(&graph->values, graph->calls);
+	}
+	node_values_sort(&graph->values);
 	graph->whole = graph->function ? graph->below.node[graph->below_top].all.time :
 					 graph->all.node[CCT_ROOT].all.time;
 }
@@ -288,7 +328,7 @@ static void print(struct graph *graph, enum graph_format format)
 		graph_make_edges(graph);
 	convert(graph);
 	if (format != GRAPH_JSON)
-		view_meet(graph->trace);
+		view_meet(graph->options);
 	if (format == GRAPH_JSON)
 		print_json(graph);
 	else if (format != GRAPH_TEXT)
@@ -302,15 +342,15 @@ static void print(struct graph *graph, enum graph_format format)
 	cct_close(&graph->above);
 }
 
-/* NULL: there is nothing to show of such a function, and one line on stderr says why. */
-static const struct xaudit_read_function *find(const struct graph *graph, const char *word)
+/* Returns whether there is something to show of such a function; else one line on stderr says why not. */
+static bool find(struct graph *graph, const char *word)
 {
-	const struct xaudit_read_function *function = view_find("graph", graph->trace, word);
-
-	if (!function)
-		return NULL;
-	uint64_t calls = cct_function(&graph->all, function->number)->calls;
-	return view_only_counted("graph", &graph->left, function, calls) ? NULL : function;
+	graph->number = view_find("graph", graph->options, word);
+	if (graph->number == FUNCTIONS_NONE)
+		return false;
+	graph->function = view_function(graph->options, graph->number);
+	return !view_only_counted("graph", graph->options, &graph->left, graph->number,
+		cct_function(&graph->all, graph->number)->calls);
 }
 
 /* Else one line on stderr says so. */
@@ -324,34 +364,28 @@ static bool has_values(const struct graph *graph)
 int graph_main(int argc, char **argv)
 {
 	struct own own = { .tree = { .min = TREE_MIN } };
-	struct graph graph = { .tree = &own.tree };
+	struct graph graph = { .tree = &own.tree, .options = &own.options };
 	const char *word = NULL;
-	int status;
+	int status = view_open(&own.options, &syntax, argc, argv, &word, false);
 
-	graph.trace = view_open(&own.options, &syntax, argc, argv, &word, false, &status);
-	if (!graph.trace)
+	if (status >= 0)
 		return status;
 	enum graph_format format = (enum graph_format)own.options.show.json;
 	if (own.by_value && (format == GRAPH_DOT || format == GRAPH_MERMAID)) {
 		tool_error("graph", "--by-value goes with text and json; `xaudit graph --help` lists what there is");
-		xaudit_read_close(graph.trace);
-		return TOOL_USAGE;
+		return view_close(&own.options, TOOL_USAGE);
 	}
 	graph.values.name = own.by_value;
 	own.options.values = own.by_value;
 	graph.color = own.options.color;
-	graph.cpu = xaudit_read_trace_info(graph.trace)->sched;
-	read_calls(&graph, &own.options);
-	bool good = has_values(&graph);
-	if (good && word)
-		graph.function = find(&graph, word);
-	good = good && (!word || graph.function);
+	graph.cpu = many_have_sched(&own.options.many);
+	read_calls(&graph);
+	bool good = has_values(&graph) && (!word || find(&graph, word));
 	if (good)
 		print(&graph, format);
 	view_left_free(&graph.left);
 	xaudit_read_calls_close(graph.calls);
 	cct_close(&graph.all);
 	node_values_free(&graph.values);
-	status = show_end_trace(graph.trace);
-	return good ? status : TOOL_FAILED;
+	return view_close(&own.options, good ? TOOL_OK : TOOL_FAILED);
 }

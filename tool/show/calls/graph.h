@@ -10,10 +10,10 @@ enum graph_format { GRAPH_TEXT, GRAPH_DOT, GRAPH_MERMAID, GRAPH_JSON };
 #define GRAPH_ABOVE_MOST 64 /* callers of callers that are followed */
 
 struct graph {
-	struct xaudit_read_trace *trace;
+	struct view_options *options;
 	const struct show_colors *color;
 	const struct tree_options *tree;
-	struct xaudit_read_calls *calls; /* the cursor that read them */
+	struct xaudit_read_calls *calls; /* the cursor of the one trace; NULL: there are several, and all has ns */
 	struct cct all; /* paths of the program, summed */
 	struct cct edges; /* for languages of graphs: see graph_edges.h */
 	struct node_values values; /* of the tree that is shown; no name: none are */
@@ -21,6 +21,7 @@ struct graph {
 	bool cpu;
 	/* With a function: */
 	const struct xaudit_read_function *function; /* NULL: there is none, and all that follows is not used */
+	uint32_t number; /* in the list */
 	/*
 	 * Its node is the root's only child. Below: what its outermost calls called; above: who called it, the callers
 	 * as children, whose calls and total are those of the function that came by way of them; for languages of

@@ -101,7 +101,7 @@ static void print_text(enum graph_format format, const char *text)
 
 static void print_function(const struct edges *edges, uint32_t number)
 {
-	const struct xaudit_read_function *function = xaudit_read_function(edges->graph->trace, number);
+	const struct xaudit_read_function *function = view_function(edges->graph->options, number);
 	const struct cct_function *sums = cct_function(&edges->graph->all, number);
 	const char *line = edges->format == GRAPH_DOT ? "\\n" : "<br/>";
 	char total[SHOW_TIME_SIZE], self[SHOW_TIME_SIZE], share[SHOW_TIME_SIZE];
@@ -134,7 +134,7 @@ static void print(struct edges *edges)
 {
 	const struct graph *graph = edges->graph;
 	const struct cct *cct = &graph->edges;
-	uint32_t functions = xaudit_read_functions(graph->trace);
+	uint32_t functions = graph->options->functions.functions;
 
 	edges->node = memory_zeroed(functions + 1, sizeof(*edges->node));
 	for (uint32_t i = 1; i < cct->nodes; i++) {
@@ -143,7 +143,7 @@ static void print(struct edges *edges)
 			edges->node[edge->function] = edges->node[cct->node[edge->parent].function] = true;
 	}
 	if (graph->function)
-		edges->node[graph->function->number] = true;
+		edges->node[graph->number] = true;
 	puts(edges->format == GRAPH_DOT ? "digraph xaudit {\n    node [shape=box];" : "flowchart TD");
 	for (uint32_t i = 0; i < functions && !show_output_broken(); i++) {
 		const struct cct_function *sums = cct_function(&graph->all, i);

@@ -275,7 +275,7 @@ static struct loader_calls *loader_calls_of(struct own *own, const char *name)
 /* Calls of dlopen and dlclose, and their times. */
 static void count_loader_calls(struct own *own)
 {
-	struct xaudit_read_profile *profile = view_profile(own->trace, &own->options);
+	struct xaudit_read_profile *profile = view_profile(&own->options);
 	const struct xaudit_read_row *row;
 
 	for (uint32_t i = 0; (row = xaudit_read_profile_row(profile, i)); i++) {
@@ -533,11 +533,11 @@ static const struct options_syntax syntax = {
 int loads_main(int argc, char **argv)
 {
 	struct own own = { 0 };
-	int status;
+	int status = view_open_one(&own.options, &syntax, argc, argv);
 
-	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
-	if (!own.trace)
+	if (status >= 0)
 		return status;
+	own.trace = own.options.many.trace[0];
 	own.from = view_from(own.trace, &own.options);
 	own.to = view_to(own.trace, &own.options);
 	read_loads(&own);
@@ -556,5 +556,5 @@ int loads_main(int argc, char **argv)
 	hash_free(&own.by_object);
 	free(own.work);
 	free(own.gone);
-	return show_end_trace(own.trace);
+	return view_close(&own.options, TOOL_OK);
 }

@@ -92,12 +92,31 @@ static int compare(const void *row, const void *other, void *of)
 	return x->text == y->text ? 0 : strcmp(values->text[x->text], values->text[y->text]);
 }
 
-void node_values_sort(struct node_values *values, const struct xaudit_read_calls *calls)
+void node_values_convert(struct node_values *values, const struct xaudit_read_calls *calls)
 {
 	for (uint32_t i = 0; i < values->rows; i++) {
 		cct_to_ns(calls, &values->row[i].own);
 		cct_to_ns(calls, &values->row[i].all);
 	}
+}
+
+void node_values_merge(struct node_values *to, const struct node_values *from, const uint32_t *in)
+{
+	uint32_t *number = memory_zeroed(from->texts + 1, sizeof(*number));
+
+	for (uint32_t i = 0; i < from->texts; i++)
+		number[i] = text_number(to, memory_text(from->text[i], strlen(from->text[i])));
+	for (uint32_t i = 0; i < from->rows; i++) {
+		const struct node_value *row = &from->row[i];
+		uint32_t text = row->text == NODE_VALUES_OTHERS ? row->text : number[row->text];
+		if (in[row->node])
+			add(row_of(to, in[row->node], text), row);
+	}
+	free(number);
+}
+
+void node_values_sort(struct node_values *values)
+{
 	if (values->rows)
 		qsort_r(values->row, values->rows, sizeof(*values->row), compare, values);
 	hash_free(&values->by_node); /* numbers of rows are others now */

@@ -38,8 +38,12 @@ void node_values_take(struct node_values *values, const struct xaudit_read_call 
 /* Has the groups of each node be of node to[node], which may be that of others, too; of none, where that is 0. */
 void node_values_move(struct node_values *values, const uint32_t *to);
 
-/* When all is there: makes ns of times, and sorts the groups of a node by time, calls and text. */
-void node_values_sort(struct node_values *values, const struct xaudit_read_calls *calls);
+/* Adds those of another tree, which have ns, as these do; in: of cct_merge(). Makes ns: node_values_convert(). */
+void node_values_merge(struct node_values *to, const struct node_values *from, const uint32_t *in);
+void node_values_convert(struct node_values *values, const struct xaudit_read_calls *calls);
+
+/* When all is there, in ns: sorts the groups of a node by time, calls and text. */
+void node_values_sort(struct node_values *values);
 
 /* The groups of a node; *count: how many. */
 const struct node_value *node_values_of(const struct node_values *values, uint32_t node, uint32_t *count);

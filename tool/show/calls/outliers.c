@@ -22,7 +22,6 @@ struct own {
 	uint32_t count;	 /* 0: not given */
 	uint32_t factor; /* how much longer than p99 the longest call is, at least */
 	/* What was counted: */
-	struct xaudit_read_trace *trace;
 	struct xaudit_read_profile *profile;
 	struct outlier *outlier;
 	uint32_t outliers;
@@ -70,11 +69,12 @@ static void find_outliers(struct own *own)
 	qsort(own->outlier, own->outliers, sizeof(*own->outlier), by_excess);
 }
 
-static bool is_longest(const struct outlier *outlier, const struct xaudit_read_call *call)
+static bool is_longest(const struct outlier *outlier, uint32_t trace, const struct xaudit_read_call *call)
 {
 	const struct xaudit_read_row *row = outlier->row;
 
-	return row->max_start == call->start && row->max_tid == call->tid && !outlier->found &&
+	return row->max_trace == trace && row->max_start == call->start && row->max_tid == call->tid &&
+	       !outlier->found &&
 	       xaudit_read_process_info(call->process)->pid == row->max_pid &&
 	       !strcmp(call->function->name, row->name) && !strcmp(call->function->object->path, row->library);
 }
@@ -107,12 +107,14 @@ static void find_values(struct own *own, uint32_t most)
 	if (options.show.no_values || (!info->valued && !info->customs) || !most)
 		return;
 	options.values = true;
-	struct xaudit_read_calls *calls = view_begin(own->trace, &options, false);
-	while (view_next(calls, &item, &left) == XAUDIT_READ_CALL)
-		for (uint32_t i = 0; has_more(item.call) && i < most; i++)
-			if (is_longest(&own->outlier[i], item.call))
-				keep(&own->outlier[i], item.call);
-	xaudit_read_calls_close(calls);
+	for (uint32_t t = 0; t < options.many.traces; t++) {
+		struct xaudit_read_calls *calls = view_begin(options.many.trace[t], &options, false);
+		while (view_next(calls, &item, &left) == XAUDIT_READ_CALL)
+			for (uint32_t i = 0; has_more(item.call) && i < most; i++)
+				if (is_longest(&own->outlier[i], t, item.call))
+					keep(&own->outlier[i], item.call);
+		xaudit_read_calls_close(calls);
+	}
 	view_left_free(&left);
 }
 
@@ -124,10 +126,17 @@ static bool is_narrow(void)
 	return term_columns() && term_columns() < 87 + FIT_KEEPS;
 }
 
+/* How long after the start of its trace the longest call began. */
+static uint64_t after_start(const struct own *own, const struct xaudit_read_row *row)
+{
+	return view_after_start(own->options.many.trace[row->max_trace], row->max_start);
+}
+
 static void print_row(const struct own *own, const struct outlier *outlier)
 {
 	const struct xaudit_read_row *row = outlier->row;
-	uint64_t after = view_after_start(own->trace, row->max_start);
+	const struct show_colors *color = own->options.color;
+	uint64_t after = after_start(own, row);
 	char ratio[SHOW_TIME_SIZE] = "-";
 
 	view_print_time(true, row->max);
@@ -143,14 +152,19 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 	if (!is_narrow())
 		printf("  %10" PRIu64, row->calls);
 	printf("  %5" PRIu64 ".%09u  %7" PRIu32 "  ", after / 1000000000, (unsigned)(after % 1000000000), row->max_tid);
-	view_print_call(row->name, row->library, outlier->values, own->options.color);
+	view_print_call(row->name, row->library, outlier->values, color);
 	if (outlier->request) {
 		fputs(" of request ", stdout);
 		term_text(stdout, outlier->request);
 	}
-	fputs(srcline_wanted() ? own->options.color->dim : "", stdout);
+	fputs(srcline_wanted() ? color->dim : "", stdout);
 	srcline_print_named(stdout, row->library, row->name);
-	fputs(srcline_wanted() ? own->options.color->off : "", stdout);
+	fputs(srcline_wanted() ? color->off : "", stdout);
+	if (own->options.many.traces > 1) {
+		printf(" %sin process %" PRIu32, color->dim, row->max_pid);
+		view_print_folder(&own->options, row->max_trace);
+		fputs(color->off, stdout);
+	}
 	putchar('\n');
 	frames_lines(stdout, outlier->stack, "              called by ", "\n");
 }
@@ -178,7 +192,8 @@ static void print_table(const struct own *own)
 		printf("\nNo function has a call that took %" PRIu32 " times as long as 99 of 100 others.\n",
 			own->factor);
 	show_counted(xaudit_read_profile_info(own->profile)->counted);
-	show_say_coarse_trace(own->trace, "");
+	for (uint32_t t = 0; t < own->options.many.traces; t++)
+		show_say_coarse_trace(own->options.many.trace[t], "");
 }
 
 /* ---- JSON ---- */
@@ -194,9 +209,10 @@ static void print_json(const struct own *own)
 		view_json_name(row->name, row->library);
 		srcline_json_named(stdout, row->library, row->name);
 		printf(",\"calls\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
-		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
-			row->calls, outlier->median, outlier->p99, row->max, row->max_start,
-			view_after_start(own->trace, row->max_start), row->max_pid, row->max_tid);
+		       ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64,
+			row->calls, outlier->median, outlier->p99, row->max, row->max_start, after_start(own, row));
+		view_json_folder(&own->options, row->max_trace);
+		printf(",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, row->max_pid, row->max_tid);
 		if (outlier->values) {
 			printf(",\"values\":");
 			json_string(stdout, outlier->values);
@@ -235,9 +251,9 @@ static const struct options_syntax syntax = {
 	.command = "outliers",
 	.rows = rows,
 	.column = SHOW_COLUMN,
-	.head = "Usage: xaudit outliers [OPTION]... [DIR]\n"
+	.head = "Usage: xaudit outliers [OPTION]... [DIR]...\n"
 		"Shows functions whose longest call took much longer than nearly all others, and\n"
-		"when that was, from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"when that was, from the traces in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
@@ -247,13 +263,13 @@ static const struct options_syntax syntax = {
 int outliers_main(int argc, char **argv)
 {
 	struct own own = { .factor = FACTOR };
-	int status;
+	int status = view_open(&own.options, &syntax, argc, argv, NULL, false);
 
-	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
-	if (!own.trace)
+	if (status >= 0)
 		return status;
-	srcline_objects(own.trace);
-	own.profile = view_profile(own.trace, &own.options);
+	for (uint32_t t = 0; t < own.options.many.traces; t++)
+		srcline_objects(own.options.many.trace[t]);
+	own.profile = view_profile(&own.options);
 	find_outliers(&own);
 	find_values(&own, own.count ? own.count : own.options.show.json ? UINT32_MAX : COUNT);
 	if (own.options.show.json)
@@ -266,5 +282,5 @@ int outliers_main(int argc, char **argv)
 	}
 	free(own.outlier);
 	xaudit_read_profile_close(own.profile);
-	return show_end_trace(own.trace);
+	return view_close(&own.options, TOOL_OK);
 }

@@ -49,7 +49,7 @@ static void free_call(struct slow_call *call)
 }
 
 /* Puts a call among the longest, in the order of their times; of equal ones that which came first is longer. */
-static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_t time)
+static void keep(struct slow *slow, uint32_t trace, const struct xaudit_read_call *call, uint64_t time)
 {
 	uint32_t at = slow->calls;
 
@@ -63,42 +63,42 @@ static void keep(struct slow *slow, const struct xaudit_read_call *call, uint64_
 		free_call(&slow->call[slow->calls - 1]);
 	memmove(&slow->call[at + 1], &slow->call[at], (slow->calls - 1 - at) * sizeof(*slow->call));
 	slow->call[at] = (struct slow_call){
-		.start = call->start, .time = time, .process = call->process, .tid = call->tid, .cpu = call->cpu,
+		.start = call->start, .time = time, .trace = trace, .process = call->process, .tid = call->tid,
+		.cpu = call->cpu,
 		.values = values_text(call),
 		.stack = xaudit_read_stack(call->entered),
 		.request = call->request ? memory_text(call->request, strlen(call->request)) : NULL,
 	};
 }
 
-/* What was found so far is not meant. */
+/* What was found so far is not meant. What was only counted is known of each function. */
 static void forget(struct slow *slow)
 {
 	sample_free(&slow->times);
 	slow->times = (struct sample){ 0 };
-	slow->left = (struct view_left){ 0 };
+	slow->left.no_end = slow->left.points = slow->left.no_cpu = 0;
 	while (slow->calls)
 		free_call(&slow->call[--slow->calls]);
 }
 
-static bool find(struct slow *slow)
+/* Returns how many calls of such functions were recorded, from where `recorded` is on. */
+static uint64_t find_in(struct slow *slow, uint32_t trace, struct named_set *set, uint64_t recorded)
 {
-	struct named_set set = { .word = slow->word };
 	struct view_options options = slow->options;
 	struct xaudit_read_item item;
-	uint64_t recorded = 0;
 
 	options.values = !options.show.no_values;
-	struct xaudit_read_calls *calls = view_begin(slow->trace, &options, false);
-	slow->call = memory_zeroed(slow->count, sizeof(*slow->call));
+	struct xaudit_read_calls *calls = view_begin(options.many.trace[trace], &options, false);
 	while (view_next(calls, &item, &slow->left) == XAUDIT_READ_CALL) {
 		const struct xaudit_read_call *call = item.call;
 
-		enum named named = is_named(&set, call->function);
-		if (named == NAMED_YES && !set.own) {
-			set.own = true;
+		enum named named = is_named(set, call->function);
+		if (named == NAMED_YES && !set->own) {
+			set->own = true;
+			recorded = 0;
 			forget(slow);
 		}
-		if (named == NAMED_NO || (named == NAMED_ALIAS && set.own))
+		if (named == NAMED_NO || (named == NAMED_ALIAS && set->own))
 			continue;
 		recorded++;
 		view_count_left(&slow->left, call);
@@ -106,15 +106,32 @@ static bool find(struct slow *slow)
 			continue;
 		uint64_t time = view_time(calls, call);
 		sample_add(&slow->times, time);
-		keep(slow, call, time);
+		keep(slow, trace, call, time);
 	}
+	view_end(&slow->options, trace, &slow->left);
 	xaudit_read_calls_close(calls);
-	free(set.named);
-	slow->function = view_find("slow", slow->trace, slow->word);
-	if (!slow->function || view_only_counted("slow", &slow->left, slow->function, recorded))
+	/* The next trace has other numbers. */
+	free(set->named);
+	set->named = NULL;
+	set->room = 0;
+	return recorded;
+}
+
+static bool find(struct slow *slow)
+{
+	struct named_set set = { .word = slow->word };
+	uint64_t recorded = 0;
+
+	slow->call = memory_zeroed(slow->count, sizeof(*slow->call));
+	for (uint32_t t = 0; t < slow->options.many.traces; t++)
+		recorded = find_in(slow, t, &set, recorded);
+	slow->number = view_find("slow", &slow->options, slow->word);
+	if (slow->number == FUNCTIONS_NONE ||
+		view_only_counted("slow", &slow->options, &slow->left, slow->number, recorded))
 		return false;
+	slow->function = view_function(&slow->options, slow->number);
 	/* Those of other functions are no matter here. */
-	slow->left.counted = view_counted_of(&slow->left, slow->function);
+	slow->left.counted = view_counted_of(&slow->left, slow->number);
 	sample_sort(&slow->times);
 	if (slow->times.count)
 		slow->median = sample_middle(&slow->times, SLOW_MIDDLE, &slow->low, &slow->high);
@@ -131,6 +148,10 @@ struct open {
 
 struct pass {
 	struct slow *slow;
+	uint32_t trace;
+	uint32_t function; /* the number of the function in this trace */
+	uint64_t to;
+	struct slow_parts typical; /* of this trace, in ticks, by its numbers */
 	struct xaudit_read_calls *calls;
 	struct open *open;
 	uint32_t opens;
@@ -163,7 +184,7 @@ static uint32_t take_tree(struct pass *pass)
 
 static bool is_outermost(const struct pass *pass, const struct xaudit_read_call *call)
 {
-	return call->function == pass->slow->function && !call->recursion;
+	return call->function->number == pass->function && !call->recursion;
 }
 
 static void enter(struct pass *pass, struct xaudit_read_call *call)
@@ -191,36 +212,37 @@ static struct slow_call *find_call(struct slow *slow, const struct xaudit_read_c
 	return NULL;
 }
 
-static void add_typical(struct slow *slow, const struct cct *tree)
+static void add_part(struct slow_parts *parts, uint32_t function, uint64_t calls, const struct cct_time *own)
+{
+	if (function >= parts->functions) {
+		uint32_t functions = (function + 64) * 2;
+
+		parts->part = memory_resize(parts->part, functions, sizeof(*parts->part));
+		memset(parts->part + parts->functions, 0, (functions - parts->functions) * sizeof(*parts->part));
+		parts->functions = functions;
+	}
+	parts->part[function].calls += calls;
+	cct_add(&parts->part[function].own, own);
+}
+
+static void add_typical(struct pass *pass, const struct cct *tree)
 {
 	for (uint32_t i = 1; i < tree->nodes; i++) {
 		const struct cct_node *node = &tree->node[i];
-
-		if (node->function >= slow->functions) {
-			uint32_t functions = (node->function + 64) * 2;
-
-			slow->typical = memory_resize(slow->typical, functions, sizeof(*slow->typical));
-			memset(slow->typical + slow->functions, 0,
-				(functions - slow->functions) * sizeof(*slow->typical));
-			slow->functions = functions;
-		}
-		struct slow_part *part = &slow->typical[node->function];
-		part->calls += node->calls;
-		cct_add(&part->own, &node->own);
+		add_part(&pass->typical, node->function, node->calls, &node->own);
 	}
-	slow->middle++;
+	pass->slow->middle++;
 }
 
 /* One of the function's outermost calls is over, and has its tree. */
 static void end_outermost(struct pass *pass, const struct xaudit_read_call *call, struct open *open)
 {
 	struct slow *slow = pass->slow;
-	uint64_t to = view_to(slow->trace, &slow->options);
 
-	if (call->end != XAUDIT_READ_UNKNOWN && (!to || call->start < to)) {
+	if (call->end != XAUDIT_READ_UNKNOWN && (!pass->to || call->start < pass->to)) {
 		uint64_t time = view_time(pass->calls, call);
 		if (time >= slow->low && time <= slow->high)
-			add_typical(slow, &open->tree);
+			add_typical(pass, &open->tree);
 		struct slow_call *found = slow->calls && time >= slow->call[slow->calls - 1].time ?
 						  find_call(slow, call, time) : NULL;
 		if (found) {
@@ -252,33 +274,54 @@ static void end(struct pass *pass, struct xaudit_read_call *call)
 		end_outermost(pass, call, &pass->open[number - 1]);
 }
 
-static void read_calls(struct slow *slow)
+/* Makes ns of what was found, and functions of the list of those of the trace. */
+static void convert(struct pass *pass)
 {
-	struct pass pass = { .slow = slow };
+	struct slow *slow = pass->slow;
+	const struct functions *functions = &slow->options.functions;
+
+	for (uint32_t i = 0; i < slow->calls; i++) {
+		struct cct *tree = &slow->call[i].tree;
+		if (!slow->call[i].found || slow->call[i].trace != pass->trace)
+			continue;
+		cct_sum(tree);
+		cct_convert(tree, pass->calls);
+		for (uint32_t n = 1; n < tree->nodes; n++)
+			tree->node[n].function = functions_number(functions, pass->trace, tree->node[n].function);
+		cct_sort(tree, false);
+	}
+	for (uint32_t i = 0; i < pass->typical.functions; i++) {
+		struct slow_part *part = &pass->typical.part[i];
+		cct_to_ns(pass->calls, &part->own);
+		if (part->calls || part->own.time)
+			add_part(&slow->typical, functions_number(functions, pass->trace, i), part->calls, &part->own);
+	}
+	free(pass->typical.part);
+}
+
+static void read_trace(struct slow *slow, uint32_t trace)
+{
+	struct pass pass = { .slow = slow, .trace = trace };
 	struct view_options options = slow->options;
-
-	options.to = 0;
-
 	struct xaudit_read_item item;
 
-	pass.calls = view_begin(slow->trace, &options, true);
+	pass.function = functions_in(&options.functions, trace, slow->number);
+	if (pass.function == FUNCTIONS_NONE)
+		return;
+	pass.to = view_to(options.many.trace[trace], &options);
+	options.to = 0;
+	pass.calls = view_begin(options.many.trace[trace], &options, true);
 	for (int what; (what = view_next(pass.calls, &item, &slow->left)) != XAUDIT_READ_END;) {
 		if (what == XAUDIT_READ_ENTER)
 			enter(&pass, item.call);
 		else if (what == XAUDIT_READ_CALL)
 			end(&pass, item.call);
 	}
+	view_end(&slow->options, trace, &slow->left);
 	for (uint32_t i = 0; i < pass.opens; i++)
 		cct_close(&pass.open[i].tree);
 	free(pass.open);
-	for (uint32_t i = 0; i < slow->calls; i++)
-		if (slow->call[i].found) {
-			cct_sum(&slow->call[i].tree);
-			cct_convert(&slow->call[i].tree, pass.calls);
-			cct_sort(&slow->call[i].tree, false);
-		}
-	for (uint32_t i = 0; i < slow->functions; i++)
-		cct_to_ns(pass.calls, &slow->typical[i].own);
+	convert(&pass);
 	xaudit_read_calls_close(pass.calls);
 }
 
@@ -297,9 +340,9 @@ static const struct options_syntax syntax = {
 	.command = "slow",
 	.rows = rows,
 	.column = SHOW_COLUMN,
-	.head = "Usage: xaudit slow [OPTION]... FUNCTION [DIR]\n"
+	.head = "Usage: xaudit slow [OPTION]... FUNCTION [DIR]...\n"
 		"Shows the longest calls of FUNCTION, each with its tree of calls and what\n"
-		"differs from a typical one, from the trace in DIR (default: " TOOL_FOLDER ").\n"
+		"differs from a typical one, from the traces in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 	.tail = "\n"
@@ -314,7 +357,7 @@ static void slow_free(struct slow *slow)
 		free_call(&slow->call[i]);
 	}
 	free(slow->call);
-	free(slow->typical);
+	free(slow->typical.part);
 	sample_free(&slow->times);
 	view_left_free(&slow->left);
 }
@@ -322,22 +365,19 @@ static void slow_free(struct slow *slow)
 int slow_main(int argc, char **argv)
 {
 	struct slow slow = { .count = SLOW_COUNT, .tree = { .min = TREE_MIN } };
-	int status;
+	int status = view_open(&slow.options, &syntax, argc, argv, &slow.word, true);
 
-	slow.trace = view_open(&slow.options, &syntax, argc, argv, &slow.word, true, &status);
-	if (!slow.trace)
+	if (status >= 0)
 		return status;
-	slow.cpu = xaudit_read_trace_info(slow.trace)->sched;
+	slow.cpu = many_have_sched(&slow.options.many);
 
 	bool found = find(&slow);
-	if (found) {
-		read_calls(&slow);
-		if (slow.options.show.json)
-			slow_json(&slow);
-		else
-			slow_print(&slow);
-	}
+	for (uint32_t t = 0; found && t < slow.options.many.traces; t++)
+		read_trace(&slow, t);
+	if (found && slow.options.show.json)
+		slow_json(&slow);
+	else if (found)
+		slow_print(&slow);
 	slow_free(&slow);
-	status = show_end_trace(slow.trace);
-	return found ? status : TOOL_FAILED;
+	return view_close(&slow.options, found ? TOOL_OK : TOOL_FAILED);
 }

@@ -2,9 +2,10 @@
 /*
  * Between tool/show/calls/slow*.c: the longest calls of a function, and a typical one.
  *
- * Two passes. The first finds which calls are the longest, and the median of all; the second makes the trees of these
- * calls, and adds up what the calls in the middle did: those whose time is among the fifth of all times around the
- * median. A typical call is their average. Calls are outermost ones: recursive calls are in the trees of these.
+ * Two passes over each trace. The first finds which calls are the longest, and the median of all; the second makes the
+ * trees of these calls, and adds up what the calls in the middle did: those whose time is among the fifth of all times
+ * around the median. A typical call is their average. Calls are outermost ones: recursive calls are in the trees of
+ * these.
  *
  * Memory: N trees of at most SLOW_NODES nodes, one more per open call of the function, and SAMPLE_MOST times; slow.c
  * frees it. One thread.
@@ -22,10 +23,11 @@
 
 struct slow_call {
 	uint64_t start, time;
+	uint32_t trace; /* its number */
 	struct xaudit_read_process *process;
 	uint32_t tid;
 	bool found; /* by the second pass, with its tree */
-	struct cct tree;
+	struct cct tree; /* of functions of the list, in ns */
 	uint64_t cpu; /* XAUDIT_READ_UNKNOWN */
 	char *values; /* of values_text() */
 	const struct xaudit_read_stack *stack; /* that it was called by; NULL: not known */
@@ -44,17 +46,20 @@ struct slow {
 	uint32_t count; /* how many calls are wanted */
 	const char *word;
 
-	struct xaudit_read_trace *trace;
 	bool cpu;
 	struct view_left left;
 	const struct xaudit_read_function *function;
+	uint32_t number; /* its number in the list */
 	struct slow_call *call; /* the longest first */
 	uint32_t calls;
 	struct sample times;
 	uint64_t median, low, high;
 
-	struct slow_part *typical; /* by function number: sums over `middle` calls */
-	uint32_t functions;
+	/* By number of the function: sums over `middle` calls, in ns. */
+	struct slow_parts {
+		struct slow_part *part;
+		uint32_t functions;
+	} typical;
 	uint64_t middle;
 };
 

@@ -48,7 +48,7 @@ static int64_t rounded(double n)
 /* The differences of a call, the largest first; to be freed. */
 static struct slow_difference *differences_of(const struct slow *slow, const struct slow_call *call, uint32_t *count)
 {
-	uint32_t functions = xaudit_read_functions(slow->trace), n = 0;
+	uint32_t functions = slow->options.functions.functions, n = 0;
 	struct slow_difference *all = memory_zeroed(functions, sizeof(*all));
 	double middle = slow->middle ? (double)slow->middle : 1;
 
@@ -61,7 +61,8 @@ static struct slow_difference *differences_of(const struct slow *slow, const str
 	}
 	for (uint32_t i = 0; i < functions; i++) {
 		struct slow_difference d = all[i];
-		const struct slow_part none = { 0 }, *typical = i < slow->functions ? &slow->typical[i] : &none;
+		const struct slow_part none = { 0 }, *typical =
+			i < slow->typical.functions ? &slow->typical.part[i] : &none;
 
 		if (!d.here.calls && !typical->calls)
 			continue;
@@ -159,7 +160,7 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 			print_mean(d[i].typical_calls);
 		}
 		fputs("  ", stdout);
-		view_print_function(xaudit_read_function(slow->trace, d[i].function), slow->options.color);
+		view_print_function(view_function(&slow->options, d[i].function), slow->options.color);
 		putchar('\n');
 	}
 	free(d);
@@ -167,11 +168,16 @@ static void print_differences(const struct slow *slow, const struct slow_call *c
 	term_rows(false);
 }
 
+static uint64_t after_start(const struct slow *slow, const struct slow_call *call)
+{
+	return view_after_start(slow->options.many.trace[call->trace], call->start);
+}
+
 static void print_call(const struct slow *slow, uint32_t number)
 {
 	const struct slow_call *call = &slow->call[number];
 	const struct show_colors *color = slow->options.color;
-	uint64_t after = view_after_start(slow->trace, call->start);
+	uint64_t after = after_start(slow, call);
 	char buf[SHOW_TIME_SIZE];
 
 	printf("\n%s%" PRIu32 ". %s%s", color->head, number + 1, show_time(buf, call->time), color->off);
@@ -187,6 +193,7 @@ static void print_call(const struct slow *slow, uint32_t number)
 		term_text(stdout, call->request);
 	}
 	printf("\n   thread %" PRIu32 " of process %" PRIu32, call->tid, xaudit_read_process_info(call->process)->pid);
+	view_print_folder(&slow->options, call->trace);
 	printf("\n   began at %" PRIu64 ".%09u s", call->start / 1000000000, (unsigned)(call->start % 1000000000));
 	printf(", %" PRIu64 ".%09u s after the start", after / 1000000000, (unsigned)(after % 1000000000));
 	if (call->cpu != XAUDIT_READ_UNKNOWN && call->cpu <= call->time) {
@@ -204,7 +211,7 @@ static void print_call(const struct slow *slow, uint32_t number)
 		print_differences(slow, call);
 
 	struct tree_view view = {
-		.trace = slow->trace,
+		.options = &slow->options,
 		.cct = &call->tree,
 		.color = color,
 		.whole = call->time,
@@ -226,7 +233,7 @@ void slow_print(const struct slow *slow)
 {
 	char buf[SHOW_TIME_SIZE];
 
-	view_meet(slow->trace);
+	view_meet(&slow->options);
 	term_rows(false);
 	view_print_function(slow->function, slow->options.color);
 	printf("\n%" PRIu64 " call%s", slow->times.count, show_s(slow->times.count));
@@ -239,9 +246,9 @@ void slow_print(const struct slow *slow)
 	putchar('\n');
 	for (uint32_t i = 0; i < slow->calls && !show_output_broken(); i++)
 		print_call(slow, i);
-	if (view_has_left(slow->trace, &slow->left))
+	if (view_has_left(&slow->options, &slow->left))
 		putchar('\n');
-	view_say_left(slow->trace, &slow->left, slow->options.color);
+	view_say_left(&slow->options, &slow->left);
 }
 
 /* ---- JSON ---- */
@@ -254,7 +261,7 @@ static void json_differences(const struct slow *slow, const struct slow_call *ca
 	printf("\"differences\":[");
 	for (uint32_t i = 0; i < count && !show_output_broken(); i++) {
 		printf("%s\n{", i ? "," : "");
-		view_json_function(xaudit_read_function(slow->trace, d[i].function));
+		view_json_function(view_function(&slow->options, d[i].function));
 		printf(",\"difference_ns\":%" PRId64 ",\"waiting_difference_ns\":", d[i].self);
 		if (d[i].waited)
 			printf("%" PRId64, d[i].waiting);
@@ -271,7 +278,7 @@ static void json_differences(const struct slow *slow, const struct slow_call *ca
 static void json_call(const struct slow *slow, const struct slow_call *call)
 {
 	struct tree_view view = {
-		.trace = slow->trace,
+		.options = &slow->options,
 		.cct = &call->tree,
 		.whole = call->time,
 		.min = slow->tree.min,
@@ -279,10 +286,10 @@ static void json_call(const struct slow *slow, const struct slow_call *call)
 		.cpu = slow->cpu,
 	};
 
-	printf("{\"time_ns\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64 ",\"pid\":%" PRIu32
-	       ",\"tid\":%" PRIu32,
-		call->time, call->start, view_after_start(slow->trace, call->start),
-		xaudit_read_process_info(call->process)->pid, call->tid);
+	printf("{\"time_ns\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"after_start_ns\":%" PRIu64, call->time, call->start,
+		after_start(slow, call));
+	view_json_folder(&slow->options, call->trace);
+	printf(",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, xaudit_read_process_info(call->process)->pid, call->tid);
 	if (call->cpu != XAUDIT_READ_UNKNOWN && call->cpu <= call->time)
 		printf(",\"cpu_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64 ",", call->cpu, call->time - call->cpu);
 	else
@@ -327,6 +334,6 @@ void slow_json(const struct slow *slow)
 		json_call(slow, &slow->call[i]);
 	}
 	printf("\n],");
-	view_json_left(slow->trace, &slow->left);
+	view_json_left(&slow->options, &slow->left);
 	puts("}");
 }

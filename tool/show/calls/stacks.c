@@ -25,8 +25,7 @@ struct own {
 	uint32_t count; /* 0: not given */
 	bool by_backtraces;
 	/* What was read: */
-	struct xaudit_read_trace *trace;
-	struct cct cct;
+	struct cct cct; /* of all traces, in ns */
 	struct backtraces backtraces;
 	struct view_left left;
 	bool cpu;
@@ -69,15 +68,9 @@ static int by_key(const void *x, const void *y)
 	return a < b ? -1 : a > b; /* in the order in which they were met */
 }
 
-/* calls: the cursor that gave them. */
-static void find_stacks(struct own *own, const struct xaudit_read_calls *calls)
+static void find_stacks(struct own *own)
 {
 	own->stack = memory_zeroed(own->cct.nodes, sizeof(*own->stack));
-	for (uint32_t i = 1; i < own->cct.nodes; i++)
-		own->whole += key_of(&own->cct.node[i], own->sort);
-	if (own->sort != SORT_CALLS)
-		own->whole = xaudit_read_calls_ns(calls, own->whole);
-	cct_convert(&own->cct, calls);
 	for (uint32_t i = 1; i < own->cct.nodes; i++) {
 		const struct cct_node *node = &own->cct.node[i];
 
@@ -94,7 +87,7 @@ static void find_stacks(struct own *own, const struct xaudit_read_calls *calls)
 /* NULL: it is a caller of a backtrace. */
 static const struct xaudit_read_function *function_of(const struct own *own, uint32_t number)
 {
-	return backtraces_has(number) ? NULL : xaudit_read_function(own->trace, number);
+	return backtraces_has(number) ? NULL : view_function(&own->options, number);
 }
 
 /* ---- text ---- */
@@ -164,7 +157,7 @@ static void print_text(const struct own *own)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %" PRIu32
 		       " stacks\n",
 			own->cct.folded, own->cct.most);
-	view_say_left(own->trace, &own->left, own->options.color);
+	view_say_left(&own->options, &own->left);
 }
 
 /* ---- folded ---- */
@@ -255,14 +248,14 @@ static void print_json(const struct own *own)
 	}
 	printf("\n],\"stacks_in_all\":%" PRIu32 ",\"stacks_without\":%" PRIu32 ",\"folded\":%" PRIu64 ",",
 		own->stacks, own->without, own->cct.folded);
-	view_json_left(own->trace, &own->left);
+	view_json_left(&own->options, &own->left);
 	puts("}");
 }
 
 static void print(const struct own *own)
 {
 	if (own->options.show.json == FORMAT_TEXT)
-		view_meet(own->trace);
+		view_meet(&own->options);
 	if (own->options.show.json == FORMAT_FOLDED)
 		print_folded(own);
 	else if (own->options.show.json == FORMAT_JSON)
@@ -290,9 +283,9 @@ static const struct options_syntax syntax = {
 	.command = "stacks",
 	.rows = rows,
 	.column = SHOW_COLUMN,
-	.head = "Usage: xaudit stacks [OPTION]... [DIR]\n"
-		"Shows the stacks of calls that had the most time of their own, from the trace in\n"
-		"DIR (default: " TOOL_FOLDER ").\n"
+	.head = "Usage: xaudit stacks [OPTION]... [DIR]...\n"
+		"Shows the stacks of calls that had the most time of their own, from the traces\n"
+		"in DIR (default: " TOOL_FOLDER ").\n"
 		"\n"
 		"Options:\n",
 };
@@ -306,23 +299,53 @@ static bool has_switches(const struct own *own)
 	return false;
 }
 
+/* Adds the tree of a trace, of which all calls were read. */
+static void add_tree(struct own *own, uint32_t trace, struct cct *cct, const struct xaudit_read_calls *calls)
+{
+	const struct functions_of *of = &own->options.functions.of[trace];
+	uint64_t whole = 0;
+
+	for (uint32_t i = 1; i < cct->nodes; i++)
+		whole += key_of(&cct->node[i], own->sort);
+	own->whole += own->sort == SORT_CALLS ? whole : xaudit_read_calls_ns(calls, whole);
+	cct_convert(cct, calls);
+	if (!trace) {
+		own->cct = *cct; /* its functions have the numbers of the list */
+		return;
+	}
+	uint32_t *in = memory_zeroed(cct->nodes, sizeof(*in));
+	cct_merge(&own->cct, cct, of->number, of->known, in);
+	free(in);
+	cct_close(cct);
+}
+
+static void read_trace(struct own *own, uint32_t number)
+{
+	struct xaudit_read_trace *trace = own->options.many.trace[number];
+	struct xaudit_read_calls *calls = view_begin(trace, &own->options, false);
+	struct xaudit_read_item item;
+	struct cct cct;
+
+	cct_open(&cct, CCT_MOST);
+	if (own->by_backtraces)
+		backtraces_begin(&own->backtraces, &cct);
+	cct.from = view_from(trace, &own->options);
+	while (view_next(calls, &item, &own->left) == XAUDIT_READ_CALL) {
+		view_count_left(&own->left, item.call);
+		cct_take(&cct, item.call);
+	}
+	view_end(&own->options, number, &own->left);
+	add_tree(own, number, &cct, calls);
+	xaudit_read_calls_close(calls);
+}
+
 /* Returns whether there is what was asked for. */
 static bool read_calls(struct own *own)
 {
-	struct xaudit_read_calls *calls = view_begin(own->trace, &own->options, false);
-	struct xaudit_read_item item;
-
-	cct_open(&own->cct, CCT_MOST);
 	own->backtraces.places = srcline_wanted() && own->options.show.json != FORMAT_FOLDED;
-	if (own->by_backtraces)
-		backtraces_begin(&own->backtraces, &own->cct);
-	own->cct.from = view_from(own->trace, &own->options);
-	while (view_next(calls, &item, &own->left) == XAUDIT_READ_CALL) {
-		view_count_left(&own->left, item.call);
-		cct_take(&own->cct, item.call);
-	}
-	find_stacks(own, calls);
-	xaudit_read_calls_close(calls);
+	for (uint32_t t = 0; t < own->options.many.traces; t++)
+		read_trace(own, t);
+	find_stacks(own);
 	if (!own->by_backtraces || own->backtraces.calls)
 		return true;
 	tool_error("stacks", "no call with a backtrace is in the trace; `xaudit record --context FUNC:backtrace` "
@@ -333,16 +356,13 @@ static bool read_calls(struct own *own)
 int stacks_main(int argc, char **argv)
 {
 	struct own own = { 0 };
-	int status;
+	int status = view_open(&own.options, &syntax, argc, argv, NULL, false);
 
-	own.trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
-	if (!own.trace)
+	if (status >= 0)
 		return status;
-	own.cpu = xaudit_read_trace_info(own.trace)->sched;
-	if (!has_switches(&own)) {
-		xaudit_read_close(own.trace);
-		return TOOL_FAILED;
-	}
+	own.cpu = many_have_sched(&own.options.many);
+	if (!has_switches(&own))
+		return view_close(&own.options, TOOL_FAILED);
 	own.options.values = own.by_backtraces;
 	bool found = read_calls(&own);
 	if (found)
@@ -351,6 +371,5 @@ int stacks_main(int argc, char **argv)
 	free(own.stack);
 	cct_close(&own.cct);
 	backtraces_free(&own.backtraces);
-	status = show_end_trace(own.trace);
-	return found ? status : TOOL_FAILED;
+	return view_close(&own.options, found ? TOOL_OK : TOOL_FAILED);
 }

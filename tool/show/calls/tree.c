@@ -110,7 +110,7 @@ uint64_t tree_print_below(const struct tree_view *view, uint32_t top, uint32_t l
 		tree_print_numbers(
 			view, node->all.time, &node->all, node->calls ? &node->own.time : NULL, node->calls);
 		tree_print_indent(depth);
-		view_print_function(xaudit_read_function(view->trace, node->function), view->color);
+		view_print_function(view_function(view->options, node->function), view->color);
 		putchar('\n');
 		tree_print_values(view, i, depth + 1);
 	}
@@ -168,7 +168,7 @@ static void json_node(const struct tree_view *view, uint32_t number, uint32_t de
 	const struct cct_node *node = &view->cct->node[number];
 
 	printf("{\"depth\":%" PRIu32 ",", depth);
-	view_json_function(xaudit_read_function(view->trace, node->function));
+	view_json_function(view_function(view->options, node->function));
 	printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",", node->calls, node->total);
 	tree_json_time("time", &node->all, view->cpu);
 	putchar(',');

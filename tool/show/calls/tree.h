@@ -8,7 +8,7 @@
 #include "tool/show/calls/node_values.h"
 
 struct tree_view {
-	struct xaudit_read_trace *trace;
+	const struct view_options *options; /* with the functions */
 	const struct cct *cct; /* summed and sorted */
 	const struct show_colors *color;
 	uint64_t whole; /* the time that is 100 % */

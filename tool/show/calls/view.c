@@ -16,26 +16,56 @@
 #include "tool/show/term/term.h"
 #include "tool/show/trace_has.h"
 
-struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
-	char **argv, const char **function, bool needed, int *status)
+/* Returns whether the traces have what is asked for; else *status is set. */
+static bool has_all(const struct view_options *options, const struct options_syntax *syntax, int *status)
 {
-	struct xaudit_read_trace *trace =
-		show_begin_function(&options->show, syntax, argc, argv, function, needed, status);
+	const struct many *many = &options->many;
 
-	if (!trace)
-		return NULL;
-	options->color = show_colors(&options->show);
+	*status = TOOL_FAILED;
 	if (trace_has_no_span(options->from, options->to)) {
 		tool_error(syntax->command, TRACE_HAS_NO_SPAN "; `xaudit %s --help` lists what there is",
 			syntax->command);
 		*status = TOOL_USAGE;
-	} else if (trace_has(syntax->command, &trace, 1, options->tid, options->from)) {
-		return trace;
-	} else {
-		*status = TOOL_FAILED;
+		return false;
 	}
-	xaudit_read_close(trace);
-	return NULL;
+	return trace_has(syntax->command, many->trace, many->traces, options->tid, options->from);
+}
+
+int view_open(struct view_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char **function, bool needed)
+{
+	struct many *many = &options->many;
+	int status = show_begin_many(
+		&options->show, syntax, argc, argv, function, needed, &many->folder, &many->traces);
+
+	if (status >= 0)
+		return status;
+	options->color = show_colors(&options->show);
+	if (!many_open(many, options->show.pid))
+		return view_close(options, TOOL_FAILED);
+	many_leave_out_twins(syntax->command, many);
+	return has_all(options, syntax, &status) ? -1 : view_close(options, status);
+}
+
+int view_open_one(struct view_options *options, const struct options_syntax *syntax, int argc, char **argv)
+{
+	int status;
+	struct xaudit_read_trace *trace = show_begin(&options->show, syntax, argc, argv, &status);
+
+	if (!trace)
+		return status;
+	options->color = show_colors(&options->show);
+	options->many = (struct many){ memory_zeroed(1, sizeof(char *)),
+		memory_zeroed(1, sizeof(struct xaudit_read_trace *)), 1 };
+	options->many.folder[0] = options->show.dir;
+	options->many.trace[0] = trace;
+	return has_all(options, syntax, &status) ? -1 : view_close(options, status);
+}
+
+int view_close(struct view_options *options, int status)
+{
+	functions_free(&options->functions);
+	return many_close(&options->many, status);
 }
 
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options)
@@ -78,20 +108,16 @@ struct xaudit_read_calls *view_begin(
 	return memory_need(xaudit_read_calls(trace, &only, &error));
 }
 
-static void add_counted(struct view_left *left, const struct xaudit_read_item *item)
+static void add_counted(struct view_counts *counts, uint32_t number, uint64_t count)
 {
-	uint32_t number = item->function->number;
-
-	if (number >= left->functions) {
+	if (number >= counts->functions) {
 		uint32_t functions = (number + 64) * 2;
 
-		left->counted_of = memory_resize(left->counted_of, functions, sizeof(*left->counted_of));
-		memset(left->counted_of + left->functions, 0,
-			(functions - left->functions) * sizeof(*left->counted_of));
-		left->functions = functions;
+		counts->of = memory_resize(counts->of, functions, sizeof(*counts->of));
+		memset(counts->of + counts->functions, 0, (functions - counts->functions) * sizeof(*counts->of));
+		counts->functions = functions;
 	}
-	left->counted_of[number] += item->count;
-	left->counted += item->count;
+	counts->of[number] += count;
 }
 
 int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, struct view_left *left)
@@ -100,8 +126,10 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, st
 	uint64_t done, all;
 	int what;
 
-	while ((what = xaudit_read_next_call(calls, item)) == XAUDIT_READ_COUNTED)
-		add_counted(left, item);
+	while ((what = xaudit_read_next_call(calls, item)) == XAUDIT_READ_COUNTED) {
+		add_counted(&left->here, item->function->number, item->count);
+		left->counted += item->count;
+	}
 	if (what == XAUDIT_READ_END) {
 		progress_end();
 		show_trace_need_memory(reading);
@@ -112,7 +140,18 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, st
 	return what;
 }
 
-struct xaudit_read_profile *view_profile(struct xaudit_read_trace *trace, const struct view_options *options)
+void view_end(struct view_options *options, uint32_t trace, struct view_left *left)
+{
+	functions_take(&options->functions, options->many.trace[trace], trace);
+	for (uint32_t i = 0; i < left->here.functions; i++)
+		if (left->here.of[i])
+			add_counted(&left->counted_of, functions_number(&options->functions, trace, i),
+				left->here.of[i]);
+	free(left->here.of);
+	left->here = (struct view_counts){ 0 };
+}
+
+struct xaudit_read_profile *view_profile(const struct view_options *options)
 {
 	const struct xaudit_read_profile_options only = {
 		.size = sizeof(only),
@@ -123,7 +162,8 @@ struct xaudit_read_profile *view_profile(struct xaudit_read_trace *trace, const 
 		.progress = progress_told,
 	};
 	struct xaudit_read_error error;
-	struct xaudit_read_profile *profile = memory_need(xaudit_read_profile(&trace, 1, &only, &error));
+	struct xaudit_read_profile *profile = memory_need(
+		xaudit_read_profile(options->many.trace, options->many.traces, &only, &error));
 
 	progress_end();
 	return profile;
@@ -133,49 +173,61 @@ struct xaudit_read_profile *view_profile(struct xaudit_read_trace *trace, const 
 
 void view_left_free(struct view_left *left)
 {
-	free(left->counted_of);
+	free(left->counted_of.of);
+	free(left->here.of);
 }
 
-uint64_t view_counted_of(const struct view_left *left, const struct xaudit_read_function *function)
+uint64_t view_counted_of(const struct view_left *left, uint32_t function)
 {
-	return function->number < left->functions ? left->counted_of[function->number] : 0;
+	return function < left->counted_of.functions ? left->counted_of.of[function] : 0;
 }
 
-bool view_only_counted(const char *command, const struct view_left *left, const struct xaudit_read_function *function,
-	uint64_t calls)
+bool view_only_counted(const char *command, const struct view_options *options, const struct view_left *left,
+	uint32_t function, uint64_t calls)
 {
 	if (calls || !view_counted_of(left, function))
 		return false;
 	tool_error(command, "calls of %s were only counted: nothing is known of a single one; `xaudit report` has "
-			    "their number", names_shown(function->name));
+			    "their number", names_shown(view_function(options, function)->name));
 	return true;
 }
 
-static uint64_t lost_events(struct xaudit_read_trace *trace)
+static uint64_t lost_events(const struct view_options *options)
 {
 	struct xaudit_read_process *process;
 	uint64_t lost = 0;
 
-	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++)
-		lost += xaudit_read_process_info(process)->lost;
+	for (uint32_t t = 0; t < options->many.traces; t++)
+		for (uint32_t i = 0; (process = xaudit_read_process(options->many.trace[t], i)); i++)
+			lost += xaudit_read_process_info(process)->lost;
 	return lost;
 }
 
 /* Where no switches were recorded it is known of no call, which needs no line. */
-static uint64_t cpu_unknown(struct xaudit_read_trace *trace, const struct view_left *left)
+static uint64_t cpu_unknown(const struct view_options *options, const struct view_left *left)
 {
-	return xaudit_read_trace_info(trace)->sched ? left->no_cpu : 0;
+	return many_have_sched(&options->many) ? left->no_cpu : 0;
 }
 
-bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left)
+static bool is_coarse(const struct view_options *options)
 {
-	return left->no_end || left->points || left->counted || cpu_unknown(trace, left) || lost_events(trace) ||
-	       xaudit_read_trace_info(trace)->coarse;
+	bool coarse = false;
+
+	for (uint32_t t = 0; t < options->many.traces; t++)
+		coarse |= xaudit_read_trace_info(options->many.trace[t])->coarse != 0;
+	return coarse;
 }
 
-void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color)
+bool view_has_left(const struct view_options *options, const struct view_left *left)
 {
-	uint64_t lost = lost_events(trace);
+	return left->no_end || left->points || left->counted || cpu_unknown(options, left) || lost_events(options) ||
+	       is_coarse(options);
+}
+
+void view_say_left(const struct view_options *options, const struct view_left *left)
+{
+	const struct show_colors *color = options->color;
+	uint64_t lost = lost_events(options);
 
 	if (lost)
 		printf("%s%" PRIu64 " event%s lost%s\n", color->warn, lost, lost == 1 ? " was" : "s were", color->off);
@@ -186,16 +238,17 @@ void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left
 			left->no_end);
 	show_points(left->points);
 	show_counted(left->counted);
-	if (cpu_unknown(trace, left))
+	if (cpu_unknown(options, left))
 		show_cpu_unknown(left->no_cpu);
-	show_say_coarse_trace(trace, "");
+	for (uint32_t t = 0; t < options->many.traces; t++)
+		show_say_coarse_trace(options->many.trace[t], "");
 }
 
-void view_json_left(struct xaudit_read_trace *trace, const struct view_left *left)
+void view_json_left(const struct view_options *options, const struct view_left *left)
 {
 	printf("\"lost\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"points\":%" PRIu64 ",\"counted\":%" PRIu64,
-		lost_events(trace), left->no_end, left->points, left->counted);
-	if (cpu_unknown(trace, left))
+		lost_events(options), left->no_end, left->points, left->counted);
+	if (cpu_unknown(options, left))
 		printf(",\"cpu_unknown\":%" PRIu64, left->no_cpu);
 }
 
@@ -214,15 +267,15 @@ bool view_names(const char *word, const struct xaudit_read_function *function, b
 	return by_alias ? is_alias(word, function) : names_mean(word, function->name, function->object->path);
 }
 
-static void say_found(const char *command, const char *word, const struct xaudit_read_trace *trace, uint32_t count,
-	bool by_alias)
+static void say_found(
+	const char *command, const struct view_options *options, const char *word, uint32_t count, bool by_alias)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&text, &size));
 
-	for (uint32_t i = 0, told = 0; i < xaudit_read_functions(trace) && told < 4; i++) {
-		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
+	for (uint32_t i = 0, told = 0; i < options->functions.functions && told < 4; i++) {
+		const struct xaudit_read_function *function = view_function(options, i);
 		if (view_names(word, function, by_alias))
 			fprintf(to, "%s %s@%s", told++ ? "," : "", names_shown(function->name),
 				tool_base(function->object->path));
@@ -234,14 +287,14 @@ static void say_found(const char *command, const char *word, const struct xaudit
 	free(text);
 }
 
-static void say_none(const char *command, const char *word, const struct xaudit_read_trace *trace)
+static void say_none(const char *command, const struct view_options *options, const char *word)
 {
 	char *said = memory_format("no call of a function '%s' is in what was read", word);
 	struct meant meant;
 
 	meant_begin(&meant, word);
-	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++)
-		meant_look(&meant, xaudit_read_function(trace, i)->name);
+	for (uint32_t i = 0; i < options->functions.functions; i++)
+		meant_look(&meant, view_function(options, i)->name);
 	char *whole = meant_message(&meant, said, "; `xaudit report` lists them");
 	tool_error(command, "%s", whole);
 	meant_end(&meant);
@@ -249,34 +302,31 @@ static void say_none(const char *command, const char *word, const struct xaudit_
 	free(said);
 }
 
-const struct xaudit_read_function *view_find(
-	const char *command, const struct xaudit_read_trace *trace, const char *word)
+uint32_t view_find(const char *command, const struct view_options *options, const char *word)
 {
-	const struct xaudit_read_function *found = NULL;
-	uint32_t count = 0;
+	uint32_t count = 0, found = FUNCTIONS_NONE;
 	bool by_alias = false;
 
 	/* An alias of one function may be the name of another: the latter is meant. */
 	do {
-		for (uint32_t i = 0; i < xaudit_read_functions(trace); i++) {
-			const struct xaudit_read_function *function = xaudit_read_function(trace, i);
-			if (!view_names(word, function, by_alias))
+		for (uint32_t i = 0; i < options->functions.functions; i++) {
+			if (!view_names(word, view_function(options, i), by_alias))
 				continue;
-			found = function;
+			found = i;
 			count++;
 		}
 	} while (!count && (by_alias = !by_alias));
 	if (!count)
-		say_none(command, word, trace);
+		say_none(command, options, word);
 	if (count > 1)
-		say_found(command, word, trace, count, by_alias);
-	return count == 1 ? found : NULL;
+		say_found(command, options, word, count, by_alias);
+	return count == 1 ? found : FUNCTIONS_NONE;
 }
 
-void view_meet(const struct xaudit_read_trace *trace)
+void view_meet(const struct view_options *options)
 {
-	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++)
-		names_meet(xaudit_read_function(trace, i)->name);
+	for (uint32_t i = 0; i < options->functions.functions; i++)
+		names_meet(view_function(options, i)->name);
 }
 
 void view_print_call(const char *name, const char *library, const char *values, const struct show_colors *color)
@@ -319,6 +369,22 @@ void view_json_function(const struct xaudit_read_function *function)
 {
 	view_json_name(function->name, function->object->path);
 	srcline_json(stdout, function);
+}
+
+void view_print_folder(const struct view_options *options, uint32_t trace)
+{
+	if (options->many.traces < 2)
+		return;
+	fputs(" of ", stdout);
+	term_text(stdout, options->many.folder[trace]);
+}
+
+void view_json_folder(const struct view_options *options, uint32_t trace)
+{
+	if (options->many.traces < 2)
+		return;
+	fputs(",\"folder\":", stdout);
+	json_string(stdout, options->many.folder[trace]);
 }
 
 /* ---- numbers ---- */

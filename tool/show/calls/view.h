@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What graph, stacks, slow, outliers and loads have in common: their options, the function that a word names,
- * and how they write functions, shares and moments. One thread.
+ * What graph, stacks, slow, outliers and loads have in common: their options, the traces, the function that a word
+ * names, and how they write functions, shares and moments. One thread.
+ *
+ * All but loads take several traces. They are read one after another, each with a cursor whose functions have the
+ * numbers of that trace; what is shown has those of the list of all (functions.h). Ticks are of one trace, too: what is
+ * kept beyond it is in ns.
  */
 #ifndef XAUDIT_TOOL_SHOW_CALLS_VIEW_H
 #define XAUDIT_TOOL_SHOW_CALLS_VIEW_H
@@ -11,6 +15,8 @@
 #include <stdio.h>
 
 #include "tool/read/api/xaudit-read.h"
+#include "tool/show/calls/functions.h"
+#include "tool/show/many.h"
 #include "tool/show/show.h"
 
 /* Each command has a struct of its own that begins with this one. */
@@ -19,7 +25,10 @@ struct view_options {
 	uint32_t tid;	   /* 0: all */
 	uint64_t from, to; /* ns after the start of the trace; 0: the start, the end */
 	bool values;	   /* the command's own: values of calls are wanted, and the requests that they belong to */
-	const struct show_colors *color; /* what show.color means, once view_open() has been called */
+	/* Once it was opened: */
+	const struct show_colors *color; /* what show.color means */
+	struct many many;
+	struct functions functions; /* of all traces, as far as view_end() was called */
 };
 
 /* Their rows, and the end of the table. */
@@ -37,11 +46,17 @@ struct view_options {
 		SHOW_ROWS
 
 /*
- * As show_begin_function(), function NULL: as show_begin(). If the trace has no such thread or time as the options ask
- * for, or these leave no time, that is an error, too.
+ * As show_begin_many(), and opens the traces. If none has such a thread or time as the options ask for, or these leave
+ * no time, that is an error, too. Returns -1, or the exit status: then all is closed.
  */
-struct xaudit_read_trace *view_open(struct view_options *options, const struct options_syntax *syntax, int argc,
-	char **argv, const char **function, bool needed, int *status);
+int view_open(struct view_options *options, const struct options_syntax *syntax, int argc, char **argv,
+	const char **function, bool needed);
+
+/* The same for one trace alone. */
+int view_open_one(struct view_options *options, const struct options_syntax *syntax, int argc, char **argv);
+
+/* Tells of damage and closes the traces. Returns the exit status: `status`, if that is one. */
+int view_close(struct view_options *options, int status);
 
 /* The moment of --from, and of --to; 0: not given. */
 uint64_t view_from(struct xaudit_read_trace *trace, const struct view_options *options);
@@ -57,8 +72,8 @@ uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time);
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters);
 
-/* Counts the calls that the options name, per function, with a bar. */
-struct xaudit_read_profile *view_profile(struct xaudit_read_trace *trace, const struct view_options *options);
+/* Counts the calls that the options name, in all traces, per function, with a bar. */
+struct xaudit_read_profile *view_profile(const struct view_options *options);
 
 /* The time of a call that is over, from entry to end: ns. */
 static inline uint64_t view_time(const struct xaudit_read_calls *calls, const struct xaudit_read_call *call)
@@ -73,8 +88,11 @@ struct view_left {
 	uint64_t points; /* traced at their entry only */
 	uint64_t no_cpu; /* with a time, but how much of that was on a processor is not known (or not recorded) */
 	uint64_t counted; /* only counted */
-	uint64_t *counted_of; /* the same by number of the function */
-	uint32_t functions;
+	/* The same by number of the function: of all traces; and of the trace at hand, which has other numbers. */
+	struct view_counts {
+		uint64_t *of;
+		uint32_t functions;
+	} counted_of, here;
 };
 
 /*
@@ -82,6 +100,9 @@ struct view_left {
  * show_end_trace() tells. Calls that were only counted are no items: they are added to `left`.
  */
 int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, struct view_left *left);
+
+/* All calls of the trace with that number were read: takes its functions, and what of it is in `left`. */
+void view_end(struct view_options *options, uint32_t trace, struct view_left *left);
 void view_left_free(struct view_left *left);
 
 static inline void view_count_left(struct view_left *left, const struct xaudit_read_call *call)
@@ -91,39 +112,44 @@ static inline void view_count_left(struct view_left *left, const struct xaudit_r
 	left->no_cpu += call->end != XAUDIT_READ_UNKNOWN && call->cpu == XAUDIT_READ_UNKNOWN;
 }
 
-/* How many calls of a function were only counted. */
-uint64_t view_counted_of(const struct view_left *left, const struct xaudit_read_function *function);
+/* How many calls of a function were only counted; its number in the list. */
+uint64_t view_counted_of(const struct view_left *left, uint32_t function);
 
 /*
  * Was the function only counted? Then one line on stderr says so, for `command`. calls: how many of it were recorded,
  * one by one.
  */
-bool view_only_counted(const char *command, const struct view_left *left, const struct xaudit_read_function *function,
-	uint64_t calls);
+bool view_only_counted(const char *command, const struct view_options *options, const struct view_left *left,
+	uint32_t function, uint64_t calls);
 
 /* Are there such calls, lost events, or coarse times? Then the second one writes lines about them. */
-bool view_has_left(struct xaudit_read_trace *trace, const struct view_left *left);
-void view_say_left(struct xaudit_read_trace *trace, const struct view_left *left, const struct show_colors *color);
+bool view_has_left(const struct view_options *options, const struct view_left *left);
+void view_say_left(const struct view_options *options, const struct view_left *left);
 
 /* The same as members of a JSON object, without a comma in front. */
-void view_json_left(struct xaudit_read_trace *trace, const struct view_left *left);
+void view_json_left(const struct view_options *options, const struct view_left *left);
 
 /* ---- functions ---- */
+
+/* A function of the list, by its number. */
+static inline const struct xaudit_read_function *view_function(const struct view_options *options, uint32_t number)
+{
+	return options->functions.function[number];
+}
 
 /*
  * The function that a word names: NAME or NAME@LIBRARY, where LIBRARY is the last part of its object's path, or all of
  * it; both may be patterns, and NAME the demangled one (names_mean()). Only if no function has such a name, aliases
- * count. All calls of the trace must have been read, as functions are known when they are met. NULL: it names none, or
- * several: after one line on stderr, for `command`.
+ * count. All calls must have been read, as functions are known when they are met. Returns its number in the list;
+ * FUNCTIONS_NONE: it names none, or several: after one line on stderr, for `command`.
  */
-const struct xaudit_read_function *view_find(
-	const char *command, const struct xaudit_read_trace *trace, const char *word);
+uint32_t view_find(const char *command, const struct view_options *options, const char *word);
 
 /* Does the word name this function, by its own name, or by an alias? */
 bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias);
 
-/* Before any of them is printed: all functions of the trace that were met so far (names_meet()). */
-void view_meet(const struct xaudit_read_trace *trace);
+/* Before any of them is printed: all functions of the list (names_meet()). */
+void view_meet(const struct view_options *options);
 
 /* "name [library]" */
 void view_print_name(const char *name, const char *library, const struct show_colors *color);
@@ -135,6 +161,10 @@ void view_print_function(const struct xaudit_read_function *function, const stru
 /* "function":"name","demangled":"name","library":"path" */
 void view_json_name(const char *name, const char *library);
 void view_json_function(const struct xaudit_read_function *function);
+
+/* Of several traces: " of FOLDER", and ,"folder":"..."; else nothing. */
+void view_print_folder(const struct view_options *options, uint32_t trace);
+void view_json_folder(const struct view_options *options, uint32_t trace);
 
 /* ---- numbers ---- */
 

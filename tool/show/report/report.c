@@ -15,7 +15,7 @@
 #include "tool/show/report/edges.h"
 #include "tool/show/report/hist.h"
 #include "tool/show/report/profile.h"
-#include "tool/show/show_trace.h"
+#include "tool/show/many.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/trace_has.h"
 
@@ -175,53 +175,20 @@ static int answer(struct report *report)
 	return report->diff ? report_diff(report) : report_profile(report);
 }
 
+/* Opens the traces, and leaves out what would be counted twice. */
 static bool open_all(struct report *report)
 {
-	report->trace = memory_zeroed(report->traces, sizeof(struct xaudit_read_trace *));
-	report->sched = true;
-	for (uint32_t i = 0; i < report->traces; i++) {
-		report->trace[i] = show_trace(report->folder[i], report->options.pid);
-		if (!report->trace[i])
-			return false;
-		report->sched &= xaudit_read_trace_info(report->trace[i])->sched != 0;
-	}
-	return true;
-}
+	struct many many = { .folder = report->folder, .traces = report->traces };
+	bool all = many_open(&many, report->options.pid);
 
-static void leave_out(struct report *report, uint32_t number)
-{
-	uint32_t after = --report->traces - number;
-
-	xaudit_read_close(report->trace[number]);
-	memmove(&report->trace[number], &report->trace[number + 1], after * sizeof(*report->trace));
-	memmove(&report->folder[number], &report->folder[number + 1], after * sizeof(*report->folder));
-}
-
-/* Is all of one trace in another one? Its calls would be counted twice. Says so. */
-static bool is_twice(const struct report *report, uint32_t number, uint32_t other)
-{
-	if (!xaudit_read_is_part(report->trace[number], report->trace[other]))
-		return false;
-	bool same = xaudit_read_is_part(report->trace[other], report->trace[number]);
-	tool_error("report", "%s is %s %s: %s", report->folder[number], same ? "the same trace as" : "a part of",
-		report->folder[other], report->diff ? "so there may be no difference" : "it is counted once");
-	return true;
-}
-
-/* Of two that are the same the first one stays. */
-static void leave_out_twins(struct report *report)
-{
-	for (uint32_t i = 1; i < report->traces; i++)
-		for (uint32_t k = 0; k < i; k++) {
-			bool later = is_twice(report, i, k);
-			if (!later && !is_twice(report, k, i))
-				continue;
-			if (report->diff)
-				return;
-			leave_out(report, later ? i : k);
-			i = 0; /* the others may be in what stays */
-			break;
-		}
+	if (all && report->diff)
+		many_say_twins("report", &many);
+	else if (all)
+		many_leave_out_twins("report", &many);
+	report->sched = all && many_have_sched(&many);
+	report->trace = many.trace;
+	report->traces = many.traces;
+	return all;
 }
 
 static bool is_of_processors(unsigned column)
@@ -242,14 +209,10 @@ static bool asks_for_processors(const struct report *report)
 /* Returns the exit status. */
 static int close_all(struct report *report, int status)
 {
-	for (uint32_t i = 0; report->trace && i < report->traces && report->trace[i]; i++) {
-		int damaged = show_end_trace(report->trace[i]);
-		status = status ? status : damaged;
-	}
-	free(report->trace);
-	free(report->folder);
+	struct many many = { report->folder, report->trace, report->traces };
+
 	event_format_free(&report->formats);
-	return status;
+	return many_close(&many, status);
 }
 
 /* How many words stand behind "--", which ends the options; 0: there is none. */
@@ -273,7 +236,8 @@ int report_main(int argc, char **argv)
 {
 	struct report report = { .sort = COLUMNS, .by = REPORT_BY_DEFAULT };
 	uint32_t behind = words_behind(argc, argv); /* taking the options moves them */
-	int status = show_begin_many(&report.options, &syntax, argc, argv, &report.folder, &report.traces);
+	int status = show_begin_many(
+		&report.options, &syntax, argc, argv, NULL, false, &report.folder, &report.traces);
 	const char *not;
 
 	if (status >= 0)
@@ -287,7 +251,6 @@ int report_main(int argc, char **argv)
 	report.color = show_colors(&report.options);
 	if (!open_all(&report))
 		return close_all(&report, TOOL_FAILED);
-	leave_out_twins(&report);
 	for (uint32_t i = 0; i < report.traces; i++)
 		srcline_objects(report.trace[i]);
 	if (!report.sched && asks_for_processors(&report)) {
