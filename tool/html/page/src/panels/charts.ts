@@ -39,6 +39,16 @@ function axes(app: App, x: (v: number, step: number) => string): uPlot.Axis[] {
 	];
 }
 
+// Labels at powers of ten; at 2 and 5 of them, too, where there are few.
+function logAxes(app: App, from: number, to: number): uPlot.Axis[] {
+	const [x, y] = axes(app, v => time(v).replace(/\.?0+(?= )/, ''));
+	const at: number[] = [];
+	const factors = to / from < 200 ? [1, 2, 5] : [1];
+	for (let power = 1; power <= to; power *= 10)
+		for (const f of factors) if (f * power >= from && f * power <= to) at.push(f * power);
+	return [{ ...x, splits: () => at, filter: (_, splits) => splits }, y];
+}
+
 export interface Chart {
 	element: HTMLElement;
 	destroy: () => void;
@@ -114,7 +124,7 @@ export function histogram(app: App, list: Bucket[], width: number): Chart {
 				x: { time: false, distr: 3, range: () => [x[0], x[x.length - 1]] },
 				y: { range: (_, __, max) => [0, max * 1.08] },
 			},
-			axes: axes(app, v => time(v).replace(/\.?0+(?= )/, '')),
+			axes: logAxes(app, x[0], x[x.length - 1]),
 		},
 		[x, y],
 		i => {

@@ -41,6 +41,7 @@ export class Detail {
 		clear(place);
 		const turn = ++this.turn;
 		const width = Math.max(200, place.clientWidth - 26);
+		place.classList.toggle('one', app.fn !== null);
 		if (app.fn === null) {
 			place.append(
 				el('h2', {}, 'All functions'),
@@ -87,6 +88,7 @@ export class Detail {
 				{ class: 'buttons' },
 				button('◂ call', 'The call before, in time (N)', () => this.seek(false)),
 				button('call ▸', 'The next call, in time (n)', () => this.seek(true)),
+				button('all functions', 'Select nothing (Esc)', () => app.select(null)),
 			),
 			dl,
 		);
