@@ -6,7 +6,7 @@
 
 need node chromium
 page=$top_srcdir/tool/html/page
-for modules in "${XAUDIT_NODE_MODULES-}" "$top_builddir/tool/html/npm/node_modules" ''; do
+for modules in "${XAUDIT_NODE_MODULES-}" "$top_builddir/t/html/npm/node_modules" ''; do
 	[ -z "$modules" ] || [ ! -d "$modules/puppeteer-core" ] || break
 done
 [ -n "$modules" ] || skip_all 'no puppeteer-core here: npm was missing when this was built'

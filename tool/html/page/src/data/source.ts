@@ -6,7 +6,7 @@
 import { block, jsonBlock, tables, tablesBlock } from './container';
 import { EventsBlock, FunctionsBlock, Head, HeadCall, LoadsBlock, RequestsBlock } from './head';
 import { Edge, Fn, Mark, Process, Rates, Row, Tile, Trace, Track, Tree, Win } from './model';
-import { visible } from './names';
+import { short, visible } from './names';
 import { PackedTile } from './tile';
 import { count, time } from './units';
 import { PackedWindow } from './window';
@@ -202,7 +202,7 @@ function callMarks(head: Head, fns: Fn[], tracks: Track[]): Mark[] {
 				process: tracks[c.track ?? -1]?.process ?? 0,
 				fn: c.function,
 				type: 'call',
-				text: `${fns[c.function]?.name ?? 'others'}: ${time(c.duration)}${word(c)}`,
+				text: `${short(fns[c.function]?.name ?? 'others')}: ${time(c.duration)}${word(c)}`,
 			});
 		}
 	};
