@@ -5,29 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/text.h"
 #include "tool/alloc/show/view.h"
 #include "tool/base/memory.h"
+#include "tool/show/term/names.h"
 
 struct line {
 	char *stack;
 	uint64_t key;
 };
-
-/* A semicolon would be taken for the end of the name. */
-static void put_name(FILE *to, const char *name)
-{
-	const char *shown;
-	size_t length;
-
-	while (*name) {
-		name += text_next(name, &shown, &length);
-		if (length == 1)
-			putc(*shown == ';' ? ':' : *shown, to);
-		else
-			fwrite(shown, 1, length, to);
-	}
-}
 
 static void put_stack(FILE *to, const struct alloc_view *view, uint32_t node)
 {
@@ -41,7 +26,7 @@ static void put_stack(FILE *to, const struct alloc_view *view, uint32_t node)
 	if (parent && alloc_view_frame(view, parent)->is != ALLOC_FRAME_END)
 		putc(';', to);
 	char *name = alloc_view_name(frame);
-	put_name(to, name);
+	names_fold(to, name);
 	free(name);
 }
 

@@ -369,6 +369,19 @@ void cct_sort(struct cct *cct, bool total)
 	free(child);
 }
 
+uint32_t cct_path(const struct cct *cct, const struct cct_node *node, uint32_t **path, uint32_t *room)
+{
+	uint32_t depth = node->depth;
+
+	if (depth > *room) {
+		*room = depth * 2;
+		*path = memory_resize(*path, *room, sizeof(**path));
+	}
+	for (uint32_t n = depth; n--; node = &cct->node[node->parent])
+		(*path)[n] = node->function;
+	return depth;
+}
+
 uint32_t cct_next(const struct cct *cct, uint32_t top, uint32_t node, bool skip)
 {
 	if (!skip && cct->node[node].child)

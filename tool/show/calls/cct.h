@@ -123,6 +123,12 @@ void cct_merge(struct cct *to, const struct cct *from, const uint32_t *number, u
 /* Sorts the children of each node: by `all`, or by total; falling, then by calls, then by function. */
 void cct_sort(struct cct *cct, bool by_total);
 
+/*
+ * The functions of a node, the outermost first, in a list that grows, which the caller frees. Returns how many there
+ * are.
+ */
+uint32_t cct_path(const struct cct *cct, const struct cct_node *node, uint32_t **path, uint32_t *room);
+
 /* The node after `node` in the tree that begins with `top`, parents first; CCT_ROOT: none. skip: none below `node`. */
 uint32_t cct_next(const struct cct *cct, uint32_t top, uint32_t node, bool skip);
 

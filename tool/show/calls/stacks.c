@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/text.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/calls/backtraces.h"
@@ -162,31 +161,16 @@ static void print_text(const struct own *own)
 
 /* ---- folded ---- */
 
-/* A semicolon would be taken for the end of the name. */
-static void fold_name(const char *name)
-{
-	const char *shown;
-	size_t length;
-
-	while (*name) {
-		name += text_next(name, &shown, &length);
-		if (length == 1)
-			putchar(*shown == ';' ? ':' : *shown);
-		else
-			fwrite(shown, 1, length, stdout);
-	}
-}
-
 static void fold_frame(const struct own *own, uint32_t number)
 {
 	const struct xaudit_read_function *function = function_of(own, number);
 
 	if (function) {
-		fold_name(names_full(function->name));
+		names_fold(stdout, names_full(function->name));
 		return;
 	}
 	char *name = backtraces_name(&own->backtraces, number);
-	fold_name(name);
+	names_fold(stdout, name);
 	free(name);
 }
 
@@ -196,15 +180,8 @@ static void print_folded(const struct own *own)
 	uint32_t *path = NULL, room = 0, stacks = own->stacks - own->without;
 
 	for (uint32_t i = 0; i < stacks && (!own->count || i < own->count) && !show_output_broken(); i++) {
-		const struct cct_node *node = own->stack[i];
-		uint32_t depth = node->depth;
+		uint32_t depth = cct_path(&own->cct, own->stack[i], &path, &room);
 
-		if (depth > room) {
-			room = depth * 2;
-			path = memory_resize(path, room, sizeof(*path));
-		}
-		for (uint32_t n = depth; n--; node = &own->cct.node[node->parent])
-			path[n] = node->function;
 		for (uint32_t n = 0; n < depth; n++) {
 			fold_frame(own, path[n]);
 			putchar(n + 1 < depth ? ';' : ' ');

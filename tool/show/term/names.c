@@ -9,6 +9,7 @@
 
 #include "audit/match/cxx.h"
 #include "audit/match/match.h"
+#include "runtime/base/text.h"
 #include "tool/base/hash.h"
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
@@ -258,6 +259,20 @@ void names_print_bare(FILE *file, const char *raw)
 
 	term_name(file, bare ? bare : names_shown(raw));
 	free(bare);
+}
+
+void names_fold(FILE *file, const char *name)
+{
+	const char *shown;
+	size_t length;
+
+	while (*name) {
+		name += text_next(name, &shown, &length);
+		if (length == 1)
+			putc(*shown == ';' ? ':' : *shown, file);
+		else
+			fwrite(shown, 1, length, file);
+	}
 }
 
 void names_json(FILE *file, const char *raw)

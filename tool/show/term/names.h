@@ -49,6 +49,12 @@ void names_print_bare(FILE *file, const char *raw);
 /* names_shown(), by term_name(): where lines are cut to the terminal, it is the name that is cut. */
 void names_print(FILE *file, const char *raw);
 
+/*
+ * Writes a name, or any other one of a frame, for a line of folded stacks: through tool_text(), and with a colon for a
+ * semicolon, which would be taken for the end of the name.
+ */
+void names_fold(FILE *file, const char *name);
+
 /* Writes ,"demangled":"..." where there is a demangled name, else nothing: to follow a member that has the raw one. */
 void names_json(FILE *file, const char *raw);
 
