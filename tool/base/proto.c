@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/text.h"
 #include "tool/base/memory.h"
 
 #define STORED_MOST 65535u /* bytes of a stored block (RFC 1951) */
@@ -55,6 +56,36 @@ void proto_message(struct proto *to, unsigned field, struct proto *message)
 {
 	proto_bytes(to, field, message->byte, message->size);
 	message->size = 0;
+}
+
+/* Writes the text to `to`, if it is not NULL. Returns how long it is. */
+static size_t put_utf8(struct proto *to, const char *text, size_t size)
+{
+	static const char none[] = "\xef\xbf\xbd"; /* U+FFFD */
+	size_t sum = 0;
+
+	for (size_t at = 0, length; at < size; at += length ? length : 1) {
+		length = text_utf8((const unsigned char *)text + at);
+		if (to && length)
+			put(to, text + at, length);
+		else if (to)
+			put(to, none, sizeof(none) - 1);
+		sum += length ? length : sizeof(none) - 1;
+	}
+	return sum;
+}
+
+void proto_text(struct proto *to, unsigned field, const char *text, size_t size)
+{
+	proto_packed(to, field << 3 | WIRE_BYTES);
+	proto_packed(to, put_utf8(NULL, text, size));
+	put_utf8(to, text, size);
+}
+
+void proto_append(struct proto *to, struct proto *fields)
+{
+	put(to, fields->byte, fields->size);
+	fields->size = 0;
 }
 
 void proto_free(struct proto *proto)

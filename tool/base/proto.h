@@ -27,6 +27,12 @@ void proto_double(struct proto *to, unsigned field, double number);
 void proto_bytes(struct proto *to, unsigned field, const void *bytes, size_t size);
 void proto_message(struct proto *to, unsigned field, struct proto *message);
 
+/* A field that is a text, which must be UTF-8: each byte that is none becomes U+FFFD. A NUL must follow it. */
+void proto_text(struct proto *to, unsigned field, const char *text, size_t size);
+
+/* Fields of a message that are made already, which are emptied. */
+void proto_append(struct proto *to, struct proto *fields);
+
 void proto_free(struct proto *proto);
 
 /* Writes it as a file of gzip (RFC 1952). */

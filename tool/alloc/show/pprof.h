@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * xaudit alloc as a profile of pprof (profile.proto): what was allocated, and what was live at the end, in blocks and
- * bytes. Each library has a range of addresses of its own, in which its places are where they were linked. One thread.
+ * bytes. One thread.
  */
 #ifndef XAUDIT_TOOL_ALLOC_SHOW_PPROF_H
 #define XAUDIT_TOOL_ALLOC_SHOW_PPROF_H

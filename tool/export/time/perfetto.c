@@ -87,17 +87,9 @@ static void put_packet(struct export *export, struct proto *packet)
 	perfetto->item.size = 0;
 }
 
-static void put_text(struct proto *to, unsigned field, const char *text, size_t size)
-{
-	char *clean = texts_utf8(text, &size);
-
-	proto_bytes(to, field, clean, size);
-	free(clean);
-}
-
 static void put_string(struct proto *to, unsigned field, const char *text)
 {
-	put_text(to, field, text, strlen(text));
+	proto_text(to, field, text, strlen(text));
 }
 
 static void put_clock(struct proto *clocks, struct proto *inner, uint32_t id, uint64_t time)
@@ -314,7 +306,7 @@ static void put_arg(void *user, const struct args_one *one)
 	}
 	switch (one->is) {
 	case ARGS_TEXT:
-		put_text(to, ARG_TEXT, one->text, one->size);
+		proto_text(to, ARG_TEXT, one->text, one->size);
 		break;
 	case ARGS_NULL:
 		proto_number(to, ARG_POINTER, 0);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/text.h"
 #include "tool/base/memory.h"
 
 char *texts_number(char *at, uint64_t number)
@@ -36,18 +35,6 @@ char *texts_us(char *at, uint64_t ns)
 	if (rest %= 10)
 		*at++ = (char)('0' + rest);
 	return at;
-}
-
-char *texts_utf8(const char *text, size_t *size)
-{
-	char *clean = memory_zeroed(3 * *size + 1, 1), *to = clean;
-
-	for (size_t at = 0, length; at < *size; at += length ? length : 1) {
-		length = text_utf8((const unsigned char *)text + at);
-		to = length ? mempcpy(to, text + at, length) : TEXTS_PUT(to, "\xef\xbf\xbd");
-	}
-	*size = (size_t)(to - clean);
-	return clean;
 }
 
 const struct texts_one *texts_of(struct texts *texts, const struct xaudit_read_function *function)

@@ -20,9 +20,6 @@ char *texts_us(char *at, uint64_t ns); /* in us, with no more decimals than it n
 /* The same for words of which the compiler knows the length. */
 #define TEXTS_PUT(at, word) ((char *)memcpy(at, word, sizeof(word) - 1) + sizeof(word) - 1)
 
-/* The text in UTF-8: each byte that is none becomes U+FFFD. A NUL must follow it, and does; the caller frees it. */
-char *texts_utf8(const char *text, size_t *size);
-
 struct texts_one {
 	char *text; /* NULL: not made yet */
 	size_t size;
