@@ -10,6 +10,7 @@ import decimal
 import json
 import re
 import sys
+import unicodedata
 
 from perfetto import perfetto_events
 
@@ -95,6 +96,42 @@ def speedscope(path):
     sums.end()
     return sums
 
+# Lines of folded stacks.
+def folded(path):
+    sums = Sums()
+    for line in open(path, encoding="utf-8"):
+        stack, time = line.rstrip("\n").rsplit(" ", 1)
+        sampled(sums, stack.split(";"), int(time))
+    return sums
+
+# What callgrind_annotate has made of a file, with --show-percs=no; with --inclusive=yes behind it.
+def callgrind(path):
+    sums = Sums()
+    part = "self"
+    for line in open(path, encoding="utf-8"):
+        if line.startswith("--inclusive"):
+            part = "total"
+        match = re.match(r" *([\d,]+) +([\d,.]+) +\?\?\?:(.*) \[/.*\]$", line)
+        if not match:
+            continue
+        time, calls, name = match.groups()
+        setattr(sums.rows[name], part, int(time.replace(",", "")))
+        if part == "self":
+            sums.rows[name].calls = 0 if calls == "." else int(calls.replace(",", ""))
+    return sums
+
+# What t/export/pprof.mjs prints.
+def pprof(path):
+    sums = Sums()
+    profile = json.load(open(path))
+    types = [one["type"] for one in profile["types"]]
+    for sample in profile["samples"]:
+        values = dict(zip(types, sample["values"]))
+        stack = [place["name"] for place in reversed(sample["stack"])]
+        sums.rows[stack[-1]].calls += values["calls"]
+        sampled(sums, stack, values["time"])
+    return sums
+
 # A stack, the outermost first, and the time that its innermost call had of its own.
 def sampled(sums, stack, time):
     if stack:
@@ -116,7 +153,14 @@ def perfetto(path):
     sums.end()
     return sums
 
-FORMATS = {"chrome": chrome, "speedscope": speedscope, "perfetto": perfetto}
+FORMATS = {"chrome": chrome, "speedscope": speedscope, "perfetto": perfetto,
+           "folded": folded, "callgrind": callgrind, "pprof": pprof}
+
+# What these formats have for bytes that would steer a terminal; and in folded stacks for semicolons.
+def plain(name, how):
+    name = "".join("?" if unicodedata.category(c) == "Cc" or c in "\ufffd\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
+                   "\u2066\u2067\u2068\u2069" else c for c in name)
+    return name.replace(";", ":") if how == "folded" else name
 
 def report(path):
     rows = collections.defaultdict(Row)
@@ -130,10 +174,15 @@ def report(path):
 
 def main():
     how, path, expected, *parts = sys.argv[1:]
+    # speedscope-FORMAT: what speedscope has made of that.
+    how, *of = how.split("-")
     sums, expected = FORMATS[how](path), report(expected)
+    for one in [how] + of:
+        if one in ("folded", "callgrind"):
+            expected = {plain(name, one): row for name, row in expected.items()}
     wrong = sums.wrong[:5]
     for name in sorted(set(sums.rows) | set(expected)):
-        is_, want = sums.rows[name], expected[name]
+        is_, want = sums.rows[name], expected.get(name, Row())
         if how == "speedscope" and not is_.calls and not want.total:
             continue
         for part in parts or ["calls", "self", "total"]:

@@ -13,6 +13,10 @@
 const struct export_format *const export_formats[] = {
 	&export_chrome,
 	&export_perfetto,
+	&export_speedscope,
+	&export_folded,
+	&export_callgrind,
+	&export_pprof,
 	&export_uftrace,
 	&export_xray,
 	&export_sqlite,

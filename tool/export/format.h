@@ -100,8 +100,8 @@ struct export_format {
 extern const struct export_format *const export_formats[];
 
 /* Of folders that stand on this one. */
-extern const struct export_format *const export_formats[], export_chrome, export_perfetto, export_uftrace,
-	export_xray;
+/* Of folders that stand on this one. */
+extern const struct export_format *const export_formats[];
 
 /* ---- for formats ---- */
 

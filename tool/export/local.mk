@@ -12,6 +12,10 @@ xaudit_SOURCES += tool/export/folders/places.c tool/export/folders/places.h tool
 	tool/export/folders/uftrace_files.h tool/export/folders/uftrace_values.c \
 	tool/export/folders/uftrace_values.h tool/export/folders/xray.c tool/export/folders/xray_map.c \
 	tool/export/folders/xray_map.h
+xaudit_SOURCES += tool/export/stacks/callgrind.c tool/export/stacks/callgrind.h tool/export/stacks/folded.c \
+	tool/export/stacks/folded.h tool/export/stacks/merged.c tool/export/stacks/merged.h \
+	tool/export/stacks/pprof.c tool/export/stacks/pprof.h tool/export/stacks/speedscope.c \
+	tool/export/stacks/speedscope.h
 xaudit_SOURCES += tool/export/time/args.c tool/export/time/args.h tool/export/time/chrome.c \
 	tool/export/time/chrome.h tool/export/time/perfetto.c tool/export/time/perfetto.h tool/export/time/texts.c \
 	tool/export/time/texts.h tool/export/time/timeline.c tool/export/time/timeline.h
