@@ -130,7 +130,8 @@ is "$(ask account order -f csv | cut -d, -f 1,2,8,10)" 'funcid,count,sum,functio
 1,3,1.300000e-07,"outer"
 2,1,1.000000e-08,"inner"' 'the earliest record comes first; a call without an end is given up where the trace ends'
 ask convert order -f yaml -symbolize >order.yaml
-is "$(sed -nE 's/.*function: ([a-z]*),.*thread: ([0-9]*),.*kind: ([a-z-]*), tsc: ([0-9]*),.*/\1 \2 \3 \4/p' order.yaml)" \
+line='.*function: ([a-z]*),.*thread: ([0-9]*),.*kind: ([a-z-]*), tsc: ([0-9]*),.*'
+is "$(sed -nE "s/$line/\1 \2 \3 \4/p" order.yaml)" \
 	'outer 101 function-enter 1500
 outer 101 function-exit 1600
 outer 100 function-enter 5000

@@ -19,6 +19,7 @@ const struct export_format *const export_formats[] = {
 	&export_pprof,
 	&export_uftrace,
 	&export_xray,
+	&export_ctf,
 	&export_sqlite,
 	&export_csv,
 	&export_ndjson,

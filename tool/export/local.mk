@@ -6,7 +6,9 @@ xaudit_SOURCES += tool/export/buffer.c tool/export/buffer.h tool/export/csv.c to
 	tool/export/pass.h tool/export/sqlite.c tool/export/sqlite.h tool/export/sqlite_facts.c \
 	tool/export/sqlite_facts.h tool/export/sqlite_tables.c tool/export/sqlite_tables.h tool/export/tracks.c \
 	tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
-xaudit_SOURCES += tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
+xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/export/folders/ctf_metadata.c \
+	tool/export/folders/ctf_metadata.h tool/export/folders/ctf_types.c tool/export/folders/ctf_types.h \
+	tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
 	tool/export/folders/tids.h tool/export/folders/track_files.c tool/export/folders/track_files.h \
 	tool/export/folders/uftrace.c tool/export/folders/uftrace.h tool/export/folders/uftrace_files.c \
 	tool/export/folders/uftrace_files.h tool/export/folders/uftrace_values.c \

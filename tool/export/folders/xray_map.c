@@ -117,7 +117,8 @@ static bool add_sections(Elf *elf, struct map *map, const struct places *places,
 	good = add_section(elf, &(GElf_Shdr){ .sh_name = own, .sh_type = SHT_STRTAB, .sh_addralign = 1 },
 			names->text, names->size, ELF_T_BYTE) &&
 		add_section(elf, &(GElf_Shdr){ .sh_name = sleds, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
-			.sh_addr = MAP_ADDRESS, .sh_addralign = 8 }, map->sled, count * sizeof(*map->sled), ELF_T_BYTE) &&
+			.sh_addr = MAP_ADDRESS, .sh_addralign = 8 }, map->sled, count * sizeof(*map->sled),
+			ELF_T_BYTE) &&
 		add_section(elf, &(GElf_Shdr){ .sh_name = strings, .sh_type = SHT_STRTAB, .sh_addralign = 1 },
 			map->names.text, map->names.size, ELF_T_BYTE) &&
 		add_section(elf, &(GElf_Shdr){ .sh_name = symbols, .sh_type = SHT_SYMTAB, .sh_link = SECTION_STRINGS,
