@@ -110,34 +110,33 @@ static bool is_complete(const struct own *own)
 	return false;
 }
 
+/* Writes the trace. Returns whether all of it was written. */
+static bool write_trace(const struct own *own, struct xaudit_read_trace *trace)
+{
+	struct export export = { .trace = trace, .info = xaudit_read_trace_info(trace), .format = own->format,
+		.folder = -1, .values = !own->options.show.no_values, .from = view_from(trace, &own->options),
+		.to = view_to(trace, &own->options), .events = own->events };
+
+	if (!begin_output(&export, own->output))
+		return false;
+	bool good = export_pass(&export, &own->pass);
+	if (export.out.file)
+		return out_file_end(&export.out, good || !export.failed) && good;
+	close(export.folder);
+	return good;
+}
+
 int export_main(int argc, char **argv)
 {
 	struct own own = { 0 };
-	int status;
-	struct xaudit_read_trace *trace = view_open(&own.options, &syntax, argc, argv, NULL, false, &status);
+	int status = view_open_one(&own.options, &syntax, argc, argv);
 
-	if (!trace)
-		goto out;
-	if (!is_complete(&own)) {
-		xaudit_read_close(trace);
-		status = TOOL_USAGE;
-		goto out;
+	if (status < 0) {
+		own.pass.tid = own.options.tid;
+		status = !is_complete(&own) ? TOOL_USAGE :
+			 write_trace(&own, own.options.many.trace[0]) ? TOOL_OK : TOOL_FAILED;
+		status = view_close(&own.options, status);
 	}
-	own.pass.tid = own.options.tid;
-	struct export export = { .trace = trace, .info = xaudit_read_trace_info(trace), .format = own.format,
-		.folder = -1, .values = !own.options.show.no_values, .from = view_from(trace, &own.options),
-		.to = view_to(trace, &own.options), .events = own.events };
-	bool good = begin_output(&export, own.output);
-	if (good) {
-		good = export_pass(&export, &own.pass);
-		if (export.out.file)
-			good = out_file_end(&export.out, good || !export.failed) && good;
-		else
-			close(export.folder);
-	}
-	status = show_end_trace(trace);
-	status = good ? status : TOOL_FAILED;
-out:
 	event_format_free(&own.events);
 	return status;
 }

@@ -100,8 +100,8 @@ struct export_format {
 extern const struct export_format *const export_formats[];
 
 /* Of folders that stand on this one. */
-/* Of folders that stand on this one. */
-extern const struct export_format *const export_formats[];
+extern const struct export_format export_callgrind, export_chrome, export_ctf, export_folded, export_perfetto,
+	export_pprof, export_speedscope, export_uftrace, export_xray;
 
 /* ---- for formats ---- */
 
