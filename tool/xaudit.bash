@@ -235,11 +235,10 @@ _xaudit()
 		graph) options='text dot mermaid json' ;;
 		stacks) options='text folded json' ;;
 		alloc) options='text folded json pprof' ;;
-<<<<<<< HEAD
-		export) options='csv' ;;
-=======
 		report | loads) options='table json csv' ;;
->>>>>>> ead43a15 (Write reports and loads as CSV)
+		export)
+			options='chrome perfetto speedscope folded callgrind pprof uftrace xray ctf sqlite csv ndjson'
+			;;
 		*) options='table json' ;;
 		esac
 		;;

@@ -51,7 +51,8 @@ exported() {
 		rm -rf "$tmp/out"
 		(
 			[ -n "$XAUDIT_ASAN$XAUDIT_TSAN" ] || ulimit -v 1048576
-			bounded 60 "$XAUDIT" export --format="$format" -o "$tmp/out" "$@" "$tmp/fuzz" >/dev/null 2>"$tmp/err"
+			bounded 60 "$XAUDIT" export --format="$format" -o "$tmp/out" "$@" "$tmp/fuzz" \
+				>/dev/null 2>"$tmp/err"
 		)
 		status=$?
 		lines=$(wc -l <"$tmp/err")

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Each format of xaudit export on a large trace: all of its calls are there, in 300 MB of memory at most. They are counted
-# by what is simplest in the format, since its tool would take too long; that reads smaller ones (t/export/FORMAT.t).
-# XAUDIT_ALL: 10 million events instead of 200 000, and 100 million in those formats that people want of so many.
+# Each format of xaudit export on a large trace: all of its calls are there, in 300 MB of memory at most. They are
+# counted by what is simplest in the format, since its tool would take too long; that reads smaller ones
+# (t/export/FORMAT.t). XAUDIT_ALL: 10 million events instead of 200 000, and 100 million in those formats that people
+# want of so many.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 built max_rss

@@ -10,19 +10,21 @@ need sqlite3
 app_record
 printf '%s\n' "$report" >json
 # `total` of a call that is not over has what is known of calls in it; report counts those that are.
-bounded 60 "$XAUDIT" export --format=sqlite -o app.db --event-format='shop.order=u32 number, u32 amount, string what' \
-	app.data || bail 'export fails'
+bounded 60 "$XAUDIT" export --format=sqlite -o app.db \
+	--event-format='shop.order=u32 number, u32 amount, string what' app.data || bail 'export fails'
 asks() {
 	bounded 60 sqlite3 "${2-app.db}" "$1" 2>&1
 }
-is "$(asks 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok 'the database is whole, and all that rows name is there'
+is "$(asks 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok \
+	'the database is whole, and all that rows name is there'
 
 # ---- the table of report ----
 
 jq -r '.functions[] | [.function, .library, .calls, .total_ns, .self_ns] | @json' json | LC_ALL=C sort >expected
 [ "$(wc -l <expected)" -gt 20 ] || bail 'report has no functions'
 # JSON has U+FFFD for bytes that are no UTF-8, as the name has.
-asks "SELECT json_array(CASE WHEN typeof(f.symbol) = 'text' THEN f.symbol ELSE p.name END, p.library, calls, total, self)
+asks "SELECT json_array(
+	CASE WHEN typeof(f.symbol) = 'text' THEN f.symbol ELSE p.name END, p.library, calls, total, self)
 	FROM profile p JOIN functions f ON f.id = p.function" | jq -c . | LC_ALL=C sort >profile
 ok 'the view profile has the calls and times of report, whatever a function is called' cmp profile expected
 is "$(asks "SELECT hex(symbol) FROM functions WHERE typeof(symbol) = 'blob'")" FFFE2062616420C328 \

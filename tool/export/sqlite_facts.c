@@ -74,7 +74,7 @@ static void put_functions(struct sqlite_facts *facts)
 	for (uint32_t i = 0; i < xaudit_read_functions(trace); i++) {
 		const struct xaudit_read_function *function = xaudit_read_function(trace, i);
 
-		sqlite_row(facts->tables, SQLITE_FUNCTIONS, "isbii", (int64_t)i + 1, names_shown(function->name),
+		sqlite_row(facts->tables, SQLITE_FUNCTIONS, "isbii", (int64_t)i + 1, names_full(function->name),
 			function->name, strlen(function->name), sqlite_library(facts, function->object),
 			function->offset);
 	}
@@ -187,7 +187,7 @@ static void put_frames(struct sqlite_facts *facts)
 			xaudit_read_frame_symbol(frame, &symbol);
 			sqlite_row(facts->tables, SQLITE_FRAMES, "izissz", (int64_t)frame->number + 1,
 				frame->object ? sqlite_library(facts, frame->object) : 0, frame->offset,
-				names_shown(symbol.name), symbol.file, (uint64_t)symbol.line);
+				names_full(symbol.name), symbol.file, (uint64_t)symbol.line);
 		}
 	}
 	free(told);

@@ -119,7 +119,7 @@ static char *clean_name(const char *name)
 
 static void add_label(struct labels *labels, const struct xaudit_read_function *function)
 {
-	char *name = clean_name(names_shown(function->name)), *label = memory_text(name, strlen(name));
+	char *name = clean_name(names_full(function->name)), *label = memory_text(name, strlen(name));
 
 	for (unsigned i = 0; is_label(labels, label); i++) {
 		free(label);
