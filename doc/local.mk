@@ -9,7 +9,7 @@ dist_man_MANS += doc/xaudit-env.1 doc/xaudit-index.1 doc/xaudit-list.1 doc/xaudi
 dist_man_MANS += doc/xaudit-dump.1 doc/xaudit-info.1 doc/xaudit-replay.1 doc/xaudit-report.1 doc/xaudit-trace.5
 dist_man_MANS += doc/xaudit-alloc.1
 dist_man_MANS += doc/xaudit-graph.1 doc/xaudit-loads.1 doc/xaudit-outliers.1 doc/xaudit-slow.1 \
-	doc/xaudit-stacks.1
+	doc/xaudit-stacks.1 doc/xaudit-html.1 doc/xaudit-view.1
 dist_man_MANS += doc/xaudit-export.1
 dist_man_MANS += doc/xaudit-pack.1 doc/xaudit-perf.1 doc/xaudit-unpack.1
 

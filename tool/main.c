@@ -26,6 +26,8 @@ static const struct {
 	{ "stacks", "the stacks of calls with the most time of their own", stacks_main },
 	{ "slow", "the longest calls of a function, and what made them slow", slow_main },
 	{ "outliers", "functions one call of which took far longer than the others", outliers_main },
+	{ "html", "a page for browsers that shows a trace, in one file", html_main },
+	{ "view", "the same, opened in the browser", view_main },
 	{ "alloc", "who allocated how much memory: a command, a process, a trace", alloc_main },
 	{ "loads", "when libraries came and went, and how often they were called", loads_main },
 	{ "locks", "run a command, and show who held which lock while who waited", locks_main },

@@ -30,8 +30,8 @@ _xaudit()
 	fi
 	COMPREPLY=()
 
-	local commands='record trace report replay dump info graph stacks slow outliers alloc loads locks export'
-	commands+=' ctl check env list index pack unpack perf'
+	local commands='record trace report replay dump info graph stacks slow outliers html view alloc loads locks'
+	commands+=' export ctl check env list index pack unpack perf'
 	if ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
 		return
@@ -165,6 +165,8 @@ _xaudit()
 		options='--count= --factor= --format= --tid= --from= --to= --pid= --color= --no-demangle'
 		options+=' --full-names --no-pager --srcline --no-values --help'
 		;;
+	html) options='--output= --around= --tid= --from= --to= --pid= --no-values --no-demangle --help' ;;
+	view) options='--tid= --from= --to= --pid= --no-values --no-demangle --help' ;;
 	alloc)
 		options='--count= --sort= --temporary= --timeline --format= --output= --srcline --for= --backtrace='
 		options+=' --sample= --mmap --keep= --config= --pid= --color= --no-demangle --full-names --no-pager'
@@ -244,6 +246,7 @@ _xaudit()
 		;;
 	--color) options='always never auto' ;;
 	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
+		--around | \
 		-j | --jobs | --level | --callers | --callees | --hist | --by-event | --by-value | --event-end)
 		return
 		;;

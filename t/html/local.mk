@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# The page of xaudit html, in a browser.
+# xaudit html and view.
+dist_check_SCRIPTS += t/html/data.t t/html/large.t t/html/written.t
+EXTRA_DIST += t/html/html.sh t/html/page.py
+
+# The page, in a browser.
 dist_check_SCRIPTS += t/html/page.t t/html/page_budget.t t/html/page_live.t
 EXTRA_DIST += t/html/browser.mjs t/html/browser.sh t/html/make_page.mjs t/html/modules.sh t/html/page_blocks.mjs \
 	t/html/page_budget.mjs t/html/page_hostile.mjs t/html/page_known.mjs t/html/page_library.cc \

@@ -56,6 +56,8 @@
  *	open				this chunk is not finished: used stays 0
  *	loop TIMES STEP ... end		repeat the lines; the times in them grow by STEP each time (no loop in a loop)
  *	random SEED EVENTS IDS DEPTH	entries and exits of ids 1 ... IDS, well nested
+ *	work SEED EVENTS IDS DEPTH	the same, as a server makes them: id 1 calls ids 2 ... 9 again and again; each
+ *					of these makes some 500 events; functions call a few others
  *	nest ROUNDS IDS STEP		so often: id 1 calls 2, which calls 3, ... IDS, and all return; STEP from one
  *					event to the next
  */
@@ -507,12 +509,9 @@ static bool thread_command(char **word, int words)
 	} else if (!strcmp(word[0], "open")) {
 		want_chunk(last_time);
 		leave_open = true;
-	} else if (!strcmp(word[0], "random") && words == 5) {
+	} else if (many_is(word, words)) {
 		want_chunk(last_time);
-		put_random(number(word[1]), number(word[2]), number(word[3]), number(word[4]));
-	} else if (!strcmp(word[0], "nest") && words == 4) {
-		want_chunk(last_time);
-		put_nest(number(word[1]), number(word[2]), number(word[3]));
+		many_put(word);
 	} else {
 		return false;
 	}

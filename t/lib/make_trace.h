@@ -42,8 +42,9 @@ uint32_t type_named(const char *name);
 
 /* ---- make_trace_many.c ---- */
 
-void put_random(uint64_t seed, uint64_t events, uint64_t ids, uint64_t depth_max);
-void put_nest(uint64_t rounds, uint64_t ids, uint64_t ticks);
+/* Is it a command that writes many events? The second one carries it out, where there is a chunk. */
+bool many_is(char **word, int words);
+void many_put(char **word);
 
 /* ---- make_trace_places.c ---- */
 

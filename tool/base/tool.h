@@ -40,6 +40,8 @@ int stacks_main(int argc, char **argv);
 int slow_main(int argc, char **argv);
 int outliers_main(int argc, char **argv);
 int loads_main(int argc, char **argv);
+int html_main(int argc, char **argv);
+int view_main(int argc, char **argv);
 int locks_main(int argc, char **argv);
 int pack_main(int argc, char **argv);
 int unpack_main(int argc, char **argv);

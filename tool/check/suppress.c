@@ -10,6 +10,7 @@
 #include "audit/match/match.h"
 #include "runtime/base/text.h"
 #include "tool/base/json.h"
+#include "tool/base/data.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/check/finding.h"
@@ -195,22 +196,9 @@ int check_suppress_read(const char *path)
 
 int check_suppress_read_default(void)
 {
-	char exe[4096], *path = NULL;
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *path = data_path("default.supp");
 	int status = 0;
 
-	/* In a build folder it lies beside the command. */
-	if (n > 0) {
-		exe[n] = '\0';
-		*strrchr(exe, '/') = '\0';
-		path = memory_format("%s/default.supp", exe);
-		if (access(path, F_OK) < 0) {
-			free(path);
-			path = NULL;
-		}
-	}
-	if (!path)
-		path = memory_format("%s", XAUDIT_DATA_DIR "/default.supp");
 	if (access(path, F_OK) == 0)
 		status = check_suppress_read(path);
 	else

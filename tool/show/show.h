@@ -33,11 +33,12 @@ struct xaudit_read_trace;
  * The rows of options that all these commands have, and the end of their table; for those that print JSON, the row for
  * that; for those that show values of calls, the row for doing without.
  */
-#define SHOW_ROWS                                                                           \
+#define SHOW_PID                                                                            \
 	{ 0, "pid", "N", "only the process with this id", .take = options_number,           \
 		.most = INT32_MAX, .at = offsetof(struct show_options, pid),                \
-		.allowed = "the id of a process" },                                         \
-		OPTIONS_COLOR(offsetof(struct show_options, color)), NAMES_ROW, TERM_ROW, OPTIONS_HELP, { 0 }
+		.allowed = "the id of a process" }
+#define SHOW_ROWS                                                                           \
+	SHOW_PID, OPTIONS_COLOR(offsetof(struct show_options, color)), NAMES_ROW, TERM_ROW, OPTIONS_HELP, { 0 }
 #define SHOW_FORMAT(words, text)                                                            \
 	{ 0, "format", "FORMAT", text, .take = options_word,                                \
 		.at = offsetof(struct show_options, json), .allowed = words }

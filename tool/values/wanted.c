@@ -9,16 +9,13 @@
 #include <unistd.h>
 
 #include "audit/match/cxx.h"
+#include "tool/base/data.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/values/condition.h"
 #include "tool/values/ltrace.h"
 #include "tool/values/prototype.h"
 #include "tool/values/token.h"
-
-#ifndef XAUDIT_DATA_DIR
-#error "XAUDIT_DATA_DIR: where make install puts the prototypes"
-#endif
 
 #define MOST_PROTOTYPES (16u << 20) /* bytes of the file */
 
@@ -341,22 +338,11 @@ void wanted_free(struct wanted *wanted)
 /* The table that comes with xaudit, as a text; NULL: it is not there. *path: to be freed. */
 static char *read_table(char **path)
 {
-	char exe[4096], *text = NULL;
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	FILE *file = NULL;
+	char *text;
+	FILE *file;
 
-	/* In a build folder it lies beside the command. */
-	if (n > 0) {
-		exe[n] = '\0';
-		*strrchr(exe, '/') = '\0';
-		*path = memory_format("%s/prototypes", exe);
-		file = fopen(*path, "re");
-	}
-	if (!file) {
-		free(*path);
-		*path = memory_format("%s", XAUDIT_DATA_DIR "/prototypes");
-		file = fopen(*path, "re");
-	}
+	*path = data_path("prototypes");
+	file = fopen(*path, "re");
 	if (!file)
 		return NULL;
 	text = memory_zeroed(MOST_PROTOTYPES + 1, 1);

@@ -287,7 +287,7 @@ static void say_found(
 	free(text);
 }
 
-static void say_none(const char *command, const struct view_options *options, const char *word)
+void view_say_none(const char *command, const struct view_options *options, const char *word)
 {
 	char *said = memory_format("no call of a function '%s' is in what was read", word);
 	struct meant meant;
@@ -317,7 +317,7 @@ uint32_t view_find(const char *command, const struct view_options *options, cons
 		}
 	} while (!count && (by_alias = !by_alias));
 	if (!count)
-		say_none(command, options, word);
+		view_say_none(command, options, word);
 	if (count > 1)
 		say_found(command, options, word, count, by_alias);
 	return count == 1 ? found : FUNCTIONS_NONE;

@@ -31,8 +31,9 @@ struct view_options {
 	struct functions functions; /* of all traces, as far as view_end() was called */
 };
 
-/* Their rows, and the end of the table. */
-#define VIEW_ROWS                                                                                     \
+/* Their rows, those that name calls first, and the end of the table. */
+#define VIEW_ROWS VIEW_CALLS, SHOW_ROWS
+#define VIEW_CALLS                                                                                    \
 	{ 0, "tid", "N", "only calls of the thread with this id", .take = options_number,              \
 		.most = INT32_MAX, .at = offsetof(struct view_options, tid),                          \
 		.allowed = "the id of a thread" },                                                     \
@@ -42,8 +43,7 @@ struct view_options {
 			.allowed = OPTIONS_SPAN },                                                     \
 		{ 0, "to", "TIME", "only calls that began before that",                                \
 			.take = options_span_end, .at = offsetof(struct view_options, to),            \
-			.allowed = OPTIONS_SPAN_END },                                                 \
-		SHOW_ROWS
+			.allowed = OPTIONS_SPAN_END }
 
 /*
  * As show_begin_many(), and opens the traces. If none has such a thread or time as the options ask for, or these leave
@@ -144,6 +144,9 @@ static inline const struct xaudit_read_function *view_function(const struct view
  * FUNCTIONS_NONE: it names none, or several: after one line on stderr, for `command`.
  */
 uint32_t view_find(const char *command, const struct view_options *options, const char *word);
+
+/* Says that it names none. */
+void view_say_none(const char *command, const struct view_options *options, const char *word);
 
 /* Does the word name this function, by its own name, or by an alias? */
 bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias);
