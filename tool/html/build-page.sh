@@ -41,7 +41,7 @@ elif [ -z "$npm" ] || [ -z "$node" ] || [ ! -f "$source/page/build.mjs" ]; then
 fi
 
 # The modules, from the network or from npm's cache, unless those of this list are there.
-if ! cmp -s "$source/page/package-lock.json" "$modules/installed"; then
+if ! cmp -s "$source/page/package-lock.json" "$modules/installed" || [ ! -d "$modules/node_modules" ]; then
 	rm -rf "$modules"
 	mkdir -p "$modules" && cp "$source/page/package.json" "$source/page/package-lock.json" "$modules" || exit 1
 	if (cd "$modules" && "$npm" ci --omit=dev --prefer-offline --no-audit --no-fund --loglevel=error) >&2; then
