@@ -8,9 +8,11 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 
 cd "$top_srcdir" || bail "no source folder $top_srcdir"
-sources=$(find format x86_64 runtime audit tool t doc -type f \
+# What npm brought, and the page that is made of the sources in tool/html/page/, are not ours.
+sources=$(find format x86_64 runtime audit tool t doc -name npm -prune -o -type f \
 	\( -name '*.[chS]' -o -name '*.cc' -o -name '*.sh' -o -name '*.mk' -o -name '*.bash' -o -name '*.awk' -o \
-	-name '*.t' \) | grep -v '^x86_64/offsets\.h$' | LC_ALL=C sort)
+	-name '*.t' -o -name '*.ts' -o -name '*.mjs' -o -name '*.css' -o -name '*.html' \) -print |
+	grep -v -e '^x86_64/offsets\.h$' -e '^tool/html/page\.html$' | LC_ALL=C sort)
 set -- $sources Makefile.am configure.ac bootstrap .ci/run t/areas
 ok 'there are source files to look at' test $# -gt 20
 
@@ -41,8 +43,8 @@ printf '\t%113s\n' x >"$tmp/tab.c"
 is "$(wide "$tmp/good.c" "$tmp/wide.c" "$tmp/tab.c")" "$tmp/wide.c:1: 121 columns
 $tmp/tab.c:1: 121 columns" 'lines of 121 columns are found, and those of 120 are none'
 # Others have no lines of code, but are read as such.
-others=$(find doc t runtime/api audit tool -name '*.py' -o -name '*.map' -o -name '*.in' -o -name '*.supp' -o \
-	-path 't/fuzz/corpus/*.trace' -o -path tool/values/prototypes)
+others=$(find doc t runtime/api audit tool -name npm -prune -o \( -name '*.py' -o -name '*.map' -o -name '*.in' -o \
+	-name '*.supp' -o -path 't/fuzz/corpus/*.trace' -o -path tool/values/prototypes \) -print)
 is "$(wide "$@" README NEWS doc/*.md doc/*.[1-8] $others)" '' 'no line is wider than 120 columns'
 
 # Only whole folders are compiled for threads of the program.
@@ -281,6 +283,7 @@ is "$(assembly "$@")" '' 'assembly stands in x86_64/ alone'
 is "$(order doc/design.md "$@")" '' 'no folder includes what stands on it in doc/design.md'
 is "$(headers $(find format x86_64 runtime audit tool -name '*.c') | LC_ALL=C sort)" '' \
 	'each function for other files is declared in the header of the file that defines it'
+set -- "$@" $(find tool/html/page -name '*.ts')
 is "$(twins $(printf '%s\n' "$@" | LC_ALL=C sort))" '' 'no six lines of what is built stand in two places'
 is "$(heaps 24 $(find runtime audit -type d ! -path audit/live ! -name '.*')) $(heaps 40 audit/live)" ' ' \
 	'no folder of runtime and audit has more than 24 sources, audit/live not more than 40'

@@ -2,7 +2,8 @@
 //
 // node make_page.mjs PAGE.html OUT.html KIND: puts a made trace into the page, in the blocks that `xaudit html` writes.
 // KIND: known (few calls, whose numbers the test knows), hostile (the same with names and values that would do harm),
-// many (300 threads, 2000 rows, 5 levels of tiles, 12 windows of 100 000 calls), half (as many, half of it as large).
+// empty (no call, no thread, no process), many (300 threads, 2000 rows, 5 levels of tiles, 12 windows of 100 000
+// calls), half (half as many).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { container, headOf, page, sums } from './page_blocks.mjs';
 import { many } from './page_many.mjs';
@@ -86,10 +87,13 @@ function known(hostile) {
 	const rows = [
 		{ track: 0, kind: 'calls', depth: 0, levels: 2, calls: 100 },
 		{ track: 0, kind: 'calls', depth: 1, levels: 2, calls: 200 },
-		{ track: 0, kind: 'cpu', depth: 0, levels: 0, calls: 0 },
+		// On a processor for half of the time.
+		{ track: 0, kind: 'cpu', depth: 0, levels: 2, calls: 0, value: 9 },
 		{ track: 1, kind: 'calls', depth: 0, levels: 2, calls: 10 },
 		{ track: 1, kind: 'calls', depth: 1, levels: 2, calls: 10 },
 		{ track: 1, kind: 'loose', depth: 0, levels: 2, calls: 2 },
+		// One and a half of the other threads are in a call.
+		{ track: null, kind: 'rest', depth: 0, levels: 2, calls: 30, value: 24 },
 	];
 	const name = hostile ? '<b onclick=alert(1)>\u202e' : 'known';
 	const tracks = [
@@ -150,7 +154,7 @@ function known(hostile) {
 				cpu_ns: null,
 			},
 		],
-		totals: { calls: calls.length, functions: 4, tracks: 2, rows: 6, events: 3 },
+		totals: { calls: calls.length, functions: 4, tracks: 2, rows: 7, events: 3 },
 		pyramid: { columns: 2048, from: 0, width: 256, levels: 2 },
 		windows: [
 			{
@@ -179,6 +183,7 @@ function known(hostile) {
 				window: 0,
 			},
 		],
+		rest: { tracks: 3, calls: 30, time: 1500000, row: 6 },
 		rates: { columns: 100, functions: [1, 0], from: 0, width: end / 100 },
 	});
 	head.info.left = ['12 events were lost: a buffer was full'];
@@ -244,6 +249,13 @@ function known(hostile) {
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
 	const [template, out, kind] = process.argv.slice(2);
-	const [head, blocks] = kind === 'many' ? many(1) : kind === 'half' ? many(0.5) : known(kind === 'hostile');
+	const kinds = {
+		known: () => known(false),
+		hostile: () => known(true),
+		many: () => many(1),
+		half: () => many(0.5),
+		empty: () => [headOf({}), []],
+	};
+	const [head, blocks] = kinds[kind]();
 	writeFileSync(out, page(readFileSync(template, 'utf8'), head, blocks));
 }

@@ -22,10 +22,10 @@ is "$(grep -oE "$loads" "$tmp/page.html")" '' 'it names nothing else to load'
 like "$(cat "$tmp/page.html")" 'Permission is hereby granted, free of charge' "uPlot's licence is in it"
 is "$(grep -c '"resolved"' "$page/package-lock.json")" 0 'the lock file has no addresses'
 
-for kind in known hostile; do
+for kind in known hostile empty; do
 	ok "a page is made: $kind" bounded 60 node "$beside/make_page.mjs" "$tmp/page.html" "$tmp/$kind.html" $kind
 done
 sed 's/"format":1,/"format":99,/' "$tmp/known.html" >"$tmp/broken.html"
-browser page_known.mjs "$tmp/known.html"
+browser page_known.mjs "$tmp/known.html" "$tmp/empty.html"
 browser page_hostile.mjs "$tmp/hostile.html" "$tmp/broken.html"
 done_testing

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// node page_known.mjs KNOWN.html: what the page shows of a made trace (make_page.mjs), whose numbers are known: 100
-// calls of outer, each of which calls inner twice for 1 us; inner's call 60 takes 400 us, from 151.5 us on.
+// node page_known.mjs KNOWN.html EMPTY.html: what the page shows of made traces (make_page.mjs), whose numbers are
+// known: of 100 calls of outer, each of which calls inner twice for 1 us; inner's call 60 takes 400 us, from 151.5 us on.
 import { browse, check, open, pause, same, until } from './browser.mjs';
 
-const [file] = process.argv.slice(2);
+const [file, bare] = process.argv.slice(2);
 const LONG = { from: 151500, to: 551500 };
 
 // The middle of a time in a row, in pixels of the window.
@@ -138,6 +138,71 @@ async function hover(page) {
 		],
 		'times on processors are those of the window',
 	);
+}
+
+// The lines that are no calls: what the pointer finds in the middle of that item, at that time.
+const item = (page, find, at) =>
+	page.evaluate(
+		(f, t) => {
+			const { app, timeline } = window.xaudit;
+			const i = app.layout.items.find(
+				x => x.kind === f[0] && (f[1] === undefined || x[f[1]] === f[2]),
+			);
+			const box = document.getElementById('lines').getBoundingClientRect();
+			const x = ((t - app.view.from) / (app.view.to - app.view.from)) * box.width;
+			const hit = timeline.hitAt(
+				box.left + x,
+				box.top + i.y + i.h / 2 - document.getElementById('scroll').scrollTop,
+			);
+			return hit && [hit.title, ...hit.lines];
+		},
+		find,
+		at,
+	);
+
+async function lines(page) {
+	await show(page, 0, 1000000);
+	await frame(page);
+	same(
+		await item(page, ['track', 'track', 0], 800000),
+		['main 101', 'on a processor for 50 % of this time'],
+		'a thread was on a processor for half of the time, where it is added up',
+	);
+	same(
+		await item(page, ['track', 'track', 0], 200000),
+		['main 101', 'on a processor for 100.0 us'],
+		'and for one time, where times are there by themselves',
+	);
+	same(
+		await item(page, ['track', 'track', 0], 270000),
+		['main 101', 'waits: not on a processor'],
+		'between them it waits',
+	);
+	same(
+		await item(page, ['rest'], 500000),
+		['3 more threads, added up', '1.5 of them are in a call, on average', '30 calls'],
+		'threads without rows are added up',
+	);
+	same(
+		await item(page, ['lane', 'lane', 'request'], 50000),
+		['request-0', '89.00 us at 1.000 us', 'main 101'],
+		'requests last',
+	);
+	same(
+		await item(page, ['lane', 'lane', 'load'], 900000),
+		['unload /lib/libknown.so.1', 'at 900.000 us'],
+		'libraries are unloaded',
+	);
+}
+
+async function empty(browser, name) {
+	const { page, complaints } = await open(browser, name);
+	for (const tab of ['flame', 'slow', 'about', 'functions']) await page.click('#tab-' + tab);
+	await page.keyboard.press('w');
+	await pause(100);
+	same(await text(page, '#table .more'), 'no function was called', 'a trace without calls says so');
+	same(complaints, [], 'and is no trouble');
+	await page.close();
 }
 
 async function moves(page) {
@@ -419,6 +484,7 @@ await browse(async browser => {
 	same(await page.title(), 'known - xaudit', 'the page is shown');
 	await table(page);
 	await hover(page);
+	await lines(page);
 	await moves(page);
 	await search(page);
 	await panels(page);
@@ -426,6 +492,7 @@ await browse(async browser => {
 	await link(browser, page);
 	await page.click('#tab-functions');
 	await looks(browser, page);
+	await empty(browser, bare);
 	same(complaints, [], 'the browser has nothing to complain of');
 	same(
 		requests.filter(r => !r.startsWith('file://')),

@@ -171,7 +171,15 @@ export function tilesOf(rows, calls, columns, from, width, levels) {
 		for (let k = 0; k < 2 ** level; k++) {
 			const [list, runs, values, forms] = [[], [], [], []];
 			rows.forEach((row, r) => {
-				if ((row.kind !== 'calls' && row.kind !== 'loose') || level >= row.levels) return;
+				if (level >= row.levels) return;
+				// Rows that are no calls have the same value everywhere.
+				if (row.value !== undefined) {
+					list.push(r);
+					runs.push(1);
+					values.push(row.value);
+					forms.push((columns - 1) | ((row.kind === 'rest' ? 1 : 0) << 11));
+					return;
+				}
 				const own = calls.filter(c => c.row === r);
 				let n = 0;
 				let last = null;

@@ -150,7 +150,9 @@ export class FunctionTable {
 		const left = this.order.length - this.shown;
 		this.more.textContent =
 			this.order.length === 0
-				? 'no function has this in its name'
+				? this.filter
+					? 'no function has this in its name'
+					: 'no function was called'
 				: left > 0
 					? `${count(left)} more`
 					: '';
