@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // node page_known.mjs KNOWN.html EMPTY.html: what the page shows of made traces (make_page.mjs), whose numbers are
-// known: of 100 calls of outer, each of which calls inner twice for 1 us; inner's call 60 takes 400 us, from 151.5 us on.
+// known: of 100 calls of outer, each of which calls inner twice for 1 us; inner's call 60 takes 400 us, from 151.5 us
+// on.
 import { browse, check, open, pause, same, until } from './browser.mjs';
 
 const [file, bare] = process.argv.slice(2);
