@@ -23,7 +23,7 @@ fake() {
 	printf '%s\n' '#!/bin/sh' 'echo "${0##*/} $*" >>log' "$@" >"$fake_path" && chmod +x "$fake_path"
 }
 for name in gcc g++ autoconf automake libtoolize pkg-config perl iconv ld.lld mandoc python3 gdb jq eu-readelf \
-	readelf pgrep strace uftrace babeltrace2 sqlite3 node npm apt-get; do
+	readelf pgrep strace uftrace babeltrace2 sqlite3 node npm chromium apt-get; do
 	fake bin/$name
 done
 fake bin/id 'echo 0'
