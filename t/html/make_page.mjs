@@ -28,6 +28,8 @@ function known(hostile) {
 				['inner', '/lib/libknown.so.1'],
 				['other', '/lib/libother.so.2'],
 				['loose', '/lib/libother.so.2'],
+				// Known as a caller only.
+				['never', '/lib/libother.so.2'],
 			];
 	const calls = [];
 	let now = 1000;

@@ -90,13 +90,13 @@ function printing(app: App, timeline: Timeline): void {
 }
 
 function heading(app: App): void {
-	const { info, fns, tracks, processes } = app.trace;
+	const { info, functions, tracks, processes } = app.trace;
 	document.title = `${info.title} - xaudit`;
 	byId('title').textContent = info.title;
 	const command = info.facts.find(f => f[0] === 'Command')?.[1] ?? '';
 	const calls = info.facts.find(f => f[0] === 'Calls')?.[1] ?? '0';
 	const about =
-		`${calls} calls of ${count(fns.length)} functions, ${count(processes.length)} ` +
+		`${calls} calls of ${count(functions)} functions, ${count(processes.length)} ` +
 		`${processes.length === 1 ? 'process' : 'processes'}, ${count(tracks.length)} threads, ` +
 		time(app.trace.to - app.trace.from);
 	byId('about-line').textContent = about;

@@ -86,6 +86,7 @@ export interface Head {
 	outliers: HeadCall[];
 	slowest: HeadCall[];
 	around: HeadCall[] | null;
+	tree?: { folded: number } | null;
 	rates?: { columns: number; functions: number[]; from: number; width: number } | null;
 	blocks: [string, number, number][];
 }

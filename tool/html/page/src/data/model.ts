@@ -210,6 +210,8 @@ export interface Trace {
 	windows: WindowInfo[];
 	marks: Mark[];
 	sched: boolean;
+	functions: number; // With calls; some that were only seen as callers have none.
+	leftOut: number; // Calls that no context of the tree has.
 	levels: number;
 	columns: number; // Of a tile.
 	column(level: number): number; // How long a column of a level is.

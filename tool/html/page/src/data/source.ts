@@ -318,6 +318,8 @@ export async function openTrace(): Promise<Trace> {
 		rows: head.rows.map((r): Row => ({ ...r, track: r.track ?? -1 })),
 		rest: head.rest,
 		sched: head.info.sched,
+		functions: head.totals.functions,
+		leftOut: head.tree?.folded ?? 0,
 		levels: p.levels,
 		columns: p.columns,
 		column,

@@ -269,7 +269,10 @@ export class Flame {
 			(mode === 'flame'
 				? 'Width: time of calls, with what they call. '
 				: 'Width: time of its own; below each function its callers. ') +
-			`${count(nodes)} contexts.`;
+			`${count(nodes)} contexts.` +
+			(this.app.trace.leftOut > 0
+				? ` ${count(this.app.trace.leftOut)} calls are in none of them.`
+				: '');
 		byId<HTMLButtonElement>('flame-out').disabled = focus === root;
 	}
 

@@ -121,6 +121,7 @@ export class FunctionTable {
 		const sign = this.falling ? -1 : 1;
 		this.order = fns
 			.map((_, i) => i)
+			.filter(i => fns[i].calls > 0)
 			.filter(
 				i =>
 					!this.filter ||
