@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# perfetto.py FILE: what protoc --decode=Trace has made of a file of `xaudit export --format=perfetto`, as lines of JSON,
-# with names instead of numbers, and whole times in ns after the first clock: an event, or a track. Fails if a name or a
-# clock is used that its sequence has not told.
+# perfetto.py FILE: what protoc --decode=Trace has made of a file of `xaudit export --format=perfetto`, as lines of
+# JSON, with names instead of numbers, and whole times in ns after the first clock: an event, or a track. Fails if a
+# name or a clock is used that its sequence has not told.
 import json
 import re
 import sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// pprof.mjs FILE: a profile of pprof, as npm's pprof-format reads it, as JSON: types, and samples, each with its values,
-// its labels, and its stack, the innermost first.
+// pprof.mjs FILE: a profile of pprof, as npm's pprof-format reads it, as JSON: types, and samples, each with its
+// values, its labels, and its stack, the innermost first.
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { Profile } from 'pprof-format'
@@ -17,7 +17,8 @@ function place(id) {
 	if (location.address < mapping.memoryStart || location.address >= mapping.memoryLimit)
 		throw Error('a place is outside of its library')
 	return { name: text(line.name), symbol: text(line.systemName), library: text(mapping.filename),
-		build_id: text(mapping.buildId), offset: Number(BigInt(location.address) - BigInt(mapping.memoryStart)) }
+		build_id: text(mapping.buildId),
+		offset: Number(BigInt(location.address) - BigInt(mapping.memoryStart)) }
 }
 
 console.log(JSON.stringify({

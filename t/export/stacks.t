@@ -113,15 +113,16 @@ summary: 1300 8 800
 
 if reader_npm; then
 	pprof() {
-		(cd "$reader_folder" && cp "$top_srcdir/t/export/pprof.mjs" . && bounded 60 node pprof.mjs "$tmp/$1.pprof") \
-			>"$1.pprof.json"
+		(cd "$reader_folder" && cp "$top_srcdir/t/export/pprof.mjs" . &&
+			bounded 60 node pprof.mjs "$tmp/$1.pprof") >"$1.pprof.json"
 	}
 	ok 'pprof: pprof-format reads it' pprof app.data
 	is "$(sums_of pprof app.data.pprof.json report.json)" "$same" \
 		'functions have the calls and the times that report has'
-	is "$(jq -c '[.types[], .default, .comments, .duration > 0, .time > 1700000000000000000]' app.data.pprof.json)" \
-		'[{"type":"calls","unit":"count"},{"type":"time","unit":"nanoseconds"},"time",["./app ./libplugin.so"],'\
-'true,true]' 'it says of what, and of when it is'
+	is "$(jq -c '.types[], [.default, .comments[], .duration > 0, .time > 1700000000000000000]' \
+		app.data.pprof.json | paste -s -d ' ')" \
+		'{"type":"calls","unit":"count"} {"type":"time","unit":"nanoseconds"} '\
+'["time","./app ./libplugin.so",true,true]' 'it says of what, and of when it is'
 	is "$(jq -c '[.samples[] | select(.stack[0].name == "shop::stay(void (*)())") | .labels.process |
 		test("^app [0-9]+$")]' app.data.pprof.json)" '[true]' 'samples have labels for the process'
 	like "$(jq -r '.samples[].labels.thread' app.data.pprof.json)" '^wor"ker; [123]$' 'and the thread'

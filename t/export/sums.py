@@ -3,8 +3,8 @@
 # sums.py FORMAT FILE REPORT [PART...]: compares the calls and times that a file of `xaudit export` tells, or what
 # another tool has made of it, with those of `xaudit report --format=json`, by the names that people are shown. Prints
 # "same: FUNCTIONS functions, CALLS calls", or what differs. PART: calls, self, total; all if there is none. Times may
-# differ by a ns for each call, and their own parts by one for each call in it. For speedscope, what takes no time is not
-# there.
+# differ by a ns for each call, and their own parts by one for each call in it. For speedscope, what takes no time is
+# not there.
 import collections
 import decimal
 import json
