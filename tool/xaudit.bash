@@ -235,7 +235,7 @@ _xaudit()
 		case $command in
 		dump | info | slow) options='text json' ;;
 		graph) options='text dot mermaid json' ;;
-		stacks) options='text folded json' ;;
+		stacks) options='text folded json svg' ;;
 		alloc) options='text folded json pprof' ;;
 		report | loads) options='table json csv' ;;
 		export)

@@ -29,7 +29,8 @@ xaudit_LDADD += -lm
 
 # xaudit graph, stacks, slow, outliers and loads.
 xaudit_SOURCES += tool/show/calls/backtraces.c tool/show/calls/backtraces.h tool/show/calls/cct.c \
-	tool/show/calls/cct.h tool/show/calls/functions.c tool/show/calls/functions.h \
+	tool/show/calls/cct.h tool/show/calls/flame.c tool/show/calls/flame.h tool/show/calls/functions.c \
+	tool/show/calls/functions.h \
 	tool/show/calls/graph.c tool/show/calls/graph.h \
 	tool/show/calls/graph_edges.c tool/show/calls/graph_edges.h tool/show/calls/loads.c tool/show/calls/outliers.c \
 	tool/show/calls/node_values.c tool/show/calls/node_values.h \

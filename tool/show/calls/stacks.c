@@ -8,12 +8,13 @@
 #include "tool/base/tool.h"
 #include "tool/show/calls/backtraces.h"
 #include "tool/show/calls/cct.h"
+#include "tool/show/calls/flame.h"
 #include "tool/show/calls/tree.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/term/srcline.h"
 
 enum sort { SORT_SELF, SORT_CPU, SORT_WAITING, SORT_CALLS };
-enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_FOLDED, FORMAT_JSON, FORMAT_SVG };
 
 #define STACKS_MOST 10 /* that are shown as text or JSON */
 #define FRAMES_MOST 64 /* lines of a stack */
@@ -229,6 +230,43 @@ static void print_json(const struct own *own)
 	puts("}");
 }
 
+/* ---- SVG ---- */
+
+static struct flame_name name_frame(void *user, uint32_t number)
+{
+	const struct own *own = user;
+	const struct xaudit_read_function *function = function_of(own, number);
+	const char *name = function ? names_shown(function->name) : NULL;
+
+	if (!function)
+		return (struct flame_name){ backtraces_name(&own->backtraces, number), NULL };
+	return (struct flame_name){ memory_text(name, strlen(name)), function->object->path };
+}
+
+static void print_svg(const struct own *own)
+{
+	static const char *const whats[] = { [SORT_SELF] = "self time", [SORT_CPU] = "time on a processor",
+		[SORT_WAITING] = "time waited", [SORT_CALLS] = "number of calls" };
+	const struct xaudit_read_trace_info *info = xaudit_read_trace_info(own->options.many.trace[0]);
+	struct flame_frame *frame = memory_zeroed(own->cct.nodes, sizeof(*frame));
+	char *title = own->options.many.traces > 1
+		? memory_format("Flame graph of %" PRIu32 " traces", own->options.many.traces)
+		: memory_format("Flame graph of %s", info->command ? info->command : info->path);
+
+	for (uint32_t i = 1; i < own->cct.nodes; i++)
+		frame[i] = (struct flame_frame){ own->cct.node[i].parent, own->cct.node[i].function, 0,
+			own->cct.node[i].calls };
+	for (uint32_t i = 0; i < own->stacks && (!own->count || i < own->count); i++)
+		frame[own->stack[i] - own->cct.node].own = key_of(own->stack[i], own->sort);
+	struct flame flame = { .frame = frame, .frames = own->cct.nodes, .counts = own->sort == SORT_CALLS,
+		.title = title, .what = whats[own->sort], .name = name_frame, .user = (void *)(uintptr_t)own,
+		.note = view_has_left(&own->options, &own->left) || own->cct.folded
+			? "Some calls have no time, or are not here: the text form tells." : NULL };
+	flame_write(stdout, &flame);
+	free(title);
+	free(frame);
+}
+
 static void print(const struct own *own)
 {
 	if (own->options.show.json == FORMAT_TEXT)
@@ -237,6 +275,8 @@ static void print(const struct own *own)
 		print_folded(own);
 	else if (own->options.show.json == FORMAT_JSON)
 		print_json(own);
+	else if (own->options.show.json == FORMAT_SVG)
+		print_svg(own);
 	else
 		print_text(own);
 }
@@ -251,7 +291,8 @@ static const struct options_row rows[] = {
 		.take = options_word, .at = offsetof(struct own, sort), .allowed = "self, cpu, waiting or calls" },
 	{ 0, "backtraces", NULL, "callers as recorded backtraces tell, traced or not", .take = options_flag,
 		.at = offsetof(struct own, by_backtraces) },
-	SHOW_FORMAT("text, folded or json", "text (default), folded (for flamegraph.pl), or json"),
+	SHOW_FORMAT("text, folded, json or svg",
+		"text (default), folded (for flamegraph.pl), json, or svg (a\nflame graph)"),
 	SRCLINE_ROW,
 	VIEW_ROWS
 };
