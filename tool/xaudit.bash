@@ -146,8 +146,8 @@ _xaudit()
 		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	export)
-		options='--format= --output= --min= --event-format= --no-values --tid= --from= --to= --pid='
-		options+=' --color= --no-demangle --full-names --no-pager --help'
+		options='--format= --output= --min= --event-format= --no-values --values --schema= --tid= --from='
+		options+=' --to= --pid= --color= --no-demangle --full-names --no-pager --help'
 		;;
 	graph)
 		options='--min= --depth= --by-value= --format= --srcline --tid= --from= --to= --pid= --color='
@@ -240,10 +240,12 @@ _xaudit()
 		report | loads) options='table json csv' ;;
 		export)
 			options='chrome perfetto speedscope folded callgrind pprof uftrace xray ctf sqlite csv ndjson'
+			options+=' rowbinary'
 			;;
 		*) options='table json' ;;
 		esac
 		;;
+	--schema) options='clickhouse clickhouse-18' ;;
 	--color) options='always never auto' ;;
 	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
 		--around | \

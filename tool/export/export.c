@@ -15,6 +15,8 @@ struct own {
 	struct export_pass_options pass;
 	const struct export_format *format;
 	const char *output;
+	const char *server; /* --to=URL; NULL */
+	bool values;	    /* --values */
 	struct event_formats events;
 };
 
@@ -49,6 +51,31 @@ static bool take_format(const struct options_given *given)
 	return false;
 }
 
+/* A time, as for other commands, or where to send rows. */
+static bool take_to(const struct options_given *given)
+{
+	struct own *own = given->context;
+	const char *wrong;
+
+	if (strncmp(given->value, "http", 4))
+		return options_span_end(given);
+	wrong = export_rowbinary.server_wrong(given->value);
+	if (wrong) {
+		tool_error("export", "--to: %s", wrong);
+		return false;
+	}
+	own->server = given->value;
+	return true;
+}
+
+/* Prints the tables at once, since this is about no trace. */
+static bool take_schema(const struct options_given *given)
+{
+	if (!export_rowbinary.schema(stdout, given->value))
+		return options_wrong(given, "clickhouse or clickhouse-18, alone or with :CLUSTER");
+	exit(tool_flush("export"));
+}
+
 static void list_formats(void)
 {
 	puts("\nFormats:");
@@ -65,7 +92,14 @@ static const struct options_row rows[] = {
 	{ 0, "event-format", "TYPE=FORMAT", "fields of the data of custom events, as for dump",
 		.take = event_format_take, .at = offsetof(struct own, events), .wrong = "%o can't be '%v': %a" },
 	SHOW_NO_VALUES,
-	VIEW_ROWS
+	{ 0, "values", NULL, "with --to=URL: arguments and results, too, which else stay\nhere", .take = options_flag,
+		.at = offsetof(struct own, values) },
+	{ 0, "schema", "KIND", "print the tables for --to=URL: clickhouse, or clickhouse-18\nfor version 18.16; with "
+		":CLUSTER for several servers", .take = take_schema },
+	VIEW_CALLS_TO({ 0, "to", "TIME|URL", "only calls that began before that; or, as\n"
+		"http://HOST:PORT/, load them into ClickHouse", .take = take_to,
+		.at = offsetof(struct view_options, to), .allowed = OPTIONS_SPAN_END ", or a URL" }),
+	SHOW_ROWS
 };
 
 static const struct options_syntax syntax = {
@@ -83,6 +117,8 @@ static const struct options_syntax syntax = {
 
 static bool begin_output(struct export *export, const char *output)
 {
+	if (export->server)
+		return true;
 	if (!export->format->folder)
 		return out_file_begin(&export->out, "export", output, export->format->text);
 	export->path = output;
@@ -94,6 +130,10 @@ static bool is_complete(const struct own *own)
 {
 	char *words;
 
+	if (own->server && (own->output || (own->format && own->format != &export_rowbinary))) {
+		tool_error("export", "--to=URL sends rows of --format=rowbinary, and has no other output");
+		return false;
+	}
 	if (!own->format) {
 		words = format_words();
 		tool_error("export", "--format is missing: %s", words);
@@ -114,15 +154,17 @@ static bool is_complete(const struct own *own)
 static bool write_trace(const struct own *own, struct xaudit_read_trace *trace)
 {
 	struct export export = { .trace = trace, .info = xaudit_read_trace_info(trace), .format = own->format,
-		.folder = -1, .values = !own->options.show.no_values, .from = view_from(trace, &own->options),
-		.to = view_to(trace, &own->options), .events = own->events };
+		.folder = -1, .values = !own->options.show.no_values && (!own->server || own->values),
+		.requests = !own->options.show.no_values, .server = own->server,
+		.from = view_from(trace, &own->options), .to = view_to(trace, &own->options), .events = own->events };
 
 	if (!begin_output(&export, own->output))
 		return false;
 	bool good = export_pass(&export, &own->pass);
 	if (export.out.file)
 		return out_file_end(&export.out, good || !export.failed) && good;
-	close(export.folder);
+	if (export.folder >= 0)
+		close(export.folder);
 	return good;
 }
 
@@ -132,6 +174,8 @@ int export_main(int argc, char **argv)
 	int status = view_open_one(&own.options, &syntax, argc, argv);
 
 	if (status < 0) {
+		if (own.server && !own.format)
+			own.format = &export_rowbinary;
 		own.pass.tid = own.options.tid;
 		status = !is_complete(&own) ? TOOL_USAGE :
 			 write_trace(&own, own.options.many.trace[0]) ? TOOL_OK : TOOL_FAILED;

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 
 #include "tool/base/memory.h"
-#include "tool/export/csv.h"
-#include "tool/export/ndjson.h"
-#include "tool/export/sqlite.h"
 #include "tool/export/tracks.h"
 
 const struct export_format *const export_formats[] = {
@@ -23,6 +20,7 @@ const struct export_format *const export_formats[] = {
 	&export_sqlite,
 	&export_csv,
 	&export_ndjson,
+	&export_rowbinary,
 	NULL,
 };
 
@@ -55,12 +53,18 @@ uint64_t export_duration(const struct export *export, const struct xaudit_read_c
 	return xaudit_read_calls_ns(export->calls, call->ticks.self + call->ticks.children);
 }
 
+const struct xaudit_read_call *export_parent_call(const struct xaudit_read_call *call)
+{
+	do
+		call = call->parent;
+	while (call && !tracks_has(call));
+	return call;
+}
+
 uint64_t export_parent(const struct xaudit_read_call *call)
 {
-	const struct xaudit_read_call *around = call->parent;
+	const struct xaudit_read_call *around = export_parent_call(call);
 
-	while (around && !tracks_has(around))
-		around = around->parent;
 	return around ? export_id(around) : 0;
 }
 

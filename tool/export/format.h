@@ -54,6 +54,8 @@ struct export {
 	int folder;
 	bool failed;	      /* set by who has said why: the command ends with status 1 */
 	bool values;	      /* calls have theirs, if there are any */
+	bool requests;	      /* likewise which request they belong to */
+	const char *server;   /* of rowbinary: an address that it sends to, and there is no output; NULL */
 	uint64_t from, to;    /* ns on the trace's clock; 0: from the start, to the end */
 	struct event_formats events; /* --event-format */
 	struct xaudit_read_calls *calls; /* from enter() to counted(); else NULL */
@@ -77,6 +79,10 @@ struct export_format {
 	bool folder; /* it has several files: -o names a folder, and must be given */
 	bool file;   /* it writes all over a file, export->out.made: -o must name one */
 	bool text;   /* it may go to a terminal */
+	/* Of one that can be sent: what is wrong with an address, a phrase, or NULL. */
+	const char *(*server_wrong)(const char *url);
+	/* Prints the tables of a server of that kind. Returns false if there is no such kind. */
+	bool (*schema)(FILE *file, const char *kind);
 	void (*begin)(struct export *export);
 	void (*load)(struct export *export, const struct xaudit_read_event *event); /* LOAD and UNLOAD */
 	/* CHANGE; and CRASH, behind the calls of its process: of that process, time and signal are set. */
@@ -100,8 +106,8 @@ struct export_format {
 extern const struct export_format *const export_formats[];
 
 /* Of folders that stand on this one. */
-extern const struct export_format export_callgrind, export_chrome, export_ctf, export_folded, export_perfetto,
-	export_pprof, export_speedscope, export_uftrace, export_xray;
+extern const struct export_format export_callgrind, export_chrome, export_csv, export_ctf, export_folded, export_ndjson,
+	export_perfetto, export_pprof, export_rowbinary, export_speedscope, export_sqlite, export_uftrace, export_xray;
 
 /* ---- for formats ---- */
 
@@ -128,6 +134,7 @@ static inline uint64_t export_id(const struct xaudit_read_call *call)
 {
 	return call->id + 1;
 }
+const struct xaudit_read_call *export_parent_call(const struct xaudit_read_call *call);
 uint64_t export_parent(const struct xaudit_read_call *call);
 
 /* The same of the call that a custom event was made in. */

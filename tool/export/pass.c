@@ -174,7 +174,7 @@ static void tell_calls(struct export *export, const struct export_pass_options *
 		/* It is not known whose they are, or when they were made. */
 		.counted = export->format->counted && all,
 		.tid = options->tid, .from = export->from, .to = export->to, .values = export->values,
-		.requests = export->values };
+		.requests = export->requests };
 	struct xaudit_read_item item;
 	uint64_t done, whole;
 	uint32_t count = 0;

@@ -20,7 +20,7 @@ struct edge {
 	uint64_t calls, total, self; /* ticks, until they are written */
 };
 
-struct flame {
+struct page_flame {
 	const struct html *html;
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_calls *calls;
@@ -37,7 +37,7 @@ struct flame {
 /* ---- the pass ---- */
 
 static void add_edge(
-	struct flame *flame, uint32_t caller, uint32_t callee, uint64_t calls, uint64_t total, uint64_t self)
+	struct page_flame *flame, uint32_t caller, uint32_t callee, uint64_t calls, uint64_t total, uint64_t self)
 {
 	uint32_t hash = hash_key(caller, callee);
 	uint32_t found = HASH_FIND(i, &flame->by_pair, hash,
@@ -54,26 +54,26 @@ static void add_edge(
 	flame->edge[found].self += self;
 }
 
-static uint32_t number_of(struct flame *flame, const struct xaudit_read_function *function)
+static uint32_t number_of(struct page_flame *flame, const struct xaudit_read_function *function)
 {
 	return page_functions_map_number(&flame->html->functions, &flame->map, function);
 }
 
 /* The function of a node; and, 1 more, that of the node around it; 0: there is none. When all calls were read. */
-static uint32_t function_of(struct flame *flame, struct html *html, uint32_t node)
+static uint32_t function_of(struct page_flame *flame, struct html *html, uint32_t node)
 {
 	return page_functions_caller(&html->functions, &flame->map,
 		xaudit_read_function(flame->trace, flame->cct.node[node].function));
 }
 
-static uint32_t caller_of(struct flame *flame, struct html *html, uint32_t node)
+static uint32_t caller_of(struct page_flame *flame, struct html *html, uint32_t node)
 {
 	uint32_t parent = flame->cct.node[node].parent;
 
 	return parent ? function_of(flame, html, parent) + 1 : 0;
 }
 
-static void take(struct flame *flame, struct xaudit_read_call *call)
+static void take(struct page_flame *flame, struct xaudit_read_call *call)
 {
 	uint64_t folded = flame->cct.folded;
 	uint32_t node = cct_take(&flame->cct, call);
@@ -88,7 +88,7 @@ static void take(struct flame *flame, struct xaudit_read_call *call)
 
 static void *go_through(void *arg)
 {
-	struct flame *flame = arg;
+	struct page_flame *flame = arg;
 	struct xaudit_read_item item;
 	struct xaudit_read_error error;
 	int what;
@@ -101,9 +101,9 @@ static void *go_through(void *arg)
 	return NULL;
 }
 
-struct flame *flame_begin(struct html *html)
+struct page_flame *page_flame_begin(struct html *html)
 {
-	struct flame *flame = memory_zeroed(1, sizeof(*flame));
+	struct page_flame *flame = memory_zeroed(1, sizeof(*flame));
 	const struct xaudit_read_options options = { .size = sizeof(options), .pid = html->options.show.pid };
 	struct xaudit_read_error error;
 
@@ -123,14 +123,14 @@ struct flame *flame_begin(struct html *html)
 	return flame;
 }
 
-static void join(struct flame *flame)
+static void join(struct page_flame *flame)
 {
 	if (flame->runs)
 		pthread_join(flame->thread, NULL);
 	flame->runs = false;
 }
 
-void flame_close(struct flame *flame)
+void page_flame_close(struct page_flame *flame)
 {
 	join(flame);
 	xaudit_read_close(flame->trace);
@@ -156,9 +156,9 @@ static int by_total(const void *x, const void *y)
 }
 
 /* Those with the least time become one for each function that is called. */
-static void cut_edges(struct flame *flame)
+static void cut_edges(struct page_flame *flame)
 {
-	struct flame less = { 0 };
+	struct page_flame less = { 0 };
 
 	for (uint32_t i = EDGES_SHOWN / 2; i < flame->edges; i++)
 		add_edge(&less, OTHERS, flame->edge[i].callee, flame->edge[i].calls,
@@ -172,7 +172,7 @@ static void cut_edges(struct flame *flame)
 	hash_free(&less.by_pair);
 }
 
-static void write_edges(struct flame *flame, struct html *html)
+static void write_edges(struct page_flame *flame, struct html *html)
 {
 	struct container c;
 
@@ -238,7 +238,7 @@ static uint8_t *choose(const struct cct *cct, uint32_t *count)
 
 enum { FUNCTION, PARENT, CALLS, TOTAL, SELF, ALL, TIMED, CPU, FOLDED_CALLS, FOLDED_TIME, COLUMNS };
 
-static void write_tree(struct flame *flame, struct html *html, FILE *head)
+static void write_tree(struct page_flame *flame, struct html *html, FILE *head)
 {
 	const struct cct *cct = &flame->cct;
 	uint32_t count, used = 0, *number = memory_zeroed(cct->nodes, sizeof(*number));
@@ -281,7 +281,7 @@ static void write_tree(struct flame *flame, struct html *html, FILE *head)
 	free(number);
 }
 
-void flame_write(struct flame *flame, struct html *html, FILE *head)
+void page_flame_write(struct page_flame *flame, struct html *html, FILE *head)
 {
 	join(flame);
 	write_edges(flame, html);

@@ -5,7 +5,7 @@
  * calls, exactly. Numbers of functions are those of the page.
  *
  * All calls go through here in a thread of its own, which opens the trace once more, since looking for nodes takes as
- * long as the rest of a pass. From flame_begin() to flame_write() the caller leaves the rows of the table of functions
+ * long as the rest of a pass. From page_flame_begin() to page_flame_write() the caller leaves the rows of the table of functions
  * where they are. When memory runs out, the command ends.
  */
 #ifndef XAUDIT_TOOL_HTML_FLAME_H
@@ -13,15 +13,15 @@
 
 #include "tool/html/html.h"
 
-struct flame;
+struct page_flame;
 
 /* The table of functions is there. */
-struct flame *flame_begin(struct html *html);
+struct page_flame *page_flame_begin(struct html *html);
 
 /* Waits for the end of the pass, adds the blocks, and writes the member of the head. */
-void flame_write(struct flame *flame, struct html *html, FILE *head);
+void page_flame_write(struct page_flame *flame, struct html *html, FILE *head);
 
-/* Waits, too, if flame_write() was not called. */
-void flame_close(struct flame *flame);
+/* Waits, too, if page_flame_write() was not called. */
+void page_flame_close(struct page_flame *flame);
 
 #endif

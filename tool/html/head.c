@@ -275,7 +275,7 @@ void head_write(struct html *html, FILE *to)
 	write_totals(html, to);
 	write_processes(html, to);
 	fputs(",\n", to);
-	flame_write(html->flame, html, to);
+	page_flame_write(html->flame, html, to);
 	page_functions_write(&html->functions, &html->blocks, html->start);
 	lanes_write(&survey->lanes, html);
 	fputs(",\n", to);

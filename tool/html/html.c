@@ -95,7 +95,7 @@ static bool make(struct html *html)
 	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(html->profile);
 	html->requests = !html->options.show.no_values && (info->valued || info->customs);
 	page_functions_open(&html->functions, html->profile, html->around);
-	html->flame = flame_begin(html);
+	html->flame = page_flame_begin(html);
 	survey_make(html);
 	if (!has_around(html))
 		return false;
@@ -124,7 +124,7 @@ static void write_page(struct html *html, const struct page_template *page, FILE
 static void forget(struct html *html)
 {
 	if (html->flame)
-		flame_close(html->flame);
+		page_flame_close(html->flame);
 	if (html->pyramid)
 		pyramid_close(html->pyramid);
 	if (html->windows)

@@ -25,7 +25,7 @@
 #include "tool/html/tracks.h"
 #include "tool/show/calls/view.h"
 
-struct flame;
+struct page_flame;
 struct survey;
 struct windows;
 struct pyramid;
@@ -42,7 +42,7 @@ struct html {
 	struct page_functions functions;
 	struct tracks tracks;
 	struct survey *survey;
-	struct flame *flame;
+	struct page_flame *flame;
 	struct windows *windows;
 	struct pyramid *pyramid;
 	struct blocks blocks;

@@ -31,9 +31,10 @@ struct view_options {
 	struct functions functions; /* of all traces, as far as view_end() was called */
 };
 
-/* Their rows, those that name calls first, and the end of the table. */
+/* Their rows, those that name calls first, and the end of the table; VIEW_CALLS_TO: with this row in the place of --to. */
 #define VIEW_ROWS VIEW_CALLS, SHOW_ROWS
-#define VIEW_CALLS                                                                                    \
+#define VIEW_CALLS VIEW_CALLS_TO({ 0, "to", "TIME", "only calls that began before that", VIEW_TAKES_TO })
+#define VIEW_CALLS_TO(...)                                                                            \
 	{ 0, "tid", "N", "only calls of the thread with this id", .take = options_number,              \
 		.most = INT32_MAX, .at = offsetof(struct view_options, tid),                          \
 		.allowed = "the id of a thread" },                                                     \
@@ -41,9 +42,9 @@ struct view_options {
 			"or later: in seconds, or as 10ms, 3us, 5ns",                                  \
 			.take = options_span, .at = offsetof(struct view_options, from),              \
 			.allowed = OPTIONS_SPAN },                                                     \
-		{ 0, "to", "TIME", "only calls that began before that",                                \
-			.take = options_span_end, .at = offsetof(struct view_options, to),            \
-			.allowed = OPTIONS_SPAN_END }
+		__VA_ARGS__
+#define VIEW_TAKES_TO                                                                                 \
+	.take = options_span_end, .at = offsetof(struct view_options, to), .allowed = OPTIONS_SPAN_END
 
 /*
  * As show_begin_many(), and opens the traces. If none has such a thread or time as the options ask for, or these leave

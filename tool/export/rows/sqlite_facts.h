@@ -3,11 +3,11 @@
  * What calls of a database (sqlite_tables.h) refer to: processes, threads, tracks, functions and libraries, and their
  * values. Their numbers are those of the trace, or of the order in which they are met, and begin with 1. One thread.
  */
-#ifndef XAUDIT_TOOL_EXPORT_SQLITE_FACTS_H
-#define XAUDIT_TOOL_EXPORT_SQLITE_FACTS_H
+#ifndef XAUDIT_TOOL_EXPORT_ROWS_SQLITE_FACTS_H
+#define XAUDIT_TOOL_EXPORT_ROWS_SQLITE_FACTS_H
 
 #include "tool/base/hash.h"
-#include "tool/export/sqlite_tables.h"
+#include "tool/export/rows/sqlite_tables.h"
 
 struct sqlite_facts {
 	struct sqlite_tables *tables;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/export/sqlite_tables.h"
+#include "tool/export/rows/sqlite_tables.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

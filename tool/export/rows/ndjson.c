@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/export/ndjson.h"
-
+/* The format ndjson of `xaudit export`: an object per line, for a call and all else, times in ns. One thread. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
-#include "tool/export/buffer.h"
+#include "tool/export/format.h"
+#include "tool/export/rows/buffer.h"
 #include "tool/show/event_text.h"
 #include "tool/show/term/names.h"
 #include "tool/show/values.h"

@@ -3,8 +3,8 @@
  * Memory that formats of a row per call build their rows in: stdio takes longer for a number than for all else. Zeroed
  * memory is an empty one. One thread each.
  */
-#ifndef XAUDIT_TOOL_EXPORT_BUFFER_H
-#define XAUDIT_TOOL_EXPORT_BUFFER_H
+#ifndef XAUDIT_TOOL_EXPORT_ROWS_BUFFER_H
+#define XAUDIT_TOOL_EXPORT_ROWS_BUFFER_H
 
 #include <stddef.h>
 #include <stdint.h>

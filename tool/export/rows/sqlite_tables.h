@@ -3,8 +3,8 @@
  * The database of the format sqlite: its tables, and rows for them. The first error is told in a line, and sets
  * export->failed; what comes behind it does nothing. One thread.
  */
-#ifndef XAUDIT_TOOL_EXPORT_SQLITE_TABLES_H
-#define XAUDIT_TOOL_EXPORT_SQLITE_TABLES_H
+#ifndef XAUDIT_TOOL_EXPORT_ROWS_SQLITE_TABLES_H
+#define XAUDIT_TOOL_EXPORT_ROWS_SQLITE_TABLES_H
 
 #include <sqlite3.h>
 

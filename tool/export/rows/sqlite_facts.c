@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/export/sqlite_facts.h"
+#include "tool/export/rows/sqlite_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,26 +137,6 @@ uint64_t sqlite_track(struct sqlite_facts *facts, struct export_track *track)
 	return track->mark;
 }
 
-static void put_runs(struct sqlite_facts *facts)
-{
-	static const char *const states[] = { "?", "on", "waits", "preempted", "unknown" };
-	const struct export *export = facts->tables->export;
-	uint32_t threads = facts->threads;
-
-	for (uint32_t i = 0; i < threads && !export->failed; i++) {
-		struct xaudit_read_runs *runs =
-			memory_need(xaudit_read_runs(facts->thread[i].process, facts->thread[i].tid, NULL));
-		struct xaudit_read_run run;
-
-		while (!export->failed && xaudit_read_next_run(runs, &run))
-			if ((!export->to || run.from < export->to) && run.to > export->from)
-				sqlite_row(facts->tables, SQLITE_RUNS, "iiis", (int64_t)i + 1,
-					export_after(export, run.from), export_after(export, run.to),
-					states[run.state > 0 && run.state < 5 ? run.state : 0]);
-		xaudit_read_runs_close(runs);
-	}
-}
-
 /* ---- values ---- */
 
 static void put_frames(struct sqlite_facts *facts)
@@ -273,7 +253,6 @@ void sqlite_values(struct sqlite_facts *facts, const struct xaudit_read_call *ca
 void sqlite_facts_end(struct sqlite_facts *facts)
 {
 	put_functions(facts);
-	put_runs(facts);
 	put_frames(facts);
 	put_threads(facts);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/export/sqlite.h"
-
+/*
+ * The format sqlite of `xaudit export`: a database of SQLite 3, whose tables, indexes and views sqlite_tables.c has;
+ * xaudit-export(1) documents them. It is made without a journal, in the file that gets its name when it is whole
+ * (tool/base/out_file.h). One thread.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/export/sqlite_facts.h"
-#include "tool/export/sqlite_tables.h"
+#include "tool/export/format.h"
+#include "tool/export/rows/sqlite_facts.h"
+#include "tool/export/rows/sqlite_tables.h"
 #include "tool/export/tracks.h"
 #include "tool/show/event_text.h"
 #include "tool/show/show.h"
@@ -218,6 +222,17 @@ static void change(struct export *export, const struct xaudit_read_event *event)
 		crash ? (uint64_t)event->signal : event->change->value);
 }
 
+static void run(struct export *export, struct xaudit_read_process *process, uint32_t tid,
+	const struct xaudit_read_run *run)
+{
+	static const char *const states[] = { "?", "on", "waits", "preempted", "unknown" };
+	struct sqlite *sqlite = export->state;
+
+	sqlite_row(&sqlite->tables, SQLITE_RUNS, "iiis", sqlite_thread(&sqlite->facts, process, tid),
+		export_after(export, run->from), export_after(export, run->to),
+		states[run->state > 0 && run->state < 5 ? run->state : 0]);
+}
+
 static void end(struct export *export)
 {
 	struct sqlite *sqlite = export->state;
@@ -249,6 +264,7 @@ const struct export_format export_sqlite = {
 	.custom = custom,
 	.load = load,
 	.change = change,
+	.run = run,
 	.lost = lost,
 	.counted = counted,
 	.end = end,

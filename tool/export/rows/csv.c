@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/export/csv.h"
-
+/* The format csv of `xaudit export`: a row per call, times in ns (RFC 4180). One thread. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/base/text.h"
 #include "tool/base/memory.h"
-#include "tool/export/buffer.h"
+#include "tool/export/format.h"
+#include "tool/export/rows/buffer.h"
 #include "tool/show/term/names.h"
 #include "tool/show/values.h"
 

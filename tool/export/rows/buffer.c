@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/export/buffer.h"
+#include "tool/export/rows/buffer.h"
 
 #include <stdlib.h>
 #include <time.h>
