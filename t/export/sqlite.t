@@ -72,7 +72,8 @@ shop.order|shop::take(void const*, unsigned long, int)|9' \
 export_fails() { # SENTENCE MESSAGE OPTION...
 	sentence=$1 message=$2
 	shift 2
-	like "$(bounded 60 "$XAUDIT" export --format=sqlite "$@" app.data 2>&1)" "^xaudit export: $message\$" "$sentence"
+	like "$(bounded 60 "$XAUDIT" export --format=sqlite "$@" app.data 2>&1)" "^xaudit export: $message\$" \
+		"$sentence"
 }
 export_fails 'standard output is no file' '--format=sqlite writes all over a file: -o names it'
 export_fails 'nor is a pipe' '--format=sqlite goes into a regular file, which /dev/null is not' -o /dev/null

@@ -5,8 +5,8 @@
  * calls, exactly. Numbers of functions are those of the page.
  *
  * All calls go through here in a thread of its own, which opens the trace once more, since looking for nodes takes as
- * long as the rest of a pass. From page_flame_begin() to page_flame_write() the caller leaves the rows of the table of functions
- * where they are. When memory runs out, the command ends.
+ * long as the rest of a pass. From page_flame_begin() to page_flame_write() the caller leaves the rows of the table of
+ * functions where they are. When memory runs out, the command ends.
  */
 #ifndef XAUDIT_TOOL_HTML_FLAME_H
 #define XAUDIT_TOOL_HTML_FLAME_H

@@ -164,7 +164,7 @@ static bool run(struct html *html, const char *command, bool temporary)
 
 /* ---- the commands ---- */
 
-#define ROWS VIEW_CALLS, SHOW_PID, SHOW_NO_VALUES, NAMES_ROW, OPTIONS_HELP, { 0 }
+#define ROWS VIEW_CALLS, SHOW_PID, SHOW_NO_VALUES, NAMES_RAW_ROW, OPTIONS_HELP, { 0 }
 
 static const struct options_row html_rows[] = {
 	{ 'o', "output", "FILE", "the page (default: " FILE_NAME "); -: standard output", .take = options_text,

@@ -63,7 +63,7 @@ char *event_format_value(const struct event_format *format, const char *field, c
 struct event_format_field {
 	const char *name;
 	enum event_format_is {
-		EVENT_FORMAT_TEXT,     /* a string; bytes, and numbers that are shown in hex or are not finite, as shown */
+		EVENT_FORMAT_TEXT,     /* a string; as shown: bytes, hex numbers, and those that are not finite */
 		EVENT_FORMAT_SIGNED,   /* `integer` */
 		EVENT_FORMAT_UNSIGNED, /* `number` */
 		EVENT_FORMAT_REAL      /* `real`, which has so many digits */

@@ -31,7 +31,7 @@ struct view_options {
 	struct functions functions; /* of all traces, as far as view_end() was called */
 };
 
-/* Their rows, those that name calls first, and the end of the table; VIEW_CALLS_TO: with this row in the place of --to. */
+/* Their rows: those that name calls, and the end of the table. VIEW_CALLS_TO: with this row in the place of --to. */
 #define VIEW_ROWS VIEW_CALLS, SHOW_ROWS
 #define VIEW_CALLS VIEW_CALLS_TO({ 0, "to", "TIME", "only calls that began before that", VIEW_TAKES_TO })
 #define VIEW_CALLS_TO(...)                                                                            \

@@ -22,9 +22,11 @@
 #include "tool/base/options.h"
 
 /* The rows of the options that have all names stay as they are in the trace, or whole, for the command that runs. */
-#define NAMES_ROW                                                                                            \
-	{ 0, "no-demangle", NULL, "names of C++ and Rust as the object files have them", .take = names_take_raw }, \
-		{ 0, "full-names", NULL, "names of C++ with all arguments of templates", .take = names_take_full }
+#define NAMES_ROW                                                                                      \
+	NAMES_RAW_ROW, { 0, "full-names", NULL, "names of C++ with all arguments of templates",         \
+		.take = names_take_full }
+#define NAMES_RAW_ROW                                                                                  \
+	{ 0, "no-demangle", NULL, "names of C++ and Rust as the object files have them", .take = names_take_raw }
 bool names_take_raw(const struct options_given *given);
 bool names_take_full(const struct options_given *given);
 
