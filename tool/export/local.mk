@@ -2,7 +2,8 @@
 #
 # xaudit export: its formats, a file or two for each.
 xaudit_SOURCES += tool/export/export.c tool/export/format.c tool/export/format.h tool/export/pass.c \
-	tool/export/pass.h tool/export/tracks.c tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
+	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
+	tool/export/waiting.c tool/export/waiting.h
 xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/export/folders/ctf_metadata.c \
 	tool/export/folders/ctf_metadata.h tool/export/folders/ctf_types.c tool/export/folders/ctf_types.h \
 	tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
@@ -21,7 +22,7 @@ xaudit_SOURCES += tool/export/stacks/callgrind.c tool/export/stacks/callgrind.h 
 	tool/export/stacks/pprof.c tool/export/stacks/pprof.h tool/export/stacks/speedscope.c \
 	tool/export/stacks/speedscope.h
 xaudit_SOURCES += tool/export/time/args.c tool/export/time/args.h tool/export/time/chrome.c \
-	tool/export/time/chrome.h tool/export/time/perfetto.c tool/export/time/perfetto.h tool/export/time/texts.c \
-	tool/export/time/texts.h tool/export/time/timeline.c tool/export/time/timeline.h
+	tool/export/time/chrome.h tool/export/time/perfetto.c tool/export/time/perfetto.h \
+	tool/export/time/timeline.c tool/export/time/timeline.h
 xaudit_LDADD += $(SQLITE_LIBS)
 AM_CPPFLAGS += $(SQLITE_CFLAGS) $(CURL_CFLAGS)

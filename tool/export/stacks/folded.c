@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "tool/export/stacks/folded.h"
 
 #include <inttypes.h>
@@ -6,19 +7,31 @@
 
 #include "tool/base/memory.h"
 #include "tool/export/stacks/merged.h"
+#include "tool/export/texts.h"
 #include "tool/show/term/names.h"
+
+struct folded {
+	struct merged merged;
+	struct texts names; /* a million stacks have the same ones */
+};
+
+static void write_name(FILE *to, const struct xaudit_read_function *function)
+{
+	names_fold(to, names_full(function->name));
+}
 
 static void begin(struct export *export)
 {
-	struct merged *merged = memory_zeroed(1, sizeof(*merged));
+	struct folded *folded = memory_zeroed(1, sizeof(*folded));
 
-	export->state = merged;
-	merged_begin(merged, export, false);
+	export->state = folded;
+	folded->names.write = write_name;
+	merged_begin(&folded->merged, export, false);
 }
 
 static void leave(struct export *export, const struct export_call *call)
 {
-	merged_take(export->state, call);
+	merged_take(&((struct folded *)export->state)->merged, call);
 }
 
 static int by_time(const void *x, const void *y)
@@ -32,10 +45,12 @@ static int by_time(const void *x, const void *y)
 
 static void end(struct export *export)
 {
-	struct merged *merged = export->state;
+	struct folded *folded = export->state;
+	struct merged *merged = &folded->merged;
 	const struct cct *cct = &merged->cct;
 	const struct cct_node **stack = memory_zeroed(cct->nodes, sizeof(*stack));
-	uint32_t stacks = 0, *path = NULL, room = 0;
+	struct cct_paths paths;
+	uint32_t stacks = 0;
 	FILE *to = export->out.file;
 
 	merged_end(merged, export);
@@ -45,19 +60,21 @@ static void end(struct export *export)
 		if (cct->node[i].own.time)
 			stack[stacks++] = &cct->node[i];
 	qsort(stack, stacks, sizeof(*stack), by_time);
+	cct_paths_open(&paths, cct);
 	for (uint32_t i = 0; i < stacks && !ferror(to); i++) {
-		uint32_t depth = cct_path(cct, stack[i], &path, &room);
+		uint32_t depth = cct_paths_of(&paths, (uint32_t)(stack[i] - cct->node));
 
 		for (uint32_t n = 0; n < depth; n++) {
-			names_fold(to, names_full(xaudit_read_function(export->trace, path[n])->name));
-			putc(n + 1 < depth ? ';' : ' ', to);
+			texts_write(to, texts_of(&folded->names, xaudit_read_function(export->trace, paths.function[n])));
+			putc_unlocked(n + 1 < depth ? ';' : ' ', to);
 		}
 		fprintf(to, "%" PRIu64 "\n", stack[i]->own.time);
 	}
-	free(path);
+	cct_paths_close(&paths);
 	free(stack);
 	merged_free(merged);
-	free(merged);
+	texts_free(&folded->names);
+	free(folded);
 }
 
 const struct export_format export_folded = {

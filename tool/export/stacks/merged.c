@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -124,14 +123,4 @@ char *merged_name(const struct merged_thread *thread)
 
 	free(process);
 	return both;
-}
-
-uint32_t merged_path(const struct merged *merged, uint32_t node, uint32_t **path, uint32_t *room)
-{
-	uint32_t depth = cct_path(&merged->cct, &merged->cct.node[node], path, room);
-
-	if (!depth || (*path)[0] < MERGED_THREAD)
-		return depth;
-	memmove(*path, *path + 1, (depth - 1) * sizeof(**path));
-	return depth - 1;
 }

@@ -49,7 +49,4 @@ const struct merged_thread *merged_thread(
 char *merged_process_name(const struct merged_thread *thread);
 char *merged_name(const struct merged_thread *thread);
 
-/* The functions of a node, as cct_path(), without the thread. */
-uint32_t merged_path(const struct merged *merged, uint32_t node, uint32_t **path, uint32_t *room);
-
 #endif

@@ -8,6 +8,7 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/export/stacks/merged.h"
+#include "tool/export/texts.h"
 #include "tool/show/term/names.h"
 
 /* The begin or the end of a call. */
@@ -30,6 +31,7 @@ struct speedscope {
 	uint32_t room;
 	uint32_t *function; /* by number of a frame */
 	uint32_t frames;
+	struct cct_paths paths;
 };
 
 static void begin(struct export *export)
@@ -145,24 +147,27 @@ static void put_nodes(struct export *export, const struct merged_thread *thread,
 {
 	struct speedscope *speedscope = export->state;
 	const struct cct *cct = &speedscope->merged.cct;
-	uint32_t node = thread->node, *path = NULL, room = 0;
+	uint32_t node = thread->node;
 	const char *between = "\n";
 
 	while ((node = cct_next(cct, thread->node, node, false))) {
-		uint32_t depth = weights ? 0 : merged_path(&speedscope->merged, node, &path, &room);
+		uint32_t depth = weights ? 0 : cct_paths_of(&speedscope->paths, node);
 
 		if (!cct->node[node].own.time)
 			continue;
 		fputs(between, export->out.file);
 		between = ",\n";
-		for (uint32_t i = 0; i < depth; i++)
-			fprintf(export->out.file, "%c%" PRIu32, i ? ',' : '[', frame_of(speedscope, path[i]));
+		/* The first one is the thread. */
+		for (uint32_t i = 1; i < depth; i++) {
+			char number[1 + TEXTS_DIGITS] = { i > 1 ? ',' : '[' };
+			char *end = texts_number(number + 1, frame_of(speedscope, speedscope->paths.function[i]));
+			fwrite(number, 1, (size_t)(end - number), export->out.file);
+		}
 		if (weights)
 			fprintf(export->out.file, "%" PRIu64, cct->node[node].own.time);
 		else
 			putc(']', export->out.file);
 	}
-	free(path);
 }
 
 static void put_sampled(struct export *export, const struct merged_thread *thread, bool first)
@@ -213,10 +218,12 @@ static void end(struct export *export)
 	fputs(",\"profiles\":[", export->out.file);
 	for (uint32_t i = 0; i < speedscope->profiles; i++)
 		put_evented(export, &speedscope->profile[i], !i);
+	cct_paths_open(&speedscope->paths, &merged->cct);
 	for (uint32_t i = 0; speedscope->calls > SPEEDSCOPE_MOST && i < merged->threads; i++)
 		put_sampled(export, &merged->thread[i], !i);
 	put_frames(export);
 	fputs("}\n", export->out.file);
+	cct_paths_close(&speedscope->paths);
 	forget(speedscope);
 	merged_free(merged);
 	free(speedscope->frame);

@@ -369,17 +369,31 @@ void cct_sort(struct cct *cct, bool total)
 	free(child);
 }
 
-uint32_t cct_path(const struct cct *cct, const struct cct_node *node, uint32_t **path, uint32_t *room)
+void cct_paths_open(struct cct_paths *paths, const struct cct *cct)
 {
-	uint32_t depth = node->depth;
+	*paths = (struct cct_paths){ .cct = cct };
+	paths->up = memory_resize(NULL, cct->nodes, sizeof(*paths->up));
+	for (uint32_t i = 0; i < cct->nodes; i++)
+		paths->up[i] = (struct cct_up){ cct->node[i].parent, cct->node[i].function };
+}
 
-	if (depth > *room) {
-		*room = depth * 2;
-		*path = memory_resize(*path, *room, sizeof(**path));
+uint32_t cct_paths_of(struct cct_paths *paths, uint32_t node)
+{
+	uint32_t depth = paths->cct->node[node].depth;
+
+	if (depth > paths->room) {
+		paths->room = depth * 2;
+		paths->function = memory_resize(paths->function, paths->room, sizeof(*paths->function));
 	}
-	for (uint32_t n = depth; n--; node = &cct->node[node->parent])
-		(*path)[n] = node->function;
+	for (uint32_t n = depth; n--; node = paths->up[node].parent)
+		paths->function[n] = paths->up[node].function;
 	return depth;
+}
+
+void cct_paths_close(struct cct_paths *paths)
+{
+	free(paths->up);
+	free(paths->function);
 }
 
 uint32_t cct_next(const struct cct *cct, uint32_t top, uint32_t node, bool skip)

@@ -124,10 +124,20 @@ void cct_merge(struct cct *to, const struct cct *from, const uint32_t *number, u
 void cct_sort(struct cct *cct, bool by_total);
 
 /*
- * The functions of a node, the outermost first, in a list that grows, which the caller frees. Returns how many there
- * are.
+ * The functions of nodes, the outermost first, for many nodes in any order: parents are looked for where they stand
+ * close together. No node may be added meanwhile.
  */
-uint32_t cct_path(const struct cct *cct, const struct cct_node *node, uint32_t **path, uint32_t *room);
+struct cct_paths {
+	const struct cct *cct;
+	struct cct_up {
+		uint32_t parent, function;
+	} *up; /* by number of a node */
+	uint32_t *function; /* of the last node that was asked for; the caller may change it */
+	uint32_t room;
+};
+void cct_paths_open(struct cct_paths *paths, const struct cct *cct);
+uint32_t cct_paths_of(struct cct_paths *paths, uint32_t node); /* returns how many there are */
+void cct_paths_close(struct cct_paths *paths);
 
 /* The node after `node` in the tree that begins with `top`, parents first; CCT_ROOT: none. skip: none below `node`. */
 uint32_t cct_next(const struct cct *cct, uint32_t top, uint32_t node, bool skip);

@@ -178,18 +178,20 @@ static void fold_frame(const struct own *own, uint32_t number)
 static void print_folded(const struct own *own)
 {
 	/* What is 0 has no width in a picture. */
-	uint32_t *path = NULL, room = 0, stacks = own->stacks - own->without;
+	uint32_t stacks = own->stacks - own->without;
+	struct cct_paths paths;
 
+	cct_paths_open(&paths, &own->cct);
 	for (uint32_t i = 0; i < stacks && (!own->count || i < own->count) && !show_output_broken(); i++) {
-		uint32_t depth = cct_path(&own->cct, own->stack[i], &path, &room);
+		uint32_t depth = cct_paths_of(&paths, (uint32_t)(own->stack[i] - own->cct.node));
 
 		for (uint32_t n = 0; n < depth; n++) {
-			fold_frame(own, path[n]);
+			fold_frame(own, paths.function[n]);
 			putchar(n + 1 < depth ? ';' : ' ');
 		}
 		printf("%" PRIu64 "\n", key_of(own->stack[i], own->sort));
 	}
-	free(path);
+	cct_paths_close(&paths);
 }
 
 /* ---- JSON ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/export/time/texts.h"
+#include "tool/export/texts.h"
 
 #include <stdlib.h>
 

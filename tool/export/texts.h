@@ -3,8 +3,8 @@
  * For formats of text that write as much for each call: numbers without printf(), and texts that are made once per
  * function. One thread.
  */
-#ifndef XAUDIT_TOOL_EXPORT_TIME_TEXTS_H
-#define XAUDIT_TOOL_EXPORT_TIME_TEXTS_H
+#ifndef XAUDIT_TOOL_EXPORT_TEXTS_H
+#define XAUDIT_TOOL_EXPORT_TEXTS_H
 
 #include <stdint.h>
 #include <string.h>
@@ -37,7 +37,7 @@ const struct texts_one *texts_of(struct texts *texts, const struct xaudit_read_f
 
 static inline void texts_write(FILE *to, const struct texts_one *text)
 {
-	fwrite(text->text, 1, text->size, to);
+	fwrite_unlocked(text->text, 1, text->size, to);
 }
 
 void texts_free(struct texts *texts);
