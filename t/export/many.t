@@ -44,6 +44,19 @@ print(n, s)' ;;
 	uftrace) echo $(($(cat out/*.dat | wc -c) / 32)) ;;
 	# 32 bytes for each, behind a head of 32.
 	xray) echo $((($(wc -c <out/basic.log) - 32) / 64)) ;;
+	# Packets have a head of 48 bytes; an entry has 35, an exit 36; each track an event of its own, of 35.
+	ctf) python3 -c '
+import glob, mmap, struct
+n = 0
+for name in glob.glob("out/track-*"):
+    with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = 0
+        while at < len(data):
+            size = struct.unpack_from("<Q", data, at + 24)[0] // 8
+            n += size - 48
+            at += size
+    n -= 35
+print(n / 71 if n % 71 else n // 71)' ;;
 	*) [ -s out ] || [ -d out ] && echo many ;;
 	esac
 }
@@ -65,7 +78,7 @@ check() {
 		case $format in
 		sqlite | csv) want="$calls $self" ;;
 		folded) want=$self ;;
-		chrome | perfetto | ndjson | uftrace | xray) want=$calls ;;
+		chrome | perfetto | ndjson | uftrace | xray | ctf) want=$calls ;;
 		*) want=many ;;
 		esac
 		is "$(count "$format")" "$want" "$format: and are all there"
