@@ -130,6 +130,17 @@ for box in boxes("called.svg")[0]: print(box[0], box[5][0], box[4])')" 'all g 11
 outer c 1176.0
 inner c 235.2' 'in grey'
 
+write_trace empty <<END
+process p100
+pair first 1000 1000 5
+pair last 9000 9000 8005
+END
+svg empty
+is "$(python3 -c '
+from svg import boxes
+found, texts, root = boxes("empty.svg")
+print([box[0] for box in found], "There is nothing to draw." in texts)')" "['all'] True" 'of no calls, it says so'
+
 # ---- names ----
 
 # A & < > " '"'"', a bidirectional control, one that is no UTF-8, U+FFFF, ESC, and a wide script.

@@ -247,7 +247,7 @@ static void make_tree(struct picture *picture)
 
 static void add_box(struct picture *picture, uint32_t frame, uint32_t depth, double x)
 {
-	double width = (WIDTH - 2 * MARGIN) * share_of(picture, picture->total[frame]);
+	double width = (WIDTH - 2 * MARGIN) * (frame ? share_of(picture, picture->total[frame]) : 1);
 
 	if (width < LEAST || depth > DEPTH_MOST) {
 		picture->left_out++;
@@ -437,6 +437,8 @@ static void put_notes(const struct picture *picture, uint32_t y)
 	}
 	if (picture->flame->note)
 		y = put_note(picture, y, picture->flame->note);
+	if (!picture->total[0])
+		y = put_note(picture, y, "There is nothing to draw.");
 	put_note(picture, y, "A box tells more under the mouse. To search and to zoom: xaudit html.");
 }
 
@@ -485,7 +487,7 @@ void flame_write(FILE *to, const struct flame *flame)
 	make_tree(&picture);
 	make_boxes(&picture);
 	bottom = HEAD + (picture.depth + 1) * ROW;
-	notes = 2 + !!picture.left_out + !!flame->note;
+	notes = 2 + !!picture.left_out + !!flame->note + !picture.total[0];
 	put_head(&picture, bottom + notes * ROW + 20);
 	for (uint32_t i = 0; i < picture.boxes && !ferror(to); i++)
 		put_box(&picture, &picture.box[i], bottom);
