@@ -479,7 +479,7 @@ static void free_all(struct picture *picture)
 	hash_free(&picture->by_path);
 }
 
-void flame_write(FILE *to, const struct flame *flame)
+void flame_draw(FILE *to, const struct flame *flame)
 {
 	struct picture picture = { .to = to, .flame = flame };
 	uint32_t bottom, notes;

@@ -24,7 +24,7 @@ struct flame_frame {
 };
 
 struct flame_name {
-	char *name; /* flame_write() frees it */
+	char *name; /* flame_draw() frees it */
 	const char *library; /* path; NULL: none, as of callers that are not traced */
 };
 
@@ -39,6 +39,6 @@ struct flame {
 	void *user;
 };
 
-void flame_write(FILE *to, const struct flame *flame);
+void flame_draw(FILE *to, const struct flame *flame);
 
 #endif

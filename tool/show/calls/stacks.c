@@ -264,7 +264,7 @@ static void print_svg(const struct own *own)
 		.title = title, .what = whats[own->sort], .name = name_frame, .user = (void *)(uintptr_t)own,
 		.note = view_has_left(&own->options, &own->left) || own->cct.folded
 			? "Some calls have no time, or are not here: the text form tells." : NULL };
-	flame_write(stdout, &flame);
+	flame_draw(stdout, &flame);
 	free(title);
 	free(frame);
 }
