@@ -96,7 +96,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "system.settings" in query:
             self.answer(200, "\nasync_insert\ninsert_deduplication_token\nreplace_running_query\n")
         elif "system.processes" in query:
-            name = query.split("'")[1]
+            prefix = query.split("LIKE '")[1].split("%")[0]
+            name = next((name for name in running if name.startswith(prefix)), None)
             left = running.get(name, (0, None))
             if left[0]:
                 running[name] = (left[0] - 1, left[1])

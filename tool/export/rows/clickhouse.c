@@ -217,6 +217,18 @@ static bool ask_there(struct clickhouse *to, const char *more)
 	return good;
 }
 
+/* Does the server work on a block of the process at hand? */
+static bool is_running(struct clickhouse *to)
+{
+	char *query = memory_format("SELECT count() FROM system.processes WHERE query_id LIKE 'xaudit-%016" PRIx64
+				    "-%%' FORMAT TabSeparated", to->process.name);
+	/* If that can't be answered, it may. */
+	bool running = ask(to, query) != 200 || strcmp(to->answer.data, "0\n") != 0;
+
+	free(query);
+	return running;
+}
+
 bool clickhouse_process(struct clickhouse *to, const struct clickhouse_process *process)
 {
 	const uint64_t second = 1000000000;
@@ -230,21 +242,17 @@ bool clickhouse_process(struct clickhouse *to, const struct clickhouse_process *
 				  " AND process_start = %" PRIu64,
 		host, from, process->end + second, process->pid, process->start);
 	free(host);
-	return ask_there(to, "");
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
+		wait_before(i);
+		if (!is_running(to))
+			return ask_there(to, "");
+	}
+	tool_error("export", "%s still works on what was sent of process %" PRIu32 " of host %s before, or does not answer",
+		to->url, process->pid, process->host);
+	return false;
 }
 
 /* ---- blocks ---- */
-
-static bool is_running(struct clickhouse *to, const char *name)
-{
-	char *query = memory_format("SELECT count() FROM system.processes WHERE query_id = '%s' FORMAT TabSeparated",
-		name);
-	/* If that can't be answered, the server may still have it. */
-	bool running = ask(to, query) != 200 || strcmp(to->answer.data, "0\n") != 0;
-
-	free(query);
-	return running;
-}
 
 /* Which rows of a block are missing there: all from *first on. Returns false after a line. */
 static bool compare(struct clickhouse *to, const struct clickhouse_block *block, uint32_t *first)
@@ -268,15 +276,15 @@ static bool compare(struct clickhouse *to, const struct clickhouse_block *block,
 }
 
 /* What a request of the rows from `first` on is called; the caller frees it. */
-static char *name_of(const struct clickhouse_block *block, uint32_t first)
+static char *name_of(const struct clickhouse *to, const struct clickhouse_block *block, uint32_t first)
 {
-	return memory_format("xaudit-%016" PRIx64 "-%" PRIu32, block->name, first);
+	return memory_format("xaudit-%016" PRIx64 "-%016" PRIx64 "-%" PRIu32, to->process.name, block->name, first);
 }
 
 /* Sends the rows from `first` on, once. Returns the status. */
 static long send_rows(struct clickhouse *to, const struct clickhouse_block *block, uint32_t first)
 {
-	char *name = name_of(block, first);
+	char *name = name_of(to, block, first);
 	size_t from = first ? block->row[first - 1].end : 0;
 	char *parameters = memory_text(to->settings, strlen(to->settings));
 	long status;
@@ -293,39 +301,34 @@ static long send_rows(struct clickhouse *to, const struct clickhouse_block *bloc
 }
 
 /*
- * The request that sent the rows from `sent` on has failed: which are missing there now, from *first on? *running: that
- * is not known yet. Returns false after a line.
+ * A request has failed: which rows are missing there now, from *first on? *running: that is not known yet. Returns
+ * false after a line.
  */
-static bool look_again(
-	struct clickhouse *to, const struct clickhouse_block *block, uint32_t sent, uint32_t *first, bool *running)
+static bool look_again(struct clickhouse *to, const struct clickhouse_block *block, uint32_t *first, bool *running)
 {
-	char *name = name_of(block, sent);
 	char *more = memory_format(" AND block = %" PRIu64, block->name);
 	bool good = true;
 
-	*running = is_running(to, name);
+	*running = is_running(to);
 	if (!*running)
 		good = ask_there(to, more) && compare(to, block, first);
-	free(name);
 	free(more);
 	return good;
 }
 
 static bool send_missing(struct clickhouse *to, const struct clickhouse_block *block, uint32_t first)
 {
-	uint32_t sent = first;
 	bool running = false;
 	long status = 0;
 
 	for (unsigned i = 0; i < ATTEMPTS; i++) {
 		wait_before(i);
-		if (i && !look_again(to, block, sent, &first, &running))
+		if (i && !look_again(to, block, &first, &running))
 			return false;
 		if (first == block->rows)
 			return true;
 		if (running)
 			continue;
-		sent = first;
 		status = send_rows(to, block, first);
 		if (status == 200)
 			return true;

@@ -75,17 +75,38 @@ static void print_calls(FILE *file, bool old, const char *local)
 	fputs(";\n\n", file);
 }
 
-/* Sums, and digests from which any percentile can be merged. */
+/*
+ * Sums, and digests from which any percentile can be merged: a table of its own, which a view fills, so that it has the
+ * same name on all servers.
+ */
 static void print_minutes(FILE *file, bool old, const char *local)
 {
-	fprintf(file, "CREATE MATERIALIZED VIEW IF NOT EXISTS xaudit.minutes%s\n", local);
-	fputs("ENGINE = SummingMergeTree\n"
-	      "PARTITION BY toYYYYMM(minute)\n"
-	      "ORDER BY (function, library, build_id, host, program, minute)\n", file);
+	const char *names = old ? "String" : "LowCardinality(String)";
+
+	fprintf(file,
+		"CREATE TABLE IF NOT EXISTS xaudit.minutes%s\n"
+		"(\n"
+		"    minute DateTime('UTC'),\n"
+		"    host %s,\n"
+		"    program %s,\n"
+		"    function %s,\n"
+		"    library %s,\n"
+		"    build_id %s,\n"
+		"    calls UInt64,\n"
+		"    time UInt64,\n"
+		"    own UInt64,\n"
+		"    durations AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99, 0.999), UInt64)\n"
+		")\n"
+		"ENGINE = SummingMergeTree\n"
+		"PARTITION BY toYYYYMM(minute)\n"
+		"ORDER BY (function, library, build_id, host, program, minute)\n",
+		local, names, names, names, names, names);
 	if (!old)
 		fputs("TTL minute + INTERVAL 400 DAY\n"
 		      "SETTINGS non_replicated_deduplication_window = 10000\n", file);
 	fprintf(file,
+		";\n\n"
+		"CREATE MATERIALIZED VIEW IF NOT EXISTS xaudit.to_minutes TO xaudit.minutes%s\n"
 		"AS SELECT toStartOfMinute(toDateTime(intDiv(start, 1000000000), 'UTC')) AS minute,\n"
 		"    host, program, function, library, build_id,\n"
 		"    count() AS calls, sum(duration) AS time, sum(self) AS own,\n"
@@ -93,7 +114,7 @@ static void print_minutes(FILE *file, bool old, const char *local)
 		"FROM " CLICKHOUSE_CALLS "%s\n"
 		"WHERE how IN ('returned', 'jumped', 'unwound', 'cut')\n"
 		"GROUP BY minute, host, program, function, library, build_id;\n\n",
-		local);
+		local, local);
 }
 
 /* All calls of a host are on one shard: so a block is, too. */

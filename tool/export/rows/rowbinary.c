@@ -80,11 +80,13 @@ static void put_values(struct buffer *to, const struct xaudit_read_call *call)
 
 /* ---- blocks ---- */
 
-static uint64_t name_of(const struct rowbinary *rows)
+/* Of a block of the process at hand, by its number; or, PROCESS, of the process. */
+#define PROCESS UINT32_MAX
+static uint64_t name_of(const struct rowbinary *rows, uint32_t number)
 {
 	const struct clickhouse_process *process = &rows->process;
 	char *text = memory_format("%s\n%" PRIu32 "\n%" PRIu64 "\n%" PRIu32, process->host, process->pid,
-		process->start, rows->blocks);
+		process->start, number);
 	uint8_t digest[SHA256_DIGEST_LENGTH];
 	uint64_t name = 0;
 	SHA2_CTX context;
@@ -122,6 +124,7 @@ static void begin_process(struct export *export, struct xaudit_read_process *pro
 	rows->current = process;
 	rows->process = (struct clickhouse_process){ .host = info->host ? info->host : "", .pid = info->pid,
 		.start = export_real(export, info->start), .end = export_real(export, info->end) };
+	rows->process.name = name_of(rows, PROCESS);
 	rows->blocks = 0;
 	to->size = 0;
 	put_text(to, info->host);
@@ -143,7 +146,7 @@ static void begin_row(struct export *export, struct xaudit_read_process *process
 		begin_process(export, process);
 	rows->day = day;
 	if (!rows->block->rows)
-		rows->block->name = name_of(rows);
+		rows->block->name = name_of(rows, rows->blocks);
 }
 
 /* ---- rows ---- */
