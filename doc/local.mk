@@ -27,5 +27,5 @@ dist_example_DATA = doc/examples/calls.c doc/examples/calls.py doc/examples/info
 EXTRA_DIST += doc/man-links.sh
 
 # For developers.
-EXTRA_DIST += doc/design.md doc/design-code.md doc/design-reading.md doc/design-recording.md doc/measurements.md \
-	doc/xaudit-html.png
+EXTRA_DIST += doc/design.md doc/design-code.md doc/design-reading.md doc/design-recording.md doc/fleet.md \
+	doc/measurements.md doc/xaudit-html.png

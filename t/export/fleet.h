@@ -3,6 +3,8 @@
 #ifndef FLEET_H
 #define FLEET_H
 
+extern const int fleet_release;
+
 void parse(unsigned n);
 void query(unsigned n, int slow);
 void handle(unsigned n, const char *secret, int slow);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The library of t/export/fleet.c. SLOW: how much more work query() has since the release. */
+/* The library of t/export/fleet.c. RELEASE: a number, so that its builds differ. */
 #include "t/export/fleet.h"
 
+const int fleet_release = RELEASE;
 static volatile unsigned spent;
 
 __attribute__((noipa, patchable_function_entry(0, 0))) static void spend(unsigned n)

@@ -4,20 +4,24 @@
 # installed once per build folder, as t/export/package-lock.json has them.
 reader_folder=$top_builddir/readers
 
-# reader_npm: installs them. Status 1, and a remark, where that is not possible.
+# reader_npm: installs them. Status 1, and a remark, where that is not possible. The second one: into another folder,
+# from the lists in a folder.
 reader_npm() {
+	reader_npm_into "$reader_folder" "$top_srcdir/t/export"
+}
+reader_npm_into() {
 	command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1 && command -v flock >/dev/null 2>&1 || {
 		diag 'no npm, node and flock here'
 		return 1
 	}
-	mkdir -p "$reader_folder" && (
-		cd "$reader_folder" && flock -w 300 9 || exit 1
-		cmp -s "$top_srcdir/t/export/package-lock.json" installed && exit 0
-		cp "$top_srcdir/t/export/package.json" "$top_srcdir/t/export/package-lock.json" . &&
+	mkdir -p "$1" && (
+		cd "$1" && flock -w 300 9 || exit 1
+		cmp -s "$2/package-lock.json" installed && exit 0
+		cp "$2/package.json" "$2/package-lock.json" . &&
 			bounded 300 npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1 || exit 1
 		cp package-lock.json installed
-	) 9>"$reader_folder/lock" && return 0
-	diag "npm can't install what reads: $(tail -n 3 "$reader_folder/npm.log" 2>/dev/null)"
+	) 9>"$1/lock" && return 0
+	diag "npm can't install what reads: $(tail -n 3 "$1/npm.log" 2>/dev/null)"
 	return 1
 }
 

@@ -23,7 +23,7 @@ export_to() { # FILE OPTION...
 }
 export_to calls.csv --format=csv --no-demangle
 cat >read_csv.py <<'END'
-import collections, csv, json, sys
+import collections, csv, json, os, sys
 rows = list(csv.DictReader(open("calls.csv", newline="", encoding="utf-8")))
 totals = collections.defaultdict(lambda: [0, 0])
 for row in rows:
@@ -46,13 +46,13 @@ odd = [row for row in rows if row["duration_ns"] and
        abs(int(row["duration_ns"]) - int(row["self_ns"]) - inner[row["id"]]) > 50]
 print(len(rows), len(by_id), len(odd), sum(row["how"] == "unfinished" for row in rows),
       sum(row["how"] == "unwound" or row["how"] == "cut" for row in rows),
-      len({row["host"] for row in rows}), all(row["time"].endswith("Z") for row in rows))
+      {row["host"] for row in rows} == {os.uname().nodename}, all(row["time"].endswith("Z") for row in rows))
 # Of a thread that goes on in another one's buffer the name is not known.
 print(*({row["thread"][:-1] for row in rows if row["thread"].startswith("wor")}), sep="|")
 print(*(row["values"] for row in rows if row["function"] == "shop_greet"), sep="\n")
 END
 # dig throws from four deep, 20 times.
-is "$(python3 read_csv.py 2>&1)" "$app_all_calls $app_all_calls 0 1 80 1 True
+is "$(python3 read_csv.py 2>&1)" "$app_all_calls $app_all_calls 0 1 80 True True
 wor\"ker; 
 (\"plain\") = 5
 (\"\\\"quoted\\\", with a \\\\ and 'single' ones\") = 36

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/export/tracks.h"
@@ -88,6 +89,13 @@ const char *export_how(const struct xaudit_read_call *call)
 	};
 
 	return call->how < sizeof(words) / sizeof(*words) && words[call->how] ? words[call->how] : "?";
+}
+
+char *export_host(struct xaudit_read_process *process)
+{
+	const char *host = xaudit_read_process_info(process)->host;
+
+	return memory_text(host ? host : "", host ? strcspn(host, " ") : 0);
 }
 
 char *export_track_name(const struct export_track *track)

@@ -141,6 +141,9 @@ uint64_t export_parent(const struct xaudit_read_call *call);
 uint64_t export_around(const struct xaudit_read_item *item);
 const char *export_how(const struct xaudit_read_call *call);
 
+/* The name of its host, without what a trace has of the kernel behind it; empty: not recorded. The caller frees it. */
+char *export_host(struct xaudit_read_process *process);
+
 /* What a track is called: the thread's name and number, and the stack's; the caller frees it. */
 char *export_track_name(const struct export_track *track);
 

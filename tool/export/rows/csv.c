@@ -55,7 +55,9 @@ static void put_process(struct csv *csv, struct xaudit_read_process *process)
 	if (csv->process != process) {
 		csv->process = process;
 		csv->of_process.size = 0;
-		put_text(&csv->of_process, info->host ? info->host : "", csv->terminal);
+		char *host = export_host(process);
+		put_text(&csv->of_process, host, csv->terminal);
+		free(host);
 		buffer_char(&csv->of_process, ',');
 		buffer_number(&csv->of_process, info->pid);
 		buffer_char(&csv->of_process, ',');

@@ -65,7 +65,9 @@ static struct buffer *begin_line(struct ndjson *ndjson, const char *what, struct
 	if (ndjson->process != process) {
 		ndjson->process = process;
 		ndjson->of_process.size = 0;
-		put_json(&ndjson->of_process, "\",\"host\":", info->host);
+		char *host = export_host(process);
+		put_json(&ndjson->of_process, "\",\"host\":", *host ? host : NULL);
+		free(host);
 		put_json(&ndjson->of_process, ",\"program\":", info->exe);
 		put_number(&ndjson->of_process, ",\"pid\":", info->pid);
 	}

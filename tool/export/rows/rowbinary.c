@@ -27,7 +27,8 @@
 struct rowbinary {
 	struct clickhouse *to; /* NULL: into the file */
 	struct clickhouse_block *block;
-	struct clickhouse_process process; /* whose rows these are */
+	struct clickhouse_process process; /* whose rows these are, and its host: */
+	char *host;
 	const struct xaudit_read_process *current;
 	uint64_t day; /* that they began on */
 	uint32_t blocks; /* of this process, before this one */
@@ -122,12 +123,14 @@ static void begin_process(struct export *export, struct xaudit_read_process *pro
 	struct buffer *to = &rows->of_process;
 
 	rows->current = process;
-	rows->process = (struct clickhouse_process){ .host = info->host ? info->host : "", .pid = info->pid,
+	free(rows->host);
+	rows->host = export_host(process);
+	rows->process = (struct clickhouse_process){ .host = rows->host, .pid = info->pid,
 		.start = export_real(export, info->start), .end = export_real(export, info->end) };
 	rows->process.name = name_of(rows, PROCESS);
 	rows->blocks = 0;
 	to->size = 0;
-	put_text(to, info->host);
+	put_text(to, rows->host);
 	put_text(to, info->exe);
 	put_number(to, info->pid, 4);
 	put_number(to, rows->process.start, 8);
@@ -266,6 +269,7 @@ static void free_state(struct export *export)
 	buffers_free(&rows->function);
 	buffers_free(&rows->name);
 	free(rows->block);
+	free(rows->host);
 	free(rows);
 }
 

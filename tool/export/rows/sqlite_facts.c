@@ -32,10 +32,13 @@ void sqlite_facts_begin(struct sqlite_facts *facts, struct sqlite_tables *tables
 		struct xaudit_read_process *process = xaudit_read_process(export->trace, i);
 		const struct xaudit_read_process_info *info = xaudit_read_process_info(process);
 
+		char *host = export_host(process);
+
 		facts->process[i] = process;
 		sqlite_row(tables, SQLITE_PROCESSES, "iizsssiii", (int64_t)i + 1, (int64_t)info->pid,
-			(uint64_t)info->parent, info->host, info->exe, info->command,
+			(uint64_t)info->parent, *host ? host : NULL, info->exe, info->command,
 			export_after(export, info->start), export_after(export, info->end), info->lost);
+		free(host);
 	}
 }
 
