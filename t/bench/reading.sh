@@ -25,7 +25,7 @@ calls=$(grep -o '"calls":[0-9]*' "$tmp/output" | awk -F : '{ n += $2 } END { pri
 
 heading "a trace of $EVENTS events of 33 functions in random trees (lost events: $lost)"
 disk 'on disk, after xaudit record' "$tmp/tree" "$((2 * calls))"
-for command in 'report -j1' 'report -j1 --by=thread' 'info'; do
+for command in 'report -j1' 'report -j1 --by=thread' 'outliers' 'stacks' 'graph' 'info'; do
 	# shellcheck disable=SC2086
 	best 3 $pin "$XAUDIT" $command "$tmp/tree"
 	rate "xaudit $command" "$((2 * calls))"

@@ -136,15 +136,20 @@ void cct_enter(struct cct *cct, struct xaudit_read_call *call)
 	}
 }
 
+/* Makes room for the sums of one more function. */
+static __attribute__((noinline)) void grow_functions(struct cct *cct, uint32_t number)
+{
+	uint32_t functions = number < ROOM_FIRST / 2 ? ROOM_FIRST : number * 2;
+
+	cct->function = memory_resize(cct->function, functions, sizeof(*cct->function));
+	memset(cct->function + cct->functions, 0, (functions - cct->functions) * sizeof(*cct->function));
+	cct->functions = functions;
+}
+
 static struct cct_function *function_of(struct cct *cct, uint32_t number)
 {
-	if (number >= cct->functions) {
-		uint32_t functions = number < ROOM_FIRST / 2 ? ROOM_FIRST : number * 2;
-
-		cct->function = memory_resize(cct->function, functions, sizeof(*cct->function));
-		memset(cct->function + cct->functions, 0, (functions - cct->functions) * sizeof(*cct->function));
-		cct->functions = functions;
-	}
+	if (number >= cct->functions)
+		grow_functions(cct, number);
 	return &cct->function[number];
 }
 
