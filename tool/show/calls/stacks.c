@@ -136,10 +136,22 @@ static const char *what_is_none(int sort)
 	       sort == SORT_CALLS ? "no calls" : "no self time";
 }
 
+/* Has the functions met that are shown: those of some stacks, of all that there are. */
+static void meet(const struct own *own, uint32_t stacks)
+{
+	for (uint32_t i = 0; i < stacks; i++)
+		for (const struct cct_node *node = own->stack[i]; node->depth; node = &own->cct.node[node->parent]) {
+			const struct xaudit_read_function *function = function_of(own, node->function);
+			if (function)
+				names_meet(function->name);
+		}
+}
+
 static void print_text(const struct own *own)
 {
 	uint32_t most = own->count ? own->count : STACKS_MOST;
 
+	meet(own, most < own->stacks ? most : own->stacks);
 	for (uint32_t i = 0; i < own->stacks && i < most && !show_output_broken(); i++) {
 		print_stack(own, i);
 		putchar('\n');
@@ -271,8 +283,6 @@ static void print_svg(const struct own *own)
 
 static void print(const struct own *own)
 {
-	if (own->options.show.json == FORMAT_TEXT)
-		view_meet(&own->options);
 	if (own->options.show.json == FORMAT_FOLDED)
 		print_folded(own);
 	else if (own->options.show.json == FORMAT_JSON)
