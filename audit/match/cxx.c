@@ -393,13 +393,54 @@ size_t cxx_word(const char *text, size_t length)
 	return length;
 }
 
+/* Takes so many bytes out of a text. */
+static void take_out(char *at, size_t bytes)
+{
+	do
+		at[0] = at[bytes];
+	while (*at++);
+}
+
+/* What the standard library's inline namespaces are called. */
+static size_t inline_length(const char *at)
+{
+	static const char names[][10] = { "__cxx11::", "__1::", "_V2::" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (sys_same(at, names[i], sys_length(names[i])))
+			return sys_length(names[i]);
+	return 0;
+}
+
+/* Makes the name as the command shows it, without inline namespaces: std::string. False: it is so already. */
+static bool make_simple(char *name)
+{
+	static const char std[] = "::std::", basic[] = "basic_";
+	char *class = name + sizeof(std) - 1;
+	bool changed = false;
+
+	if (!sys_same(name, std, sizeof(std) - 1))
+		return false;
+	for (char *at = class; *at; at++)
+		/* Only a whole part of the name. */
+		for (size_t bytes; at[-1] == ':' && (bytes = inline_length(at)); changed = true)
+			take_out(at, bytes);
+	if (sys_same(class, basic, sizeof(basic) - 1)) {
+		take_out(class, sizeof(basic) - 1);
+		changed = true;
+	}
+	return changed;
+}
+
 bool cxx_match(const char *pattern, const char *symbol)
 {
+	size_t skip = pattern[0] == ':' && pattern[1] == ':' ? 0 : 2;
 	char name[CXX_NAME_SIZE];
 
 	/* The symbol's first characters first: most have no such name. */
-	return symbol[0] == '_' && symbol[1] == 'Z' && cxx_is_pattern(pattern) && cxx_name(symbol, name) &&
-	       rules_glob(pattern, pattern[0] == ':' && pattern[1] == ':' ? name : name + 2);
+	if (symbol[0] != '_' || symbol[1] != 'Z' || !cxx_is_pattern(pattern) || !cxx_name(symbol, name))
+		return false;
+	return rules_glob(pattern, name + skip) || (make_simple(name) && rules_glob(pattern, name + skip));
 }
 
 bool cxx_has_more(const char *pattern)

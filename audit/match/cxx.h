@@ -36,7 +36,8 @@ size_t cxx_word(const char *text, size_t length);
 
 /*
  * Does the pattern, if it is one for such names, match the symbol's (rules_glob())? One that begins with "::" is
- * compared with all of it, one that does not with what stands behind its first "::".
+ * compared with all of it, one that does not with what stands behind its first "::". So it is with the name in the form
+ * that people are shown: std::string for std::__cxx11::basic_string.
  */
 bool cxx_match(const char *pattern, const char *symbol);
 

@@ -108,6 +108,18 @@ static const struct {
 	{ "operator*", "operator_of", 1 },   /* a pattern for C */
 	{ "operator*", "_ZmlRK1AS1_", 0 },
 	{ "::operator*", "_ZmlRK1AS1_", 1 },
+#define STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+	{ "std::string::append", "_Z" STRING "6appendEPKc", 1 },
+	{ "::std::string::*", "_Z" STRING "6appendEPKc", 1 },
+	{ "std::basic_string::append", "_Z" STRING "6appendEPKc", 0 },
+	{ "std::__cxx11::basic_string::append", "_Z" STRING "6appendEPKc", 1 },
+	{ "std::string::append", "_ZNSs6appendEPKc", 1 },
+	{ "std::string::basic_string", "_Z" STRING "C1Ev", 1 },
+	{ "std::chrono::system_clock::now", "_ZNSt6chrono3_V212system_clock3nowEv", 1 },
+	{ "std::filesystem::path::clear", "_ZNSt10filesystem7__cxx114path5clearEv", 1 },
+	{ "my::string::append", "_ZN2my12basic_string6appendEv", 0 },
+	{ "my::f", "_ZN2my7__cxx111fEv", 0 },
+	{ "std::x::f", "_ZNSt1x9not_x__1_1fEv", 0 },
 };
 
 static const struct {
