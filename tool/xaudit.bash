@@ -137,12 +137,12 @@ _xaudit()
 		options+=' --srcline --no-demangle --full-names --no-pager --help'
 		;;
 	replay)
-		options='--tid= --depth= --from= --to= --srcline --pid= --color= --no-demangle --full-names --no-pager'
-		options+=' --no-values --help'
+		options='--tid= --from= --to= --filter= --min= --tail= --depth= --srcline --pid= --color='
+		options+=' --no-demangle --full-names --no-pager --no-values --help'
 		;;
 	dump)
-		options='--format= --event-format= --srcline --pid= --color= --no-demangle --full-names'
-		options+=' --no-pager --no-values --help'
+		options='--tid= --from= --to= --filter= --min= --tail= --format= --event-format= --srcline --pid='
+		options+=' --color= --no-demangle --full-names --no-pager --no-values --help'
 		;;
 	info) options='--verbose --format= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	export)
@@ -247,6 +247,7 @@ _xaudit()
 		;;
 	--schema) options='clickhouse clickhouse-18' ;;
 	--color) options='always never auto' ;;
+	--tail | -F | --filter) return ;;
 	--tid | -D | --depth | --pid | --event-format | --fd | -n | --count | --min | --factor | --from | --to | \
 		--around | \
 		-j | --jobs | --level | --callers | --callees | --hist | --by-event | --by-value | --event-end)

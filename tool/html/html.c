@@ -21,6 +21,7 @@
 #include "tool/html/windows.h"
 #include "tool/show/show_trace.h"
 #include "tool/show/term/progress.h"
+#include "tool/show/trace_has.h"
 
 #define ROWS_MOST 2000u
 #define FILE_NAME "xaudit.html"
@@ -81,8 +82,7 @@ static bool has_around(struct html *html)
 			return true;
 	if (!html->around)
 		return true;
-	functions_take(&html->options.functions, html->trace, 0);
-	view_say_none("html", &html->options, html->around);
+	trace_has_no_function("html", html->around, &html->trace, 1);
 	return false;
 }
 

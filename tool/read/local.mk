@@ -38,6 +38,7 @@ tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool
 	tool/read/api/phrases.c tool/read/api/stays.c tool/read/api/threads.c tool/read/api/threads.h \
 	tool/read/api/timeline.c \
 	tool/read/api/timeline.h tool/read/api/timeline_ahead.c tool/read/api/timeline_ahead.h \
+	tool/read/api/timeline_tail.c tool/read/api/timeline_tail.h \
 	tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \
 	tool/read/api/trace.h tool/read/api/xaudit-read-events.h tool/read/api/xaudit-read-facts.h \
 	tool/read/api/xaudit-read-frames.h \

@@ -8,7 +8,9 @@
 #include "format/trace.h"
 #include "tool/base/json.h"
 #include "tool/base/tool.h"
+#include "tool/show/choice.h"
 #include "tool/show/digits.h"
+#include "tool/show/dump_lines.h"
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/show/function_text.h"
@@ -18,10 +20,11 @@
 #include "tool/show/values.h"
 
 struct dump {
-	struct show_options options;
+	struct choice choice;
 	const struct show_colors *color;
 	struct event_formats formats;
 	struct function_texts texts; /* what stands behind the address in text, before it in JSON */
+	struct dump_lines lines;     /* with --min */
 };
 
 static const char *word(int what)
@@ -205,7 +208,8 @@ static bool print_quickly(struct dump *dump, const struct xaudit_read_event *eve
 	if (!is_of_call(event) || event->values || !event->function || event->object != event->function->object ||
 		!(function = function_text_of(&dump->texts, event->function)))
 		return false;
-	char *end = dump->options.json ? put_line_json(line, event, function) : put_line_text(line, event, function);
+	char *end = dump->choice.show.json ? put_line_json(line, event, function)
+					   : put_line_text(line, event, function);
 	fwrite_unlocked(line, 1, (size_t)(end - line), stdout);
 	return true;
 }
@@ -327,36 +331,117 @@ static bool is_told(const struct dump *dump, const struct xaudit_read_event *eve
 		return !event->inherited;
 	case XAUDIT_READ_EVENT_STACK: /* a thread's first stack need not be told */
 	case XAUDIT_READ_EVENT_PART:
-		return !dump->options.json && !event->first;
+		return !dump->choice.show.json && !event->first;
 	default:
 		return true;
 	}
 }
 
-static void dump_all(struct dump *dump, struct xaudit_read_trace *trace)
+static void print(struct dump *dump, const struct xaudit_read_event *event)
 {
-	struct xaudit_read_events *events;
+	if (print_quickly(dump, event))
+		return;
+	if (dump->choice.show.json)
+		print_json(dump, event);
+	else
+		print_text(dump, event);
+}
+
+/* The call that the event is about: of an end the outermost one that ends by it. NULL: it is not in the trace. */
+static struct xaudit_read_call *call_of(const struct xaudit_read_event *event)
+{
+	struct xaudit_read_call *call = event->call;
+	bool begins = event->what == XAUDIT_READ_EVENT_ENTRY || event->what == XAUDIT_READ_EVENT_POINT;
+
+	if (!begins && !event->ends)
+		return NULL;
+	for (uint32_t i = 1; i < event->ends; i++)
+		call = call->parent;
+	return call;
+}
+
+/* Is the event shown, as far as that can be told now? An ENTRY may be one of a call that will not be long enough. */
+static bool is_chosen(struct dump *dump, const struct xaudit_read_event *event)
+{
+	struct choice *choice = &dump->choice;
+
+	if (!is_told(dump, event))
+		return false;
+	if (!is_of_call(event))
+		return choice_shows(choice, event);
+	struct xaudit_read_call *call = call_of(event);
+	if (!call)
+		return !choice->min && (!choice->words || choice_names(choice, event->function));
+	if (!choice_is_inside(choice, call))
+		return false;
+	return !choice->min || event->what == XAUDIT_READ_EVENT_ENTRY ||
+	       (event->what != XAUDIT_READ_EVENT_POINT && choice_is_long(choice, call, call->end));
+}
+
+/* What the event says of calls whose lines wait. */
+static void decide(struct dump *dump, const struct xaudit_read_event *event)
+{
+	struct xaudit_read_call *call = event->call;
+	uint64_t calls = event->what == XAUDIT_READ_EVENT_UNFINISHED ? event->count : event->ends;
+
+	for (uint64_t i = 0; i < calls && call; i++, call = call->parent)
+		dump_lines_decide(&dump->lines, call, event->time);
+	dump_lines_pass(&dump->lines, event->time);
+}
+
+static void take(struct dump *dump, struct xaudit_read_event *event)
+{
+	struct choice *choice = &dump->choice;
+	bool chosen = choice_is_thread(choice, event->tid) && is_chosen(dump, event);
+
+	if (dump->choice.show.no_values)
+		event->values = NULL;
+	if (!choice->min) {
+		if (chosen && choice_counts(choice, event->process, event->tid, event->time))
+			print(dump, event);
+		return;
+	}
+	decide(dump, event);
+	if (!chosen)
+		return;
+	dump_lines_begin(&dump->lines);
+	if (!choice->counting)
+		print(dump, event);
+	dump_lines_end(&dump->lines, event, event->what == XAUDIT_READ_EVENT_ENTRY ? event->call : NULL);
+}
+
+static void pass(struct dump *dump, struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_events *events = choice_begin(&dump->choice, trace, false, false);
+	const uint64_t end = dump->choice.end;
 	struct xaudit_read_event event;
 
-	if (!dump->options.json)
-		show_say_coarse_trace(trace, "# ");
-	events = xaudit_read_events(trace, NULL, NULL);
 	while (events && !show_output_broken() && xaudit_read_next_event(events, &event)) {
-		if (!is_told(dump, &event))
-			continue;
-		if (dump->options.no_values)
-			event.values = NULL;
-		if (print_quickly(dump, &event))
-			continue;
-		if (dump->options.json)
-			print_json(dump, &event);
+		if (!end || event.time < end)
+			take(dump, &event);
+		else if (dump->lines.undecided)
+			decide(dump, &event);
 		else
-			print_text(dump, &event);
+			break;
 	}
+	dump_lines_pass(&dump->lines, UINT64_MAX);
+	dump_lines_close(&dump->lines);
 	xaudit_read_events_close(events);
 }
 
+static void dump_all(struct dump *dump, struct xaudit_read_trace *trace)
+{
+	if (!dump->choice.show.json)
+		show_say_coarse_trace(trace, "# ");
+	dump->choice.counting = dump->choice.tail;
+	if (dump->choice.counting)
+		pass(dump, trace);
+	dump->choice.counting = false;
+	pass(dump, trace);
+}
+
 static const struct options_row rows[] = {
+	CHOICE_ROWS("events"),
 	SHOW_FORMAT("text or json", "text (default), or json: one object per line"),
 	{ 0, "event-format", "TYPE=FORMAT",
 		"how to decode the data of custom events of this type, by name or\n"
@@ -381,17 +466,21 @@ int dump_main(int argc, char **argv)
 {
 	struct dump dump = { 0 };
 	int status;
-	struct xaudit_read_trace *trace = show_begin(&dump.options, &syntax, argc, argv, &status);
+	struct xaudit_read_trace *trace = choice_open(&dump.choice, &syntax, argc, argv, &status);
 
 	if (trace) {
-		dump.color = show_colors(&dump.options);
+		dump.color = show_colors(&dump.choice.show);
 		dump.texts = (struct function_texts){
-			.write = dump.options.json ? write_function_json : write_function, .user = &dump
+			.write = dump.choice.show.json ? write_function_json : write_function, .user = &dump
 		};
+		dump.lines.choice = &dump.choice;
 		dump_all(&dump, trace);
+		bool found = choice_found("dump", &dump.choice, trace);
 		status = show_end_trace(trace);
+		status = status == TOOL_OK && !found ? TOOL_FAILED : status;
 	}
 	function_texts_free(&dump.texts);
 	event_format_free(&dump.formats);
+	choice_free(&dump.choice);
 	return status;
 }

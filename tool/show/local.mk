@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # xaudit report, replay, dump, info and list.
-xaudit_SOURCES += tool/show/digits.h tool/show/dump.c tool/show/event_format.c tool/show/event_format.h \
+xaudit_SOURCES += tool/show/choice.c tool/show/choice.h tool/show/digits.h tool/show/dump.c \
+	tool/show/dump_lines.c tool/show/dump_lines.h tool/show/event_format.c tool/show/event_format.h \
 	tool/show/event_text.c tool/show/event_text.h tool/show/function_text.c tool/show/function_text.h \
 	tool/show/info.c tool/show/info.h tool/show/info_json.c tool/show/info_json.h \
 	tool/show/info_many.c tool/show/info_many.h tool/show/info_sched.c tool/show/info_sched.h tool/show/list.c \

@@ -12,28 +12,39 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/choice.h"
 #include "tool/show/digits.h"
 #include "tool/show/event_text.h"
 #include "tool/show/function_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
-#include "tool/show/trace_has.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/values.h"
 
+/* Of a call user[0] is 1 when the line is written in which it begins, or need not be. */
 struct replay {
-	struct show_options options;
+	struct choice choice;
 	const struct show_colors *color;
-	uint32_t tid; /* 0: all */
 	uint32_t depth;
-	uint64_t from, to; /* ns after the trace's start; 0: not given */
-	uint64_t first, end; /* the same as times of events */
 	struct function_texts texts; /* names of functions, as print_name() writes them */
+	struct xaudit_read_call **path; /* to calls that are open, for a moment */
+	uint32_t path_room;
 };
 
-static bool wanted(const struct replay *r, uint32_t tid, size_t depth)
+static uint32_t depth_of(const struct replay *r, const struct xaudit_read_call *call)
 {
-	return (!r->tid || r->tid == tid) && depth < r->depth;
+	return choice_depth(&r->choice, call, call->depth);
+}
+
+static bool wanted(struct replay *r, struct xaudit_read_call *call)
+{
+	return choice_is_inside(&r->choice, call) && depth_of(r, call) < r->depth;
+}
+
+/* Where what is in the call stands, if it is shown; NULL: on the outermost level. */
+static uint32_t depth_in(const struct replay *r, const struct xaudit_read_call *call)
+{
+	return call ? depth_of(r, call) + 1 : 0;
 }
 
 #define LINE_BEGIN 80
@@ -63,6 +74,14 @@ static char *put_begin(const struct replay *r, char *at, uint64_t ns, uint32_t t
 	at = digits_text(digits_text(at, "] ", 2), r->color->dim, strlen(r->color->dim));
 	at = digits_text(digits_text(at, "|", 1), r->color->off, strlen(r->color->off));
 	return digits_text(at, " ", 1);
+}
+
+/* Where a line beside calls stands. */
+static uint32_t depth_in_of(struct replay *r, const struct xaudit_read_event *event)
+{
+	if (!r->choice.words)
+		return event->depth;
+	return choice_is_inside(&r->choice, event->call) ? depth_in(r, event->call) : 0;
 }
 
 /* Writes what stands before the text of a line. ns: UINT64_MAX: no time. */
@@ -98,7 +117,7 @@ static void print_name(struct replay *r, const struct xaudit_read_function *func
 
 static bool has_values(const struct replay *r, const struct xaudit_read_call *call)
 {
-	return !r->options.no_values && (call->entered || call->ended);
+	return !r->choice.show.no_values && (call->entered || call->ended);
 }
 
 /* A call with its arguments; those that it has written, too, as far as it has ended. */
@@ -127,20 +146,20 @@ static void end_line(struct replay *r, const struct xaudit_read_function *functi
 }
 
 /* Who called, below the first line of a call, or below a custom event. */
-static void print_backtrace(
-	struct replay *r, const struct xaudit_read_event *event, const struct xaudit_read_values *values)
+static void print_backtrace(struct replay *r, const struct xaudit_read_event *event,
+	const struct xaudit_read_values *values, uint32_t depth)
 {
-	const struct xaudit_read_stack *stack = r->options.no_values ? NULL : xaudit_read_stack(values);
+	const struct xaudit_read_stack *stack = r->choice.show.no_values ? NULL : xaudit_read_stack(values);
 
 	for (uint32_t i = 0; stack && i < stack->frames; i++) {
-		begin_line(r, UINT64_MAX, event->tid, event->depth + 1);
+		begin_line(r, UINT64_MAX, event->tid, depth);
 		printf("%s/* %s ", r->color->dim, i ? "by" : "called by");
 		frames_print(stdout, stack->frame[i]);
 		printf(" */%s\n", r->color->off);
 	}
 	if (!stack || stack->end == XAUDIT_READ_STACK_BOTTOM)
 		return;
-	begin_line(r, UINT64_MAX, event->tid, event->depth + 1);
+	begin_line(r, UINT64_MAX, event->tid, depth);
 	printf("%s/* the backtrace ends here: %s */%s\n", r->color->dim, stack->end_text, r->color->off);
 }
 
@@ -157,59 +176,71 @@ static bool is_leaf(const struct xaudit_read_call *call)
 	return call->how == XAUDIT_READ_RETURNED || call->how == XAUDIT_READ_JUMPED || call->how == XAUDIT_READ_UNWOUND;
 }
 
-/*
- * The calls that were open when what is shown begins, the outermost first: each once, when something in it is shown, or
- * its end. depth: of `call`, the innermost one that is open on the stack.
- */
-static void print_open(struct replay *r, uint32_t tid, struct xaudit_read_call *call, size_t depth)
+/* The first line of a call that others are in. since: when what is shown of its thread begins. */
+static void print_begin(struct replay *r, uint32_t tid, struct xaudit_read_call *call, uint64_t since)
 {
 	char buf[SHOW_TIME_SIZE];
 
-	/* What is around a call that was shown was shown, too. */
-	if (!call || call->start >= r->first || call->user[0])
-		return;
-	call->user[0] = 1;
-	print_open(r, tid, call->parent, depth - 1);
-	if (!wanted(r, tid, depth))
-		return;
-	begin_line(r, UINT64_MAX, tid, depth);
+	begin_line(r, UINT64_MAX, tid, depth_of(r, call));
 	print_call(r, call);
-	printf(" { %s/* began %s before */%s", r->color->dim, show_time(buf, r->first - call->start), r->color->off);
+	fputs_unlocked(" {", stdout);
+	if (call->start < since)
+		printf(" %s/* began %s before */%s", r->color->dim, show_time(buf, since - call->start),
+			r->color->off);
 	end_line(r, call->function);
+}
+
+/*
+ * The calls that are open around what is shown next, and that were not shown: since they began before, or were not
+ * known to be long enough.
+ */
+static void print_open(struct replay *r, const struct xaudit_read_event *event, struct xaudit_read_call *call)
+{
+	uint32_t count = 0;
+
+	/* Not by recursion: there may be millions of them. What is around a call that was shown was shown, too. */
+	for (; call && !call->user[0]; call = call->parent) {
+		if (count == r->path_room) {
+			r->path_room = count ? count * 2 : 64;
+			r->path = memory_resize(r->path, r->path_room, sizeof(*r->path));
+		}
+		r->path[count++] = call;
+	}
+	while (count--) {
+		r->path[count]->user[0] = 1;
+		if (wanted(r, r->path[count]))
+			print_begin(r, event->tid, r->path[count],
+				choice_since(&r->choice, event->process, event->tid));
+	}
 }
 
 /* Those around what an event tells of, or that end by it. */
 static void print_around(struct replay *r, const struct xaudit_read_event *event)
 {
 	bool begins = event->what == XAUDIT_READ_EVENT_ENTRY || event->what == XAUDIT_READ_EVENT_POINT;
-	struct xaudit_read_call *call = begins && event->call ? event->call->parent : event->call;
 
-	if (r->first && event->depth)
-		print_open(r, event->tid, call, event->depth - 1);
+	/* From the beginning on all calls are shown when they begin. */
+	if (r->choice.first || r->choice.tail)
+		print_open(r, event, begins && event->call ? event->call->parent : event->call);
 }
 
-/* A call: as a whole if nothing is in it, else its first line. */
-static void print_entry(struct replay *r, const struct xaudit_read_event *event)
+/* Has what is shown of the event's thread begun? */
+static bool has_begun(const struct replay *r, const struct xaudit_read_event *event)
 {
-	const struct xaudit_read_call *call = event->call;
+	return choice_since(&r->choice, event->process, event->tid) != UINT64_MAX;
+}
 
-	if (!is_leaf(call)) {
-		begin_line(r, UINT64_MAX, event->tid, event->depth);
-		print_call(r, call);
-		fputs(" {", stdout);
-		end_line(r, event->function);
-		print_backtrace(r, event, event->call->entered);
-		return;
-	}
-	begin_line(r, call->end - call->start, event->tid, event->depth);
+/* A call as a whole. */
+static void print_leaf(struct replay *r, const struct xaudit_read_event *event, const struct xaudit_read_call *call)
+{
+	begin_line(r, call->end - call->start, event->tid, depth_of(r, call));
 	print_call(r, call);
 	if (has_values(r, call))
 		values_result(stdout, call->ended, (int)call->how);
-	putchar(';');
+	putchar_unlocked(';');
 	if (phrase(call->how) && !has_values(r, call))
 		printf(" %s/* %s */%s", r->color->dim, phrase(call->how), r->color->off);
-	end_line(r, event->function);
-	print_backtrace(r, event, event->call->entered);
+	end_line(r, call->function);
 }
 
 /* A call of which only the entry is recorded. */
@@ -217,12 +248,33 @@ static void print_point(struct replay *r, const struct xaudit_read_event *event)
 {
 	const struct xaudit_read_call *call = event->call;
 
-	begin_line(r, UINT64_MAX, event->tid, event->depth);
+	begin_line(r, UINT64_MAX, event->tid, depth_of(r, call));
 	print_call(r, call);
 	if (has_values(r, call))
 		values_result(stdout, NULL, (int)call->how);
 	printf("; %s/* entry only */%s\n", r->color->dim, r->color->off);
-	print_backtrace(r, event, event->call->entered);
+}
+
+/* A call begins: it is shown as a whole if nothing is in it, else its first line. */
+static void take_entry(struct replay *r, const struct xaudit_read_event *event)
+{
+	struct xaudit_read_call *call = event->call;
+	bool whole = is_leaf(call);
+
+	if (!wanted(r, call) || (r->choice.min && !(whole && choice_is_long(&r->choice, call, call->end))) ||
+		!choice_counts(&r->choice, event->process, event->tid, call->start))
+		return;
+	if (r->choice.min || r->choice.tail)
+		print_open(r, event, call->parent);
+	call->user[0] = 1;
+	if (event->what == XAUDIT_READ_EVENT_POINT) {
+		print_point(r, event);
+	} else if (whole) {
+		print_leaf(r, event, call);
+	} else {
+		print_begin(r, event->tid, call, 0);
+	}
+	print_backtrace(r, event, call->entered, depth_in(r, call));
 }
 
 /* Behind the bracket of a call that ends: its result, and all of it if it has written some of its arguments. */
@@ -239,30 +291,53 @@ static void print_end(struct replay *r, const struct xaudit_read_call *call)
 		printf(": %s", phrase(call->how));
 }
 
-/* The calls that end, the innermost one first. */
-static void print_ends(struct replay *r, const struct xaudit_read_event *event)
+/* The last line of a call. */
+static void print_last(struct replay *r, const struct xaudit_read_event *event, const struct xaudit_read_call *call)
 {
-	const struct xaudit_read_call *call = event->call;
-	uint32_t depth = event->depth;
+	begin_line(r, call->end - call->start, event->tid, depth_of(r, call));
+	fputs_unlocked("} ", stdout);
+	fputs_unlocked(r->color->dim, stdout);
+	fputs_unlocked("/* ", stdout);
+	print_end(r, call);
+	fputs_unlocked(" */", stdout);
+	fputs_unlocked(r->color->off, stdout);
+	putchar_unlocked('\n');
+}
+
+/* With --min: a call that nothing is shown of yet is shown as a whole. */
+static void take_long(struct replay *r, const struct xaudit_read_event *event, struct xaudit_read_call *call)
+{
+	if (!choice_is_long(&r->choice, call, call->end) ||
+		!choice_counts(&r->choice, event->process, event->tid, call->start))
+		return;
+	if (call->user[0]) {
+		print_last(r, event, call);
+		return;
+	}
+	print_open(r, event, call->parent);
+	print_leaf(r, event, call);
+	print_backtrace(r, event, call->entered, depth_in(r, call));
+}
+
+/* The calls that end, the innermost one first. */
+static void take_ends(struct replay *r, const struct xaudit_read_event *event)
+{
+	struct xaudit_read_call *call = event->call;
 
 	for (uint32_t i = 0; i < event->ends; i++, call = call->parent) {
-		if (!wanted(r, event->tid, --depth))
+		if (!wanted(r, call))
 			continue;
-		begin_line(r, call->end - call->start, event->tid, depth);
-		fputs_unlocked("} ", stdout);
-		fputs_unlocked(r->color->dim, stdout);
-		fputs_unlocked("/* ", stdout);
-		print_end(r, call);
-		fputs_unlocked(" */", stdout);
-		fputs_unlocked(r->color->off, stdout);
-		putchar_unlocked('\n');
+		if (r->choice.min)
+			take_long(r, event, call);
+		else if (has_begun(r, event))
+			print_last(r, event, call);
 	}
 }
 
 /* An end whose call is not known. */
 static void print_orphan(struct replay *r, const struct xaudit_read_event *event)
 {
-	begin_line(r, UINT64_MAX, event->tid, event->depth);
+	begin_line(r, UINT64_MAX, event->tid, depth_in_of(r, event));
 	printf("%s/* end of ", r->color->dim);
 	print_name(r, event->function);
 	printf("%s, %s */%s\n", r->color->dim,
@@ -279,7 +354,7 @@ static void print_stack(struct replay *r, const struct xaudit_read_event *event)
 	/* A thread's first stack need not be told. */
 	if (!event->before || event->before == event->stack)
 		return;
-	begin_line(r, UINT64_MAX, event->tid, event->depth);
+	begin_line(r, UINT64_MAX, event->tid, depth_in_of(r, event));
 	printf("%s/* stack ", r->color->dim);
 	event_stack(stdout, event->stack);
 	printf(" */%s\n", r->color->off);
@@ -288,7 +363,9 @@ static void print_stack(struct replay *r, const struct xaudit_read_event *event)
 /* A remark that comes from no thread file is shown at the depth of the thread that it is about. */
 static void print_remark(struct replay *r, const struct xaudit_read_event *event)
 {
-	begin_line(r, UINT64_MAX, event->tid, event->depth < r->depth ? event->depth : r->depth);
+	uint32_t depth = depth_in_of(r, event);
+
+	begin_line(r, UINT64_MAX, event->tid, depth < r->depth ? depth : r->depth);
 	switch (event->what) {
 	case XAUDIT_READ_EVENT_LOST:
 		printf("%s/* LOST %" PRIu64 " event%s */%s\n", r->color->warn, event->count, show_s(event->count),
@@ -318,61 +395,80 @@ static void print_remark(struct replay *r, const struct xaudit_read_event *event
 
 static void print_custom(struct replay *r, const struct xaudit_read_event *event)
 {
-	begin_line(r, UINT64_MAX, event->tid, event->depth);
+	begin_line(r, UINT64_MAX, event->tid, depth_in_of(r, event));
 	printf("%s/* %s", r->color->dim, r->color->name);
 	event_type(stdout, event->type, event->type_number);
 	printf("%s%s: ", r->color->off, r->color->dim);
 	event_text(stdout, event->data, event->data_size, CUSTOM_LIMIT);
 	printf(" (%" PRIu32 " bytes) */%s\n", event->data_size, r->color->off);
-	print_backtrace(r, event, event->values);
+	print_backtrace(r, event, event->values, depth_in_of(r, event) + 1);
 }
 
-/* The calls that are open on a stack have no end. */
-static void print_unfinished(struct replay *r, const struct xaudit_read_event *event)
+/* The calls that are open on a stack have no end. They have taken as long as they were open. */
+static void take_unfinished(struct replay *r, const struct xaudit_read_event *event)
 {
+	struct xaudit_read_call *call = event->call, *innermost = NULL;
+	uint64_t count = 0;
+
+	for (; call; call = call->parent) {
+		if (!choice_is_inside(&r->choice, call) || !choice_is_long(&r->choice, call, event->time))
+			continue;
+		innermost = innermost ? innermost : call;
+		count++;
+	}
+	if (!count || !has_begun(r, event))
+		return;
+	if (r->choice.min)
+		print_open(r, event, innermost);
 	begin_line(r, UINT64_MAX, event->tid, 0);
-	printf("%s/* %" PRIu64 " call%s unfinished */%s\n", r->color->dim, event->count, show_s(event->count),
-		r->color->off);
+	printf("%s/* %" PRIu64 " call%s unfinished */%s\n", r->color->dim, count, show_s(count), r->color->off);
 }
 
 static void take(struct replay *r, const struct xaudit_read_event *event)
 {
-	bool here = wanted(r, event->tid, event->depth);
+	struct choice *choice = &r->choice;
+	bool of_call = event->what >= XAUDIT_READ_EVENT_ENTRY && event->what <= XAUDIT_READ_EVENT_POINT;
 
-	print_around(r, event);
+	if (!choice_is_thread(choice, event->tid))
+		return;
+	if (!choice->min && has_begun(r, event))
+		print_around(r, event);
 	switch (event->what) {
 	case XAUDIT_READ_EVENT_ENTRY:
-		if (here)
-			print_entry(r, event);
-		break;
 	case XAUDIT_READ_EVENT_POINT:
-		if (here)
-			print_point(r, event);
+		take_entry(r, event);
+		return;
+	case XAUDIT_READ_EVENT_UNFINISHED:
+		take_unfinished(r, event);
+		return;
+	default:
 		break;
+	}
+	if (of_call && event->ends) {
+		take_ends(r, event);
+		return;
+	}
+	if (!has_begun(r, event))
+		return;
+	bool here = depth_in_of(r, event) < r->depth;
+	switch (event->what) {
 	case XAUDIT_READ_EVENT_EXIT:
 	case XAUDIT_READ_EVENT_TAIL:
-	case XAUDIT_READ_EVENT_UNWIND:
-		print_ends(r, event);
-		/* To unwind a call that is not known says nothing. */
-		if (!event->ends && event->what != XAUDIT_READ_EVENT_UNWIND && here)
+		if (here && !choice->min && (!choice->words || choice_names(choice, event->function)))
 			print_orphan(r, event);
 		break;
 	case XAUDIT_READ_EVENT_STACK:
 	case XAUDIT_READ_EVENT_PART:
-		if (here)
+		if (here && choice_shows(choice, event))
 			print_stack(r, event);
 		break;
 	case XAUDIT_READ_EVENT_CUSTOM:
-		if (here)
+		if (here && choice_shows(choice, event))
 			print_custom(r, event);
-		break;
-	case XAUDIT_READ_EVENT_UNFINISHED:
-		if (wanted(r, event->tid, 0))
-			print_unfinished(r, event);
 		break;
 	case XAUDIT_READ_EVENT_LOAD:
 	case XAUDIT_READ_EVENT_UNLOAD:
-		if (!event->inherited && (!r->tid || r->tid == event->tid))
+		if (!event->inherited && choice_shows(choice, event))
 			print_remark(r, event);
 		break;
 	case XAUDIT_READ_EVENT_GONE:
@@ -382,39 +478,41 @@ static void take(struct replay *r, const struct xaudit_read_event *event)
 	case XAUDIT_READ_EVENT_LOST:
 	case XAUDIT_READ_EVENT_CHANGE:
 	case XAUDIT_READ_EVENT_CRASH:
-		if (!r->tid || r->tid == event->tid)
-			print_remark(r, event);
+		print_remark(r, event);
+		break;
+	default: /* to unwind a call that is not known says nothing */
 		break;
 	}
 }
 
-static void replay(struct replay *r, struct xaudit_read_trace *trace)
+static void pass(struct replay *r, struct xaudit_read_trace *trace)
 {
-	struct xaudit_read_events_options options = { .size = sizeof(options), .leaves = 1, .from = r->first };
-	struct xaudit_read_events *events;
+	struct xaudit_read_events *events = choice_begin(&r->choice, trace, true, r->depth != UINT32_MAX);
 	struct xaudit_read_event event;
 
-	show_say_coarse_trace(trace, "# ");
-	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
-	events = xaudit_read_events(trace, &options, NULL);
 	while (events && !show_output_broken() && xaudit_read_next_event(events, &event)) {
-		if (r->end && event.time >= r->end)
+		if (r->choice.end && event.time >= r->choice.end)
 			break;
 		take(r, &event);
 	}
 	xaudit_read_events_close(events);
 }
 
+static void replay(struct replay *r, struct xaudit_read_trace *trace)
+{
+	show_say_coarse_trace(trace, "# ");
+	printf("%s#  DURATION       TID      FUNCTION%s\n", r->color->head, r->color->off);
+	r->choice.counting = r->choice.tail;
+	if (r->choice.counting)
+		pass(r, trace);
+	r->choice.counting = false;
+	pass(r, trace);
+}
+
 static const struct options_row rows[] = {
-	{ 0, "tid", "N", "only the thread with this id", .take = options_number, .most = INT32_MAX,
-		.at = offsetof(struct replay, tid), .allowed = "the id of a thread" },
+	CHOICE_ROWS("calls"),
 	{ 'D', "depth", "N", "only calls with less than N open calls above them", .take = options_number,
 		.most = UINT32_MAX, .at = offsetof(struct replay, depth), .allowed = "a number from 1 up" },
-	{ 0, "from", "TIME", "only what came so long after the start of the trace,\n"
-		"or later: in seconds, or as 10ms, 3us, 5ns",
-		.take = options_span, .at = offsetof(struct replay, from), .allowed = OPTIONS_SPAN },
-	{ 0, "to", "TIME", "only what came before that", .take = options_span_end,
-		.at = offsetof(struct replay, to), .allowed = OPTIONS_SPAN_END },
 	SRCLINE_ROW,
 	SHOW_NO_VALUES,
 	SHOW_ROWS
@@ -435,26 +533,18 @@ int replay_main(int argc, char **argv)
 {
 	struct replay r = { .depth = UINT32_MAX };
 	int status;
-	struct xaudit_read_trace *trace = show_begin(&r.options, &syntax, argc, argv, &status);
+	struct xaudit_read_trace *trace = choice_open(&r.choice, &syntax, argc, argv, &status);
 
-	if (!trace)
-		return status;
-	r.color = show_colors(&r.options);
-	r.texts = (struct function_texts){ .write = write_name, .user = &r };
-	if (trace_has_no_span(r.from, r.to)) {
-		tool_error("replay", TRACE_HAS_NO_SPAN "; `xaudit replay --help` lists what there is");
-		status = TOOL_USAGE;
-	} else {
-		status = trace_has("replay", &trace, 1, r.tid, r.from) ? TOOL_OK : TOOL_FAILED;
+	if (trace) {
+		r.color = show_colors(&r.choice.show);
+		r.texts = (struct function_texts){ .write = write_name, .user = &r };
+		replay(&r, trace);
+		bool found = choice_found("replay", &r.choice, trace);
+		status = show_end_trace(trace);
+		status = status == TOOL_OK && !found ? TOOL_FAILED : status;
 	}
-	if (status != TOOL_OK) {
-		xaudit_read_close(trace);
-		return status;
-	}
-	const uint64_t start = xaudit_read_trace_info(trace)->start;
-	r.first = r.from ? start + r.from : 0;
-	r.end = r.to ? start + r.to : 0;
-	replay(&r, trace);
 	function_texts_free(&r.texts);
-	return show_end_trace(trace);
+	free(r.path);
+	choice_free(&r.choice);
+	return status;
 }

@@ -10,6 +10,7 @@
 #include "tool/base/tool.h"
 #include "tool/show/show.h"
 #include "tool/show/show_trace.h"
+#include "tool/show/term/meant.h"
 
 #define TOLD_MOST 4
 
@@ -93,4 +94,31 @@ bool trace_has(const char *command, struct xaudit_read_trace *const *trace, uint
 		return false;
 	}
 	return !from || is_time_there(command, trace, traces, from);
+}
+
+int trace_has_options(const char *command, struct xaudit_read_trace *const *trace, uint32_t traces, uint32_t tid,
+	uint64_t from, uint64_t to)
+{
+	if (trace_has_no_span(from, to)) {
+		tool_error(command, TRACE_HAS_NO_SPAN "; `xaudit %s --help` lists what there is", command);
+		return TOOL_USAGE;
+	}
+	return trace_has(command, trace, traces, tid, from) ? TOOL_OK : TOOL_FAILED;
+}
+
+void trace_has_no_function(
+	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces)
+{
+	char *said = memory_format("no call of a function '%s' is in what was read", word);
+	struct meant meant;
+
+	meant_begin(&meant, word);
+	for (uint32_t i = 0; i < traces; i++)
+		for (uint32_t k = 0; k < xaudit_read_functions(trace[i]); k++)
+			meant_look(&meant, xaudit_read_function(trace[i], k)->name);
+	char *whole = meant_message(&meant, said, "; `xaudit report` lists them");
+	tool_error(command, "%s", whole);
+	meant_end(&meant);
+	free(whole);
+	free(said);
 }

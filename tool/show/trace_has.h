@@ -24,6 +24,14 @@ static inline bool trace_has_no_span(uint64_t from, uint64_t to)
 	return to && from >= to;
 }
 
+/* The same for --tid, --from and --to, and that there is such a time. Returns an exit status. */
+int trace_has_options(const char *command, struct xaudit_read_trace *const *trace, uint32_t traces, uint32_t tid,
+	uint64_t from, uint64_t to);
+
+/* Says on stderr that no function is of the name `word`, and which one it may be meant for. */
+void trace_has_no_function(
+	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces);
+
 #define TRACE_HAS_NO_SPAN "--to must be later than --from"
 
 #endif

@@ -294,7 +294,7 @@ static bool begin(struct xaudit_read_events *e, const struct xaudit_read_process
 			if (!e->merge.source[k]->is_meta)
 				e->merge.source[k]->user = new_thread(e, process);
 	}
-	if (e->from && !e->damage->no_memory)
+	if ((e->from || e->tail) && !e->damage->no_memory)
 		read_api_events_ahead(e);
 	if (!e->damage->no_memory)
 		read_merge_begin(&e->merge);
@@ -323,6 +323,7 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 		e->leaves = READ_API_OPTION(options, leaves);
 		e->loader = READ_API_OPTION(options, loader);
 		e->from = READ_API_OPTION(options, from);
+		e->tail = READ_API_OPTION(options, tail);
 		e->older = trace->events;
 		trace->events = e;
 		if (begin(e, only, READ_API_OPTION(options, loads)))

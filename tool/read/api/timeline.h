@@ -16,6 +16,7 @@
 struct event_call {
 	struct xaudit_read_call public;
 	struct read_api_values *entered, *ended;
+	bool early; /* it began before the first event that is told: nothing is known of what was called in it then */
 	struct event_call *next; /* of those that were told, or are free */
 };
 
@@ -42,6 +43,7 @@ struct xaudit_read_events {
 	bool leaves, loader, ended;
 	bool ahead; /* on the way to `from`, ns: nothing is told */
 	uint64_t from;
+	uint32_t tail; /* calls of each thread; 0: all */
 	struct read_merge merge;
 	struct event_process *process; /* as merge.process */
 	struct event_call **block;     /* all calls that were allocated */

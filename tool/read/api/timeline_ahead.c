@@ -6,6 +6,7 @@
 #include "tool/read/api/functions.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/api/timeline_calls.h"
+#include "tool/read/api/timeline_tail.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/ahead.h"
 #include "tool/read/process_load.h"
@@ -153,7 +154,7 @@ static struct way *earliest(struct way *way, unsigned ways)
 static void follow_process(struct xaudit_read_events *e, struct event_process *process,
 	const struct read_merge_process *of, struct way *way)
 {
-	const uint64_t until = read_ahead_ticks(&of->process->clock, e->from);
+	const uint64_t from = e->from ? read_ahead_ticks(&of->process->clock, e->from) : 0;
 	unsigned ways = 0;
 
 	for (unsigned i = of->first; i < of->end; i++) {
@@ -161,7 +162,11 @@ static void follow_process(struct xaudit_read_events *e, struct event_process *p
 		if (source->is_meta)
 			read_merge_pass_meta(source, e->from);
 		else if (source->user)
-			way[ways++] = (struct way){ .e = e, .source = source, .until = until };
+			way[ways++] = (struct way){ .e = e, .source = source, .until = from };
+	}
+	for (unsigned i = 0; i < ways && e->tail; i++) {
+		uint64_t tail = read_api_tail(of->process, way[i].source->number, e->tail);
+		way[i].until = tail > from ? tail : from;
 	}
 	if (of->process->head.moved)
 		for (struct way *first; (first = earliest(way, ways)) && !e->damage->no_memory;)

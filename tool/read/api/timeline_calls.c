@@ -80,6 +80,7 @@ static struct event_call *begin_call(struct xaudit_read_events *e, uint64_t star
 	if (!call)
 		return NULL;
 	call->public = e->no_call;
+	call->early = e->ahead;
 	call->public.function = e->event->function;
 	call->public.process = e->event->process;
 	call->public.tid = thread->tid;
@@ -155,11 +156,10 @@ static void end_call(struct xaudit_read_call *call, uint64_t children, enum xaud
 	call->self = now - call->start - children;
 }
 
-/* Of a call that began before e->from, what was called in it before is not known. */
-static void forget_early(const struct xaudit_read_events *e, struct xaudit_read_call *call)
+static void forget_early(struct event_call *call)
 {
-	if (call->start < e->from)
-		call->self = call->children = 0;
+	if (call->early)
+		call->public.self = call->public.children = 0;
 }
 
 static void end(void *user, struct read_call *frame, enum read_call_end how, uint64_t now)
@@ -169,7 +169,7 @@ static void end(void *user, struct read_call *frame, enum read_call_end how, uin
 
 	frame[-1].child += now - frame->start;
 	end_call(&call->public, frame->child, how_of(how), now);
-	forget_early(e, &call->public);
+	forget_early(call);
 	if (how != READ_CALL_CUT)
 		call->public.ended = read_api_keep_values(e->damage, &call->ended, &e->values);
 	if (!e->event->ends++)
@@ -185,7 +185,7 @@ static void drop(void *user, struct read_call *frame)
 	frame[-1].child += frame->child;
 	call->public.children = frame->child;
 	call->public.how = XAUDIT_READ_NO_END;
-	forget_early(e, &call->public);
+	forget_early(call);
 	tell(e, call);
 }
 

@@ -93,6 +93,11 @@ struct xaudit_read_events_options {
 	 * then is known, and told as `call` and by `parent`; self and children of calls that began before are 0.
 	 */
 	uint64_t from;
+	/*
+	 * Only what is not before the last so many calls began, for each thread by itself; 0: all. It may be more: of a
+	 * thread record that several threads had one after another, or where many began at one moment.
+	 */
+	uint32_t tail;
 };
 
 /*

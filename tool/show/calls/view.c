@@ -10,25 +10,18 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/show/show_trace.h"
-#include "tool/show/term/meant.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/term/term.h"
 #include "tool/show/trace_has.h"
 
-/* Returns whether the traces have what is asked for; else *status is set. */
-static bool has_all(const struct view_options *options, const struct options_syntax *syntax, int *status)
+/* Have the traces what is asked for? Returns -1, or the exit status: then all is closed. */
+static int check(struct view_options *options, const struct options_syntax *syntax)
 {
-	const struct many *many = &options->many;
+	int status = trace_has_options(syntax->command, options->many.trace, options->many.traces, options->tid,
+		options->from, options->to);
 
-	*status = TOOL_FAILED;
-	if (trace_has_no_span(options->from, options->to)) {
-		tool_error(syntax->command, TRACE_HAS_NO_SPAN "; `xaudit %s --help` lists what there is",
-			syntax->command);
-		*status = TOOL_USAGE;
-		return false;
-	}
-	return trace_has(syntax->command, many->trace, many->traces, options->tid, options->from);
+	return status == TOOL_OK ? -1 : view_close(options, status);
 }
 
 int view_open(struct view_options *options, const struct options_syntax *syntax, int argc, char **argv,
@@ -44,7 +37,7 @@ int view_open(struct view_options *options, const struct options_syntax *syntax,
 	if (!many_open(many, options->show.pid))
 		return view_close(options, TOOL_FAILED);
 	many_leave_out_twins(syntax->command, many);
-	return has_all(options, syntax, &status) ? -1 : view_close(options, status);
+	return check(options, syntax);
 }
 
 int view_open_one(struct view_options *options, const struct options_syntax *syntax, int argc, char **argv)
@@ -59,7 +52,7 @@ int view_open_one(struct view_options *options, const struct options_syntax *syn
 		memory_zeroed(1, sizeof(struct xaudit_read_trace *)), 1 };
 	options->many.folder[0] = options->show.dir;
 	options->many.trace[0] = trace;
-	return has_all(options, syntax, &status) ? -1 : view_close(options, status);
+	return check(options, syntax);
 }
 
 int view_close(struct view_options *options, int status)
@@ -287,21 +280,6 @@ static void say_found(
 	free(text);
 }
 
-void view_say_none(const char *command, const struct view_options *options, const char *word)
-{
-	char *said = memory_format("no call of a function '%s' is in what was read", word);
-	struct meant meant;
-
-	meant_begin(&meant, word);
-	for (uint32_t i = 0; i < options->functions.functions; i++)
-		meant_look(&meant, view_function(options, i)->name);
-	char *whole = meant_message(&meant, said, "; `xaudit report` lists them");
-	tool_error(command, "%s", whole);
-	meant_end(&meant);
-	free(whole);
-	free(said);
-}
-
 uint32_t view_find(const char *command, const struct view_options *options, const char *word)
 {
 	uint32_t count = 0, found = FUNCTIONS_NONE;
@@ -317,7 +295,7 @@ uint32_t view_find(const char *command, const struct view_options *options, cons
 		}
 	} while (!count && (by_alias = !by_alias));
 	if (!count)
-		view_say_none(command, options, word);
+		trace_has_no_function(command, word, options->many.trace, options->many.traces);
 	if (count > 1)
 		say_found(command, options, word, count, by_alias);
 	return count == 1 ? found : FUNCTIONS_NONE;

@@ -146,9 +146,6 @@ static inline const struct xaudit_read_function *view_function(const struct view
  */
 uint32_t view_find(const char *command, const struct view_options *options, const char *word);
 
-/* Says that it names none. */
-void view_say_none(const char *command, const struct view_options *options, const char *word);
-
 /* Does the word name this function, by its own name, or by an alias? */
 bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias);
 
