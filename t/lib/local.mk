@@ -8,9 +8,10 @@ EXTRA_DIST += t/lib/calls.sh t/lib/checked.sh t/lib/compact.py t/lib/ctl.sh t/li
 	t/lib/recorded.sh t/lib/same_calls.sh t/lib/sanitizers.h t/lib/spoiled.sh t/lib/steering.py t/lib/tap.h \
 	t/lib/tap.sh t/lib/terminal.py t/lib/traced.sh t/lib/transparent.sh t/lib/upward.sh t/lib/workloads.sh \
 	t/lib/written.sh
-EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
-check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
-CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/spoil
+EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \
+	t/lib/spoil
+check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part t/lib/spoil
+CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part t/lib/spoil
 
 EXTRA_DIST += t/lib/live.sh t/lib/machine.sh t/lib/packed.sh
 EXTRA_PROGRAMS += t/lib/make_pack
@@ -24,6 +25,8 @@ t_lib_make_trace_SOURCES = t/lib/make_trace.c t/lib/make_trace.h t/lib/make_trac
 t_lib_max_rss_SOURCES = t/lib/max_rss.c
 t_lib_read_calls_SOURCES = t/lib/read_calls.c tool/base/json.c tool/base/json.h
 t_lib_read_calls_LDADD = tool/read/libread.la
+t_lib_read_part_SOURCES = t/lib/read_part.c
+t_lib_read_part_LDADD = tool/read/libread.la
 t_lib_read_events_SOURCES = t/lib/read_events.c tool/base/json.c tool/base/json.h
 t_lib_read_events_LDADD = tool/read/libread.la
 t_lib_spoil_SOURCES = t/lib/spoil.c

@@ -112,4 +112,82 @@ is "$("$XAUDIT" dump "$tmp/loads" | awk '/foo / { print $4 }' | tr '\n' ' ')" \
 	'0x000000020010 0x000000020010 0x000000700010 0x000000700010 0x000029990010 0x000029990010 ' \
 	'of two loads in force the newer one gives the address, and thousands of loads are followed'
 is "$("$XAUDIT" dump "$tmp/loads" | grep -c unload)" 2999 'each unload is shown'
+
+# ---- a part ----
+
+# Two threads: of the first one main takes 100 ns; an event is lost where the second one has no open call.
+write_trace part <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 main
+function 1 0 2 0x200 f
+function 1 0 3 0x300 g
+function 1 0 4 0x400 leaf
+type 16 mark
+load 1 1 1000 0x10000 100
+load 2 1 1045 0x20000 100
+unload 2 1046 100
+thread 100 main
+entry 1 1001
+entry 2 1010
+entry 4 1011
+custom 16 1012 =inner
+exit 4 1013
+exit 2 1020
+custom 16 1025 =outer
+entry 4 1030
+exit 4 1039
+point 2 1040
+entry 3 1041
+entry 2 1042
+exit 2 1062
+exit 3 1070
+exit 1 1101
+exit 4 1102
+thread 101 other
+entry 3 1015
+exit 3 1016
+lost 4
+chunk 1050
+entry 2 1055
+entry 4 1056
+exit 4 1095
+END
+# part OPTION...: the lines that dump has: time and event, function or data.
+part() {
+	bounded 60 "$XAUDIT" dump "$@" "$tmp/part" 2>&1 | sed 's/^0\.00000//; s/  [0-9x-]* *0x[0-9a-f]*  / /
+		s/ *\/usr.*only/ only/; s/ *\/usr.*//; s/  *100  / /; s/  *101  / B /; s/  */ /g' | paste -s -d,
+}
+is "$(part --from=9ns --to=20ns)" '1010 entry f,1011 entry leaf,1012 custom - mark "inner" 5 bytes,1013 exit leaf,'\
+'1015 B entry g,1016 B exit g,1016 B lost - 4 events' '--from and --to: a moment is the first that counts, or the first that does not'
+is "$(part --tid=101 --to=50ns)" '1015 B entry g,1016 B exit g,1016 B lost - 4 events' '--tid: of that thread'
+is "$(part -F f)" '1010 entry f,1011 entry leaf,1012 custom - mark "inner" 5 bytes,1013 exit leaf,'\
+'1016 B lost - 4 events,1020 exit f,1040 entry f only,1042 entry f,1045 load,1046 unload,1055 B entry f,'\
+'1056 B entry leaf,1062 exit f,1095 B exit leaf' '-F: calls of that function, what is in them, and where events were lost'
+is "$(part -F g@libfoo.so -F leaf)" '1011 entry leaf,1012 custom - mark "inner" 5 bytes,1013 exit leaf,1015 B entry g,'\
+'1016 B exit g,1016 B lost - 4 events,1030 entry leaf,1039 exit leaf,1041 entry g,1042 entry f,1045 load,1046 unload,'\
+'1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1102 exit leaf' 'of several, with libraries; an end alone, too'
+is "$(part --min=10ns)" '1001 entry main,1010 entry f,1016 B lost - 4 events,1020 exit f,1041 entry g,1042 entry f,'\
+'1055 B entry f,1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1101 exit main' \
+	'--min: both events of calls that took so long, or were open for so long; nothing that has no time'
+is "$(part --min=11ns)" '1001 entry main,1016 B lost - 4 events,1041 entry g,1042 entry f,1055 B entry f,'\
+'1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1101 exit main' 'a nanosecond decides'
+is "$(part --min=10ns --to=60ns)" '1001 entry main,1010 entry f,1016 B lost - 4 events,1020 exit f,1041 entry g,'\
+'1042 entry f,1055 B entry f,1056 B entry leaf' 'that a call ends behind --to, or when, is seen'
+is "$(part --min=10ns --from=12ns)" '1016 B lost - 4 events,1020 exit f,1041 entry g,1042 entry f,1055 B entry f,'\
+'1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1101 exit main' 'and that one began before --from'
+is "$(part --tail=2)" '1056 B entry leaf,1095 B exit leaf,1101 exit main,1102 exit leaf' '--tail: the last two of each thread'
+is "$(part --tail=2 --to=50ns)" '1016 B exit g,1016 B lost - 4 events,1045 load,1046 unload' 'of those before --to'
+is "$(part --tail=1 -F leaf --min=3ns)" '1039 exit leaf,1095 B exit leaf' 'of those that are shown'
+is "$("$XAUDIT" dump --format=json --min=10ns -F f "$tmp/part" | sed 's/.*"event":"\([a-z]*\)","function":\([^,]*\),.*/\1 \2/' |
+	paste -s -d,)" 'entry "f",lost null,exit "f",entry "f",entry "f",entry "leaf",exit "f",exit "leaf"' 'so it is in JSON'
+bounded 60 "$XAUDIT" dump -F leef -F main "$tmp/part" >"$tmp/out" 2>"$tmp/err"
+is "$?/$(grep -c main "$tmp/out")/$(cat "$tmp/err")" \
+	"1/2/xaudit dump: no call of a function 'leef' is in what was read; did you mean 'leaf'?" \
+	'a function that is not there is told'
+bounded 60 "$XAUDIT" dump --tid=7 "$tmp/part" >"$tmp/out" 2>"$tmp/err"
+is "$?/$(cat "$tmp/out")/$(cat "$tmp/err")" \
+	'1//xaudit dump: no thread 7 is in the trace, which has 100 (main), 101 (other)' 'and a thread that is not there'
 done_testing

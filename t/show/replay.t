@@ -130,6 +130,139 @@ is "$?/$(cat "$tmp/out")/$(cat "$tmp/err")" \
 	'2//xaudit replay: --to must be later than --from; `xaudit replay --help` lists what there is' \
 	'and that --to must come later'
 
+# ---- some of the calls ----
+
+write_trace part <<END
+$head
+type 16 mark
+load 1 1 1045 0x7f0000000000 100
+thread 100 main
+entry 1 1001
+entry 2 1010
+entry 4 1011
+custom 16 1012 =inner
+exit 4 1013
+exit 2 1020
+custom 16 1025 =outer
+entry 4 1030
+exit 4 1039
+point 2 1040
+entry 3 1041
+entry 2 1042
+exit 2 1062
+exit 3 1070
+exit 1 1101
+thread 101 other
+entry 3 1015
+exit 3 1016
+lost 4
+chunk 1050
+entry 2 1055
+entry 4 1056
+exit 4 1095
+END
+# part OPTION...: the tree of that trace.
+part() {
+	bounded 60 "$XAUDIT" replay "$@" "$tmp/part" 2>&1 | sed 1d
+}
+is "$(part -F inner)" "$(cat <<'END'
+             [    100] | inner() {
+             [    100] |   leaf() {
+             [    100] |     /* mark: "inner" (5 bytes) */
+    0.002 us [    100] |   } /* leaf */
+             [    101] | /* LOST 4 events */
+    0.010 us [    100] | } /* inner */
+             [    100] | inner(); /* entry only */
+    0.020 us [    100] | inner();
+             [    101] | inner() {
+    0.039 us [    101] |   leaf();
+             [    101] | /* 1 call unfinished */
+END
+)" '-F: calls of a function with what is in them, and what was lost; they begin at the left'
+is "$(part -F 'in*@libfoo.so' -F leaf -D 1)" "$(cat <<'END'
+             [    100] | inner() {
+             [    101] | /* LOST 4 events */
+    0.010 us [    100] | } /* inner */
+    0.009 us [    100] | leaf();
+             [    100] | inner(); /* entry only */
+    0.020 us [    100] | inner();
+             [    101] | inner() {
+             [    101] | /* 1 call unfinished */
+END
+)" '-D counts from there; several patterns'
+is "$(part --min=10ns)" "$(cat <<'END'
+             [    101] | /* LOST 4 events */
+             [    100] | outer() {
+    0.010 us [    100] |   inner();
+             [    100] |   libfoo.so+0x300() {
+    0.020 us [    100] |     inner();
+             [    101] | inner() {
+    0.039 us [    101] |   leaf();
+    0.029 us [    100] |   } /* libfoo.so+0x300 */
+    0.100 us [    100] | } /* outer */
+             [    101] | /* 1 call unfinished */
+END
+)" '--min: calls that took so long, each when that is known'
+is "$(part --min=21ns)" "$(cat <<'END'
+             [    101] | /* LOST 4 events */
+             [    101] | inner() {
+    0.039 us [    101] |   leaf();
+             [    100] | outer() {
+    0.029 us [    100] |   libfoo.so+0x300();
+    0.100 us [    100] | } /* outer */
+             [    101] | /* 1 call unfinished */
+END
+)" 'a call in which nothing is shown has one line'
+is "$(part --min=10ns --from=20ns --to=65ns)" "$(cat <<'END'
+             [    100] | outer() { /* began 0.019 us before */
+    0.010 us [    100] |   inner();
+             [    100] |   libfoo.so+0x300() {
+    0.020 us [    100] |     inner();
+             [    101] | inner() {
+    0.039 us [    101] |   leaf();
+END
+)" 'what is around them may have begun before --from'
+is "$(part --tail=1)" "$(cat <<'END'
+             [    100] | outer() { /* began 0.041 us before */
+             [    100] |   libfoo.so+0x300() { /* began 0.001 us before */
+    0.020 us [    100] |     inner();
+             [    100] |     /* load /usr/lib/libfoo.so at 0x7f0000000000 */
+             [    101] | inner() { /* began 0.001 us before */
+    0.039 us [    101] |   leaf();
+    0.029 us [    100] |   } /* libfoo.so+0x300 */
+    0.100 us [    100] | } /* outer */
+             [    101] | /* 1 call unfinished */
+END
+)" '--tail: the call of each thread that began last, what is around it and what comes then'
+is "$(part --tail=2 -F leaf --tid=100)" "$(cat <<'END'
+             [    100] | leaf() {
+             [    100] |   /* mark: "inner" (5 bytes) */
+    0.002 us [    100] | } /* leaf */
+    0.009 us [    100] | leaf();
+END
+)" 'of those that -F leaves'
+is "$(part --tail=1 --min=10ns --tid=100)" "    0.100 us [    100] | outer();" 'of those that are long the last one to end'
+bounded 60 "$XAUDIT" replay -F leef "$tmp/part" >"$tmp/out" 2>"$tmp/err"
+is "$?/$(grep -c '()' "$tmp/out")/$(cat "$tmp/err")" \
+	"1/0/xaudit replay: no call of a function 'leef' is in what was read; did you mean 'leaf'?" \
+	'a function that is not there is told'
+
+# 200000 calls, 40 deep on average, in many chunks: the last ones by their chunks alone.
+{
+	echo "$head" | sed 's/^process p100/& chunk=65536/'
+	echo 'thread 100 main'
+	echo 'random 7 400000 4 60'
+} | write_trace deep
+bounded 60 "$XAUDIT" replay "$tmp/deep" | grep -v '#' >"$tmp/all"
+is "$("$XAUDIT" dump --tail=1000 "$tmp/deep" | cksum)" "$("$XAUDIT" dump "$tmp/deep" | tail -n 1000 | cksum)" \
+	'the last 1000 events of a long trace are those of dump'
+bounded 60 "$XAUDIT" replay --tail=1000 "$tmp/deep" | grep -v -e '#' -e ' began ' >"$tmp/out"
+ok 'and the last 1000 calls those of replay' sh -c "tail -n \$(wc -l <'$tmp/out') '$tmp/all' | cmp - '$tmp/out'"
+is "$(grep -c -e '{$' -e ';' "$tmp/out")" 1000 'which are 1000'
+bounded 60 "$XAUDIT" replay --from=300us "$tmp/deep" | grep -v -e '#' -e ' began ' >"$tmp/out"
+ok 'what --from shows in the middle of deep stacks is the end of all' \
+	sh -c "tail -n \$(wc -l <'$tmp/out') '$tmp/all' | cmp - '$tmp/out'"
+
 got=$(replay ends <<END
 $head
 thread 100 main

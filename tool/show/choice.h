@@ -5,8 +5,8 @@
  *
  * -F	A call is inside if it is a call of such a function, or in one. Other events are inside with the innermost call
  *	that is open on their stack. What tells that events are missing (is_notice) is always shown.
- * --min	A call is shown once it is known to have taken so long: when it ends, or earlier. Events that are no calls
- *	have no time, so only notices are shown; nor have calls of which the entry alone is recorded.
+ * --min	A call is shown once it is known to have taken so long: when it ends, or earlier. Events that are no
+ *	calls have no time, so only notices are shown; nor have calls of which the entry alone is recorded.
  * --tail	Counts what would be shown: calls in replay, events in dump. Where nothing but threads and times choose,
  *	the reader gives about these alone (xaudit_read_events_options.tail). They are gone through twice: the first
  *	time each thread's are counted, the second time all but the last ones are passed over. So nothing is kept.
