@@ -30,6 +30,17 @@ for command in 'report -j1' 'report -j1 --by=thread' 'outliers' 'stacks' 'graph'
 	best 3 $pin "$XAUDIT" $command "$tmp/tree"
 	rate "xaudit $command" "$((2 * calls))"
 done
+for command in dump 'dump --format=json' replay; do
+	# shellcheck disable=SC2086
+	best 1 $pin "$XAUDIT" $command "$tmp/tree"
+	rate "xaudit $command" "$((2 * calls))"
+done
+# All events but some are passed over.
+length=$("$XAUDIT" info "$tmp/tree" | sed -n 's/^Time *\([0-9.]*\) s$/\1/p')
+from=$(awk -v s="${length:-0}" 'BEGIN { printf "%.4f", s * 0.9999 }')
+# shellcheck disable=SC2086
+best 3 $pin "$XAUDIT" replay --from="$from" "$tmp/tree"
+rate 'xaudit replay --from, near the end' "$((2 * calls))"
 for jobs in 1 2; do
 	least=
 	for round in 1 2 3; do
@@ -45,6 +56,9 @@ disk 'packed' "$tmp/tree.pack" "$((2 * calls))"
 # shellcheck disable=SC2086
 best 3 $pin "$XAUDIT" report "$tmp/tree.pack"
 rate 'xaudit report, packed' "$((2 * calls))"
+# shellcheck disable=SC2086
+best 3 $pin "$XAUDIT" replay --from="$from" "$tmp/tree.pack"
+rate 'xaudit replay --from, near the end, packed' "$((2 * calls))"
 rm -rf "$tmp/tree" "$tmp/tree.pack"
 
 heading "a made trace of $EVENTS events of 500 functions, 50 deep, of two threads in random order"

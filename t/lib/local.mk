@@ -10,8 +10,10 @@ EXTRA_DIST += t/lib/calls.sh t/lib/checked.sh t/lib/compact.py t/lib/ctl.sh t/li
 	t/lib/written.sh
 EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \
 	t/lib/spoil
-check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part t/lib/spoil
-CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part t/lib/spoil
+check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \
+	t/lib/spoil
+CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \
+	t/lib/spoil
 
 EXTRA_DIST += t/lib/live.sh t/lib/machine.sh t/lib/packed.sh
 EXTRA_PROGRAMS += t/lib/make_pack

@@ -6,7 +6,8 @@ dist_check_SCRIPTS += t/read/backtraces.t t/read/backtraces_recorded.t t/read/da
 	t/read/modes.t t/read/pack.t t/read/pack_record.t t/read/pack_traces.t t/read/pack_values.t \
 	t/read/read-running.t t/read/read_imports.t \
 	t/read/reader-calls.t t/read/reader-dense.t t/read/reader-events.t t/read/reader-facts.t \
-	t/read/reader-library.t t/read/reader-memory.t t/read/reader-open-live.t t/read/reader-part.t t/read/reader-timeline.t \
+	t/read/reader-library.t t/read/reader-memory.t t/read/reader-open-live.t t/read/reader-part.t \
+	t/read/reader-timeline.t \
 	t/read/report_jobs.t t/read/report_long.t t/read/stream_places.t t/read/valued.t
 EXTRA_DIST += t/read/cut.c t/read/grow_record.c t/read/reader_live_program.c t/read/swap_at.c
 check_PROGRAMS += t/read/dense.u t/read/hash.u t/read/histogram.u t/read/pack_block.u t/read/pack_fuzz.u \

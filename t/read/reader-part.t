@@ -104,7 +104,8 @@ $libraries
 $moved_calls
 END
 for from in 1 45 55 70; do
-	is "$(part moved $from 0 | tr -d '0-9 ')" '' "a coroutine that goes on in another thread: $from ns after the start"
+	is "$(part moved $from 0 | tr -d '0-9 ')" '' \
+		"a coroutine that goes on in another thread: $from ns after the start"
 done
 
 # ---- the commands ----

@@ -161,14 +161,17 @@ part() {
 		s/ *\/usr.*only/ only/; s/ *\/usr.*//; s/  *100  / /; s/  *101  / B /; s/  */ /g' | paste -s -d,
 }
 is "$(part --from=9ns --to=20ns)" '1010 entry f,1011 entry leaf,1012 custom - mark "inner" 5 bytes,1013 exit leaf,'\
-'1015 B entry g,1016 B exit g,1016 B lost - 4 events' '--from and --to: a moment is the first that counts, or the first that does not'
+'1015 B entry g,1016 B exit g,1016 B lost - 4 events' \
+	'--from and --to: a moment is the first that counts, or the first that does not'
 is "$(part --tid=101 --to=50ns)" '1015 B entry g,1016 B exit g,1016 B lost - 4 events' '--tid: of that thread'
 is "$(part -F f)" '1010 entry f,1011 entry leaf,1012 custom - mark "inner" 5 bytes,1013 exit leaf,'\
 '1016 B lost - 4 events,1020 exit f,1040 entry f only,1042 entry f,1045 load,1046 unload,1055 B entry f,'\
-'1056 B entry leaf,1062 exit f,1095 B exit leaf' '-F: calls of that function, what is in them, and where events were lost'
+'1056 B entry leaf,1062 exit f,1095 B exit leaf' \
+	'-F: calls of that function, what is in them, and where events were lost'
 is "$(part -F g@libfoo.so -F leaf)" '1011 entry leaf,1012 custom - mark "inner" 5 bytes,1013 exit leaf,1015 B entry g,'\
 '1016 B exit g,1016 B lost - 4 events,1030 entry leaf,1039 exit leaf,1041 entry g,1042 entry f,1045 load,1046 unload,'\
-'1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1102 exit leaf' 'of several, with libraries; an end alone, too'
+'1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1102 exit leaf' \
+	'of several, with libraries; an end alone, too'
 is "$(part --min=10ns)" '1001 entry main,1010 entry f,1016 B lost - 4 events,1020 exit f,1041 entry g,1042 entry f,'\
 '1055 B entry f,1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1101 exit main' \
 	'--min: both events of calls that took so long, or were open for so long; nothing that has no time'
@@ -178,16 +181,19 @@ is "$(part --min=10ns --to=60ns)" '1001 entry main,1010 entry f,1016 B lost - 4 
 '1042 entry f,1055 B entry f,1056 B entry leaf' 'that a call ends behind --to, or when, is seen'
 is "$(part --min=10ns --from=12ns)" '1016 B lost - 4 events,1020 exit f,1041 entry g,1042 entry f,1055 B entry f,'\
 '1056 B entry leaf,1062 exit f,1070 exit g,1095 B exit leaf,1101 exit main' 'and that one began before --from'
-is "$(part --tail=2)" '1056 B entry leaf,1095 B exit leaf,1101 exit main,1102 exit leaf' '--tail: the last two of each thread'
+is "$(part --tail=2)" '1056 B entry leaf,1095 B exit leaf,1101 exit main,1102 exit leaf' \
+	'--tail: the last two of each thread'
 is "$(part --tail=2 --to=50ns)" '1016 B exit g,1016 B lost - 4 events,1045 load,1046 unload' 'of those before --to'
 is "$(part --tail=1 -F leaf --min=3ns)" '1039 exit leaf,1095 B exit leaf' 'of those that are shown'
-is "$("$XAUDIT" dump --format=json --min=10ns -F f "$tmp/part" | sed 's/.*"event":"\([a-z]*\)","function":\([^,]*\),.*/\1 \2/' |
-	paste -s -d,)" 'entry "f",lost null,exit "f",entry "f",entry "f",entry "leaf",exit "f",exit "leaf"' 'so it is in JSON'
+is "$("$XAUDIT" dump --format=json --min=10ns -F f "$tmp/part" |
+	sed 's/.*"event":"\([a-z]*\)","function":\([^,]*\),.*/\1 \2/' | paste -s -d,)" \
+	'entry "f",lost null,exit "f",entry "f",entry "f",entry "leaf",exit "f",exit "leaf"' 'so it is in JSON'
 bounded 60 "$XAUDIT" dump -F leef -F main "$tmp/part" >"$tmp/out" 2>"$tmp/err"
 is "$?/$(grep -c main "$tmp/out")/$(cat "$tmp/err")" \
 	"1/2/xaudit dump: no call of a function 'leef' is in what was read; did you mean 'leaf'?" \
 	'a function that is not there is told'
 bounded 60 "$XAUDIT" dump --tid=7 "$tmp/part" >"$tmp/out" 2>"$tmp/err"
 is "$?/$(cat "$tmp/out")/$(cat "$tmp/err")" \
-	'1//xaudit dump: no thread 7 is in the trace, which has 100 (main), 101 (other)' 'and a thread that is not there'
+	'1//xaudit dump: no thread 7 is in the trace, which has 100 (main), 101 (other)' \
+	'and a thread that is not there'
 done_testing

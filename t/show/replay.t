@@ -241,7 +241,8 @@ is "$(part --tail=2 -F leaf --tid=100)" "$(cat <<'END'
     0.009 us [    100] | leaf();
 END
 )" 'of those that -F leaves'
-is "$(part --tail=1 --min=10ns --tid=100)" "    0.100 us [    100] | outer();" 'of those that are long the last one to end'
+is "$(part --tail=1 --min=10ns --tid=100)" "    0.100 us [    100] | outer();" \
+	'of those that are long the last one to end'
 bounded 60 "$XAUDIT" replay -F leef "$tmp/part" >"$tmp/out" 2>"$tmp/err"
 is "$?/$(grep -c '()' "$tmp/out")/$(cat "$tmp/err")" \
 	"1/0/xaudit replay: no call of a function 'leef' is in what was read; did you mean 'leaf'?" \
