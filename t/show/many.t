@@ -131,6 +131,10 @@ is "$(cd names && xa graph outer outer 2>&1 | sed -n 's/.* outer \[libfoo.so\]$/
 	"xaudit graph: outer is the same trace as outer
 tree" 'a word in front that is a trace is a trace'
 
+"$XAUDIT" pack -o packed a || bail 'pack failed'
+is "$(xa graph --format=json --min=0 packed b | jq -r "($tree), .time_ns")" \
+	"$(xa graph --format=json --min=0 a b | jq -r "($tree), .time_ns")" 'so is a packed one'
+
 # ---- slow ----
 
 slow='.slow[] | "\(.time_ns) \(.folder) \(.pid) \(.tid) \(.after_start_ns) \(.start_ns) "
