@@ -104,6 +104,15 @@ static const struct backtraces_row *row_at(const struct backtraces *backtraces, 
 	return &backtraces->row[number - BACKTRACES_FIRST];
 }
 
+void backtraces_meet(const struct backtraces *backtraces, uint32_t number)
+{
+	const struct backtraces_row *row = row_at(backtraces, number);
+	struct xaudit_read_symbol symbol;
+
+	if (!row->end && xaudit_read_frame_symbol(row->frame, &symbol) && symbol.name)
+		names_meet(symbol.name);
+}
+
 void backtraces_print(const struct backtraces *backtraces, uint32_t number, const struct show_colors *color)
 {
 	const struct backtraces_row *row = row_at(backtraces, number);

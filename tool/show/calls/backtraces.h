@@ -50,6 +50,9 @@ static inline bool backtraces_has(uint32_t number)
 	return number >= BACKTRACES_FIRST && number != UINT32_MAX; /* the root */
 }
 
+/* Before any of them is printed: a function that will be (names_meet()). */
+void backtraces_meet(const struct backtraces *backtraces, uint32_t number);
+
 /* "name [library]", with --srcline as frames_print() */
 void backtraces_print(const struct backtraces *backtraces, uint32_t number, const struct show_colors *color);
 

@@ -144,6 +144,8 @@ static void meet(const struct own *own, uint32_t stacks)
 			const struct xaudit_read_function *function = function_of(own, node->function);
 			if (function)
 				names_meet(function->name);
+			else
+				backtraces_meet(&own->backtraces, node->function);
 		}
 }
 
