@@ -301,7 +301,8 @@ bool names_match(const char *pattern, const char *raw)
 	if (raw && cxx_match(pattern, raw))
 		return true;
 	char *bare = name->demangled ? bare_name(raw, false) : NULL;
-	char *simple = bare && name->language == LANGUAGE_C ? simple_name(bare) : NULL;
+	/* Where all of the name is simple, so is a part of it. */
+	char *simple = bare && name->simple ? simple_name(bare) : NULL;
 	bool match = names(pattern, bare) || names(pattern, simple);
 	free(simple);
 	free(bare);
