@@ -88,6 +88,11 @@ build "$CC" -g
 trace "$build"
 is "$(xa report --srcline d | sed -n 's/.*  \(first .*libs.*\)/\1/p')" 'first [libs.so] /src/one.c:10' \
 	'the table has them behind the library'
+is "$(xa report --srcline --format=csv --columns=calls d | tr -d '\r' | sed 's/+0x[0-9a-f]*/+0x/g' |
+	grep -o '^[a-z.]*[+0x]*,.*,/src/[a-z.]*,[0-9]*' | sed 's/,.*,\(.*\),/ \1:/' | LC_ALL=C sort)" "$all" \
+	'and CSV in columns'
+is "$(xa report --srcline --format=csv --columns=calls d | head -n 1 | tr -d '\r')" \
+	'function,demangled,library,source,line,calls' 'of their own'
 is "$(xa report d | grep -c /src)" 0 'without the option there are none'
 is "$(xa replay --srcline d | sed '1d; s/^[^|]*| *//')" "third() { /src/header.h:30
 second() { /src/one.c:20
