@@ -128,7 +128,29 @@ is "$(xa report cxx | names)" "db::set(std::string const&, std::vector<int> cons
 db::get(std::string) [libdb.so]
 db::get($string) [libdb.so]" 'arguments that are the default are left out, but where names would be equal'
 is "$(xa report --sort=self --columns=self --by=function cxx | sed -n 's/^.*s  //p')" \
-	"$(xa report cxx | names)" 'whatever row comes first'
+	"$(xa report cxx | names)" 'sorted by another column, too'
+write_trace tags <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libdb.so
+function 1 0 1 0x100 _ZN2db1hB5cxx11Ev
+function 1 0 2 0x200 _ZN2db1hEv
+function 1 0 3 0x300 _ZN2db1iB5cxx11Ev
+thread 100 main
+entry 1 1000
+entry 2 1100
+entry 3 1110
+exit 3 1120
+exit 2 1200
+exit 1 2000
+END
+for command in 'report --columns=total' 'graph --min=0' stacks 'report --columns=total --callers=*' \
+	'report --hist=*'; do
+	is "$(xa $command tags | grep -o 'db::h.*()' | sort -u)" 'db::h()
+db::h[abi:cxx11]()' "xaudit ${command%% *}: both are whole, also where the first one comes first"
+	is "$(xa $command tags | grep -o 'db::i.*()' | sort -u)" 'db::i()' 'and the third one is simple'
+done
 whole="db::set($string const&, std::vector<int, std::allocator<int> > const&)"
 is "$(xa report --full-names cxx | names)" "$whole [libdb.so]
 db::get(std::string) [libdb.so]
