@@ -19,7 +19,7 @@
 
 struct sums {
 	uint64_t processes, items, calls, customs, counted, events, loads, self, text;
-	uint64_t facts, words, rows, extent;
+	uint64_t facts, words, rows, extent, part;
 };
 
 static void read_calls(struct xaudit_read_trace *trace, struct sums *sums)
@@ -54,6 +54,40 @@ static void read_events(struct xaudit_read_trace *trace, struct sums *sums)
 		for (uint32_t i = 0; i < event.ends; i++, event.call = event.call->parent)
 			sums->self += event.call->self;
 	}
+}
+
+static void read_events_of(
+	struct xaudit_read_trace *trace, const struct xaudit_read_events_options *options, struct sums *sums)
+{
+	struct xaudit_read_events *events = xaudit_read_events(trace, options, NULL);
+	struct xaudit_read_event event;
+
+	while (events && xaudit_read_next_event(events, &event)) {
+		sums->part++;
+		for (; event.call; event.call = event.call->parent)
+			add_text(&sums->text, event.call->function->name);
+	}
+}
+
+/* What comes from a moment on, and the last ones: what is open there is found before the first is told. */
+static void read_part(struct xaudit_read_trace *trace, struct sums *sums)
+{
+	const uint64_t from = xaudit_read_trace_info(trace)->start + 75;
+	const struct xaudit_read_events_options since = { .size = sizeof(since), .from = from };
+	const struct xaudit_read_events_options tail = { .size = sizeof(tail), .tail = 2 };
+	const struct xaudit_read_calls_options of = {
+		.size = sizeof(of), .customs = 1, .values = 1, .requests = 1, .from = from, .to = from + 1000
+	};
+	struct xaudit_read_calls *calls = xaudit_read_calls(trace, &of, NULL);
+	struct xaudit_read_item item;
+
+	while (calls && xaudit_read_next_call(calls, &item)) {
+		sums->part++;
+		for (; item.call; item.call = item.call->parent)
+			add_text(&sums->text, item.call->function->name);
+	}
+	read_events_of(trace, &since, sums);
+	read_events_of(trace, &tail, sums);
 }
 
 /* What is known of a process, in numbers and texts; and how much is in its records. */
@@ -119,6 +153,7 @@ static enum outcome read_all(const char *path, struct sums *sums)
 		       (uint64_t)xaudit_read_is_part(trace, trace);
 	read_calls(trace, sums);
 	read_events(trace, sums);
+	read_part(trace, sums);
 	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++) {
 		read_facts(process, sums);
 		read_follow(process, sums);
@@ -158,6 +193,7 @@ static void check(const char *path, const struct sums *expected, const char *wha
 	is_int((long)whole->loads, (long)expected->loads, "%s: loads", what);
 	is_int((long)whole->facts, (long)expected->facts, "%s: sites, and processes with chosen functions", what);
 	is_int((long)whole->words, (long)expected->words, "%s: events, custom events, counted calls", what);
+	is_int((long)whole->part, (long)expected->part, "%s: what comes from a moment on, and the last ones", what);
 	is_int((long)whole->rows, (long)expected->rows, "%s: followed, only thread records are seen", what);
 	check_no_memory(read_again, &again, what);
 }
@@ -387,17 +423,17 @@ int main(void)
 	in_threads(path);
 	is_str(xaudit_read_version(), PACKAGE_VERSION, "the version is known");
 	if (WITH_ASAN || WITH_TSAN) {
-		skip(24, "sanitizers have an allocator of their own");
+		skip(26, "sanitizers have an allocator of their own");
 	} else {
 		check(path,
 			&(struct sums){ .processes = 3, .calls = 6103, .customs = 2, .counted = 11, .loads = 4,
-				.facts = 12 + 15 + 12 + 3, .words = 213 + 12000 + 6, .rows = 3 },
+				.facts = 12 + 15 + 12 + 3, .words = 213 + 12000 + 6, .rows = 3, .part = 12302 },
 			"a family");
 		snprintf(path, sizeof(path), "%s/alone", dir);
 		make_trace(path, alone);
 		check(path,
 			&(struct sums){ .processes = 1, .calls = 10002, .counted = 9, .loads = 1, .facts = 1,
-				.words = 20004 + 9, .rows = 2 },
+				.words = 20004 + 9, .rows = 2, .part = 20022 },
 			"one process");
 	}
 	remove_folder(dir);

@@ -35,7 +35,7 @@ END
 
 # ---- threads ----
 
-for command in report 'report --hist=outer' 'report --callers=outer' 'report --format=json' replay graph stacks \
+for command in report 'report --hist=outer' 'report --callers=outer' 'report --format=json' replay dump graph stacks \
 	'slow outer' outliers loads; do
 	is "$(said $command --tid=7 "$tmp/threads")" \
 		"xaudit ${command%% *}: no thread 7 is in the trace, which has 100 (main), 101 (second), 102||1" \
@@ -73,7 +73,7 @@ is "$(said report --tid=7 "$tmp/none" "$tmp/many" | cut -d, -f1)" 'xaudit report
 
 # ---- times ----
 
-for command in report graph stacks outliers loads; do
+for command in report replay dump graph stacks outliers loads; do
 	is "$(said $command --from=6101ns "$tmp/threads")" \
 		"xaudit $command: nothing is in the trace from 6.101 us on: it ends 6.100 us after its start||1" \
 		"$command: a time after the end is an error"
