@@ -130,12 +130,23 @@ if reader_npm; then
 		app.data.pprof.json | paste -s -d ' ')" \
 		"$(readlink -f libapp.so) $(readelf -n libapp.so | sed -n 's/.*Build ID: //p')" \
 		'libraries have their build-id'
+	{
+		many_functions 100 65536
+		echo 'thread 100 main'
+		echo 'random 1 200000 100 20'
+	} | write_trace large
+	export_as pprof large
+	pprof large
+	bounded 60 "$XAUDIT" report --format=json large >large.report
+	is "$(sums_of pprof large.pprof.json large.report calls self)" 'same: 100 functions, 100000 calls' \
+		'so it is with many stacks'
+	ok 'which gzip has compressed' test "$(gzip -dc large.pprof | wc -c)" -gt $(($(wc -c <large.pprof) * 3))
 	export_as pprof waiting
 	pprof waiting
 	is "$(jq -c '.types[2], [.samples[].values]' waiting.pprof.json | paste -s -d ' ')" \
 		'{"type":"cpu","unit":"nanoseconds"} [[4,450,450],[4,850,350]]' 'times on processors are a type, too'
 else
-	skip 7 'no pprof-format here'
+	skip 9 'no pprof-format here'
 fi
 
 # ---- speedscope ----

@@ -7,6 +7,7 @@
 #include "tool/base/memory.h"
 
 #define RANGE 40 /* bits of a library's addresses */
+#define PIECE 65536 /* that is written at once */
 
 /* Fields of the messages. */
 enum { PROFILE_SAMPLE = 2, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING };
@@ -31,8 +32,9 @@ uint32_t pprof_string(struct pprof *pprof, const char *text)
 	return pprof->strings++;
 }
 
-void pprof_begin(struct pprof *pprof)
+void pprof_begin(struct pprof *pprof, FILE *to)
 {
+	*pprof = (struct pprof){ .gzip = gzip_begin(to) };
 	pprof_string(pprof, ""); /* number 0 */
 }
 
@@ -145,24 +147,33 @@ void pprof_sample_number(struct pprof *pprof, const char *key, uint64_t number)
 	proto_message(&pprof->labels, SAMPLE_LABEL, &pprof->inner);
 }
 
+static void write_all(struct pprof *pprof)
+{
+	gzip_put(pprof->gzip, pprof->all.byte, pprof->all.size);
+	pprof->all.size = 0;
+}
+
 void pprof_sample_end(struct pprof *pprof)
 {
 	proto_message(&pprof->message, SAMPLE_LOCATIONS, &pprof->locations);
 	proto_message(&pprof->message, SAMPLE_VALUES, &pprof->values);
 	proto_append(&pprof->message, &pprof->labels);
 	proto_message(&pprof->all, PROFILE_SAMPLE, &pprof->message);
+	if (pprof->all.size >= PIECE)
+		write_all(pprof);
 }
 
 /* ---- the end ---- */
 
-void pprof_end(struct pprof *pprof, FILE *to)
+void pprof_end(struct pprof *pprof)
 {
 	/* Texts are told behind all that names them, by numbers. */
 	for (uint32_t i = 0; i < pprof->strings; i++) {
 		proto_text(&pprof->all, PROFILE_STRING, pprof->string[i], strlen(pprof->string[i]));
 		free(pprof->string[i]);
 	}
-	proto_gzip(to, &pprof->all);
+	write_all(pprof);
+	gzip_end(pprof->gzip);
 	for (uint32_t i = 0; i < pprof->libraries; i++)
 		free(pprof->library[i]);
 	free(pprof->string);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A profile of pprof (profile.proto) that is being made. Each library has a range of addresses of its own, in which its
- * places are where they were linked. Libraries, functions and texts are told once, however often they are asked for.
- * One thread.
+ * places are where they were linked. Libraries, functions and texts are told once, however often they are asked for:
+ * memory is that of these, since the rest is written, compressed by gzip, as it comes. Errors are left in the stream
+ * (ferror). One thread.
  */
 #ifndef XAUDIT_TOOL_BASE_PPROF_H
 #define XAUDIT_TOOL_BASE_PPROF_H
 
+#include <stdio.h>
+
+#include "tool/base/gzip.h"
 #include "tool/base/hash.h"
 #include "tool/base/proto.h"
 
@@ -14,9 +18,9 @@
 enum pprof_field { PPROF_SAMPLE_TYPE = 1, PPROF_TIME = 9, PPROF_DURATION, PPROF_PERIOD_TYPE, PPROF_PERIOD,
 	PPROF_COMMENT, PPROF_DEFAULT_TYPE };
 
-/* Zeroed memory is an empty one, after pprof_begin(). */
 struct pprof {
-	struct proto all;
+	struct gzip *gzip;
+	struct proto all; /* what is not written yet */
 	/* For the message at hand: */
 	struct proto message, inner, locations, values, labels;
 	char **string;
@@ -32,7 +36,7 @@ struct pprof {
 	struct hash by_function;
 };
 
-void pprof_begin(struct pprof *pprof);
+void pprof_begin(struct pprof *pprof, FILE *to);
 
 /* The number of a text. */
 uint32_t pprof_string(struct pprof *pprof, const char *text);
@@ -63,7 +67,7 @@ void pprof_sample_label(struct pprof *pprof, const char *key, const char *text);
 void pprof_sample_number(struct pprof *pprof, const char *key, uint64_t number); /* of a number */
 void pprof_sample_end(struct pprof *pprof);
 
-/* Writes it, and frees its memory. */
-void pprof_end(struct pprof *pprof, FILE *to);
+/* Writes the rest, and frees its memory. */
+void pprof_end(struct pprof *pprof);
 
 #endif

@@ -7,8 +7,6 @@
 #include "runtime/base/text.h"
 #include "tool/base/memory.h"
 
-#define STORED_MOST 65535u /* bytes of a stored block (RFC 1951) */
-
 enum { WIRE_NUMBER, WIRE_8_BYTES, WIRE_BYTES };
 
 static void put(struct proto *to, const void *bytes, size_t size)
@@ -92,46 +90,4 @@ void proto_free(struct proto *proto)
 {
 	free(proto->byte);
 	*proto = (struct proto){ 0 };
-}
-
-/* ---- gzip ---- */
-
-static uint32_t crc_of(const uint8_t *byte, size_t size)
-{
-	uint32_t crc = UINT32_MAX;
-
-	for (size_t i = 0; i < size; i++) {
-		crc ^= byte[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-	}
-	return ~crc;
-}
-
-/* Little endian. */
-static void put_number(FILE *to, uint32_t number, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		putc((int)(number >> 8 * i & 0xff), to);
-}
-
-void proto_gzip(FILE *to, const struct proto *proto)
-{
-	/* Magic, deflate, no flags, no time, nothing of how it was compressed, on an unknown system. */
-	static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
-	size_t at = 0;
-
-	fwrite(head, 1, sizeof(head), to);
-	do {
-		size_t left = proto->size - at;
-		uint32_t size = left < STORED_MOST ? (uint32_t)left : STORED_MOST;
-		putc(size == left, to); /* the last block? And it is stored */
-		put_number(to, size, 2);
-		put_number(to, ~size, 2);
-		if (size)
-			fwrite(proto->byte + at, 1, size, to);
-		at += size;
-	} while (at < proto->size);
-	put_number(to, crc_of(proto->byte, proto->size), 4);
-	put_number(to, (uint32_t)proto->size, 4);
 }

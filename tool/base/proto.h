@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Messages in the wire format of protocol buffers, in memory; and files as gzip has them. A file is not
- * compressed: what takes room in a profile are its names, of which there is one each. One thread.
- */
+/* Messages in the wire format of protocol buffers, in memory. One thread. */
 #ifndef XAUDIT_TOOL_BASE_PROTO_H
 #define XAUDIT_TOOL_BASE_PROTO_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Zeroed memory is an empty one. */
 struct proto {
@@ -34,8 +30,5 @@ void proto_text(struct proto *to, unsigned field, const char *text, size_t size)
 void proto_append(struct proto *to, struct proto *fields);
 
 void proto_free(struct proto *proto);
-
-/* Writes it as a file of gzip (RFC 1952). */
-void proto_gzip(FILE *to, const struct proto *proto);
 
 #endif

@@ -56,7 +56,7 @@ void alloc_show_pprof(const struct alloc_view *view)
 	struct pprof *pprof = &profile.pprof;
 
 	profile.located = memory_zeroed(book->tree.frames, sizeof(*profile.located));
-	pprof_begin(pprof);
+	pprof_begin(pprof, view->to);
 	pprof_type(pprof, PPROF_SAMPLE_TYPE, "alloc_objects", "count");
 	pprof_type(pprof, PPROF_SAMPLE_TYPE, "alloc_space", "bytes");
 	pprof_type(pprof, PPROF_SAMPLE_TYPE, "inuse_objects", "count");
@@ -67,6 +67,6 @@ void alloc_show_pprof(const struct alloc_view *view)
 	pprof_type(pprof, PPROF_PERIOD_TYPE, "space", "bytes");
 	pprof_number(pprof, PPROF_PERIOD, 1);
 	pprof_number(pprof, PPROF_DEFAULT_TYPE, pprof_string(pprof, "alloc_space"));
-	pprof_end(pprof, view->to);
+	pprof_end(pprof);
 	free(profile.located);
 }

@@ -93,7 +93,7 @@ static void put_head(struct export *export)
 	struct pprof *pprof = &((struct profile *)export->state)->pprof;
 	uint64_t last = xaudit_read_last(export->trace, XAUDIT_READ_UNKNOWN);
 
-	pprof_begin(pprof);
+	pprof_begin(pprof, export->out.file);
 	pprof_type(pprof, PPROF_SAMPLE_TYPE, "calls", "count");
 	pprof_type(pprof, PPROF_SAMPLE_TYPE, "time", "nanoseconds");
 	if (export->info->sched)
@@ -120,7 +120,7 @@ static void end(struct export *export)
 	for (uint32_t i = 1; i < cct->nodes; i++)
 		if (cct->node[i].function < MERGED_THREAD && (cct->node[i].calls || cct->node[i].own.time))
 			put_sample(export, i);
-	pprof_end(&profile->pprof, export->out.file);
+	pprof_end(&profile->pprof);
 	merged_free(&profile->merged);
 	free(profile->located);
 	free(profile);
