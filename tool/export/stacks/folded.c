@@ -65,7 +65,10 @@ static void end(struct export *export)
 		uint32_t depth = cct_paths_of(&paths, (uint32_t)(stack[i] - cct->node));
 
 		for (uint32_t n = 0; n < depth; n++) {
-			texts_write(to, texts_of(&folded->names, xaudit_read_function(export->trace, paths.function[n])));
+			const struct xaudit_read_function *function =
+				xaudit_read_function(export->trace, paths.function[n]);
+
+			texts_write(to, texts_of(&folded->names, function));
 			putc_unlocked(n + 1 < depth ? ';' : ' ', to);
 		}
 		fprintf(to, "%" PRIu64 "\n", stack[i]->own.time);
