@@ -154,11 +154,11 @@ static void run_coroutines()
 		one.own.uc_link = nullptr;
 		makecontext(&one.own, begin_coroutine, 0);
 	}
-	for (long i = 0; i < 2; i++) {
+	for (long i = 0; i < 2; i++)
 		sem_init(&turn[i], 0, !i);
+	for (long i = 0; i < 2; i++)
 		if (pthread_create(&thread[i], nullptr, take_turns, reinterpret_cast<void *>(i)))
 			fail("pthread_create");
-	}
 	for (pthread_t &one : thread)
 		pthread_join(one, nullptr);
 }
