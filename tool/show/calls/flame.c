@@ -28,16 +28,17 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 #define HUES	 12
+#define HUE_STEP 5 /* has no factor in common with their number */
 #define SHADES	 9 /* three of lightness, three beside the hue */
+#define TITLE	  105 /* columns */
 #define LIBRARIES 6 /* that are told of below */
 
 struct function {
 	uint32_t number;
 	char *name;
-	const char *library;
-	uint32_t color; /* hue * SHADES + shade; COLOR_NONE: it has no library */
+	uint32_t library; /* NONE: it has none */
 };
-#define COLOR_NONE (HUES * SHADES)
+#define NONE UINT32_MAX
 
 struct box {
 	uint32_t frame, depth;
@@ -47,7 +48,7 @@ struct box {
 struct library {
 	const char *path;
 	uint64_t own;
-	uint32_t color; /* of one of its functions */
+	uint32_t hue;
 };
 
 struct picture {
@@ -67,6 +68,7 @@ struct picture {
 	struct library *library;
 	uint32_t libraries;
 	struct hash by_path;
+	uint32_t *order; /* of libraries: those with the most first */
 };
 
 /* ---- text ---- */
@@ -135,6 +137,26 @@ static void put_cut(FILE *to, const char *name, size_t room)
 	free(clean);
 }
 
+/* As much of a text as has so many columns. */
+static void put_beginning(FILE *to, const char *text, size_t room)
+{
+	char *clean = memory_text(text, strlen(text)), *end = clean + text_clean(clean), *at = clean;
+	unsigned width;
+
+	for (size_t columns = 0; at < end; columns += width) {
+		size_t bytes = fit_character(at, end, &width);
+
+		if (columns + width > room)
+			break;
+		at += bytes;
+	}
+	bool cut = at < end;
+	*at = '\0';
+	put_text(to, clean);
+	fputs(cut ? ELLIPSIS : "", to);
+	free(clean);
+}
+
 static void put_amount(const struct picture *picture, uint64_t amount)
 {
 	char buf[SHOW_TIME_SIZE];
@@ -152,12 +174,18 @@ static double share_of(const struct picture *picture, uint64_t amount)
 
 /* ---- names ---- */
 
-/* Equal names have equal colours in all pictures. */
-static uint32_t color_of(const char *name, const char *library)
+static uint32_t library_of(struct picture *picture, const char *path)
 {
-	if (!library)
-		return COLOR_NONE;
-	return hash_text(0, tool_base(library)) % HUES * SHADES + hash_text(1, name) % SHADES;
+	uint32_t hash = hash_text(0, path);
+	uint32_t number = HASH_FIND(i, &picture->by_path, hash, !strcmp(picture->library[i].path, path));
+
+	if (number != HASH_NONE)
+		return number;
+	number = picture->libraries++;
+	picture->library = memory_grow(picture->library, number, sizeof(*picture->library));
+	picture->library[number] = (struct library){ path, 0, 0 };
+	memory_hash(&picture->by_path, hash, number);
+	return number;
 }
 
 static void name_frame(struct picture *picture, uint32_t frame)
@@ -167,35 +195,60 @@ static void name_frame(struct picture *picture, uint32_t frame)
 
 	if (row == HASH_NONE) {
 		struct flame_name name = picture->flame->name(picture->flame->user, number);
+		uint32_t library = name.library ? library_of(picture, name.library) : NONE;
 
 		row = picture->rows++;
 		picture->row = memory_grow(picture->row, row, sizeof(*picture->row));
-		picture->row[row] = (struct function){ number, name.name, name.library,
-			color_of(name.name, name.library) };
+		picture->row[row] = (struct function){ number, name.name, library };
 		memory_hash(&picture->by_number, hash, row);
 	}
 	picture->function[frame] = row;
+	if (picture->row[row].library != NONE)
+		picture->library[picture->row[row].library].own += picture->flame->frame[frame].own;
 }
 
-static void count_library(struct picture *picture, const struct function *function, uint64_t own)
+static const char *library_name(const struct picture *picture, const struct function *function)
 {
-	if (!function->library || !own)
-		return;
-	uint32_t hash = hash_text(0, function->library);
-	uint32_t number = HASH_FIND(i, &picture->by_path, hash, !strcmp(picture->library[i].path, function->library));
+	return function->library == NONE ? NULL : tool_base(picture->library[function->library].path);
+}
 
-	if (number == HASH_NONE) {
-		number = picture->libraries++;
-		picture->library = memory_grow(picture->library, number, sizeof(*picture->library));
-		picture->library[number] = (struct library){ function->library, 0, function->color };
-		memory_hash(&picture->by_path, hash, number);
+/* ---- colours ---- */
+
+static const struct picture *sorted; /* for qsort */
+
+static int by_own(const void *x, const void *y)
+{
+	const struct library *a = &sorted->library[*(const uint32_t *)x], *b = &sorted->library[*(const uint32_t *)y];
+
+	return a->own < b->own ? 1 : a->own > b->own ? -1 : strcmp(a->path, b->path);
+}
+
+/* Equal names have equal hues in all pictures, but where one with more time has that: then one far from it. */
+static void choose_hues(struct picture *picture)
+{
+	bool taken[HUES] = { false };
+
+	picture->order = memory_zeroed(picture->libraries + 1, sizeof(*picture->order));
+	for (uint32_t i = 0; i < picture->libraries; i++)
+		picture->order[i] = i;
+	sorted = picture;
+	qsort(picture->order, picture->libraries, sizeof(*picture->order), by_own);
+	for (uint32_t i = 0; i < picture->libraries; i++) {
+		struct library *library = &picture->library[picture->order[i]];
+
+		library->hue = hash_text(0, tool_base(library->path)) % HUES;
+		for (int more = 0; more < HUES && taken[library->hue]; more++)
+			library->hue = (library->hue + HUE_STEP) % HUES;
+		taken[library->hue] = true;
 	}
-	picture->library[number].own += own;
+}
+
+static uint32_t color_of(const struct picture *picture, const struct function *function)
+{
+	return picture->library[function->library].hue * SHADES + hash_text(1, function->name) % SHADES;
 }
 
 /* ---- the tree ---- */
-
-static const struct picture *sorted; /* for qsort */
 
 /* In the order of names, as flamegraph.pl has it: so pictures can be compared. */
 static int by_name(const void *x, const void *y)
@@ -224,7 +277,6 @@ static void make_tree(struct picture *picture)
 		if (!picture->total[i])
 			continue;
 		name_frame(picture, i);
-		count_library(picture, &picture->row[picture->function[i]], flame->frame[i].own);
 		picture->count[flame->frame[i].parent]++;
 	}
 	for (uint32_t i = 0; i < flame->frames; i++) {
@@ -277,7 +329,7 @@ static void make_boxes(struct picture *picture)
 	}
 }
 
-/* ---- colours ---- */
+/* ---- how colours look ---- */
 
 /* How bright a colour of HSL is to the eye, from 0 to 1: about what WCAG has, by squares instead of powers of 2.4. */
 static double brightness(int hue, double saturation, double lightness)
@@ -311,10 +363,11 @@ static void put_style(const struct picture *picture, bool dark)
 {
 	static const double on_light[] = { 0.42, 0.52, 0.64 }, on_dark[] = { 0.075, 0.1, 0.13 };
 	int saturation = dark ? 50 : 75;
-	bool used[HUES * SHADES + 1] = { false };
+	bool used[HUES * SHADES] = { false };
 
 	for (uint32_t i = 0; i < picture->rows; i++)
-		used[picture->row[i].color] = true;
+		if (picture->row[i].library != NONE)
+			used[color_of(picture, &picture->row[i])] = true;
 	fprintf(picture->to, dark ? "svg{background:#16181c}text{fill:#f4f4f4}.n{fill:#a9adb5}.g{fill:#3a3e46}"
 				    "rect{stroke:#16181c}g:hover rect{stroke:#fff}\n"
 				  : "svg{background:#fff}text{fill:#111}.n{fill:#555}.g{fill:#d8dadd}"
@@ -347,15 +400,16 @@ static void put_box(const struct picture *picture, const struct box *box, uint32
 {
 	const struct flame_frame *frame = &picture->flame->frame[box->frame];
 	const struct function *function = box->frame ? &picture->row[picture->function[box->frame]] : NULL;
+	const char *library = function ? library_name(picture, function) : NULL;
 	const char *name = function ? function->name : "all";
 	uint32_t y = bottom - (box->depth + 1) * ROW;
 	FILE *to = picture->to;
 
 	fputs(box->width >= FRAMED ? "<g class=\"w\"><title>" : "<g><title>", to);
 	put_text(to, name);
-	if (function && function->library) {
+	if (library) {
 		fputs(" [", to);
-		put_text(to, tool_base(function->library));
+		put_text(to, library);
 		putc(']', to);
 	}
 	fputs("\n", to);
@@ -367,9 +421,9 @@ static void put_box(const struct picture *picture, const struct box *box, uint32
 	}
 	if (function)
 		fprintf(to, "; %" PRIu64 " call%s", frame->calls, show_s(frame->calls));
-	fprintf(to, "</title><rect class=\"%s", function && function->color != COLOR_NONE ? "c" : "g");
-	if (function && function->color != COLOR_NONE)
-		fprintf(to, "%" PRIu32, function->color);
+	fprintf(to, "</title><rect class=\"%s", library ? "c" : "g");
+	if (library)
+		fprintf(to, "%" PRIu32, color_of(picture, function));
 	fprintf(to, "\" x=\"%.3f\" y=\"%" PRIu32 "\" width=\"%.3f\" height=\"%d\"/>", box->x, y, box->width, ROW - 1);
 	size_t room = box->width > 2 * LABEL_PAD ? (size_t)((box->width - 2 * LABEL_PAD) / LETTER) : 0;
 	if (room >= 3) {
@@ -380,28 +434,22 @@ static void put_box(const struct picture *picture, const struct box *box, uint32
 	fputs("</g>\n", to);
 }
 
-static int by_own(const void *x, const void *y)
-{
-	const struct library *a = x, *b = y;
-
-	return a->own < b->own ? 1 : a->own > b->own ? -1 : strcmp(a->path, b->path);
-}
-
 /* What the colours mean, as far as there is room. */
 static void put_libraries(const struct picture *picture, uint32_t y)
 {
 	double x = MARGIN;
 
-	if (picture->libraries)
-		qsort(picture->library, picture->libraries, sizeof(*picture->library), by_own);
 	for (uint32_t i = 0; i < picture->libraries && i < LIBRARIES; i++) {
-		const struct library *library = &picture->library[i];
+		const struct library *library = &picture->library[picture->order[i]];
 		const char *base = tool_base(library->path);
 		size_t columns = fit_columns(base, strlen(base));
+		uint32_t color = 0;
 
 		columns = columns < 24 ? columns : 24;
-		fprintf(picture->to, "<rect class=\"c%" PRIu32 "\" x=\"%.1f\" y=\"%" PRIu32 "\" ", library->color, x,
-			y - 10);
+		for (uint32_t n = 0; n < picture->rows; n++)
+			if (picture->row[n].library == picture->order[i])
+				color = color_of(picture, &picture->row[n]);
+		fprintf(picture->to, "<rect class=\"c%" PRIu32 "\" x=\"%.1f\" y=\"%" PRIu32 "\" ", color, x, y - 10);
 		fputs("width=\"12\" height=\"12\"/>", picture->to);
 		fprintf(picture->to, "<text x=\"%.1f\" y=\"%" PRIu32 "\">", x + 17, y);
 		put_cut(picture->to, base, 24);
@@ -456,7 +504,7 @@ static void put_head(const struct picture *picture, uint32_t height)
 	fputs("</title>\n", to);
 	put_styles(picture);
 	fprintf(to, "<text class=\"t\" x=\"%d\" y=\"26\">", MARGIN);
-	put_cut(to, picture->flame->title, 100);
+	put_beginning(to, picture->flame->title, TITLE);
 	fprintf(to, "</text>\n<text class=\"n\" x=\"%d\" y=\"46\">Width: %s, with that of the calls inside: ", MARGIN,
 		picture->flame->what);
 	put_amount(picture, picture->total[0]);
@@ -475,6 +523,7 @@ static void free_all(struct picture *picture)
 	free(picture->row);
 	free(picture->box);
 	free(picture->library);
+	free(picture->order);
 	hash_free(&picture->by_number);
 	hash_free(&picture->by_path);
 }
@@ -485,6 +534,7 @@ void flame_draw(FILE *to, const struct flame *flame)
 	uint32_t bottom, notes;
 
 	make_tree(&picture);
+	choose_hues(&picture);
 	make_boxes(&picture);
 	bottom = HEAD + (picture.depth + 1) * ROW;
 	notes = 2 + !!picture.left_out + !!flame->note + !picture.total[0];
