@@ -4,7 +4,8 @@
 xaudit_SOURCES += tool/export/export.c tool/export/format.c tool/export/format.h tool/export/pass.c \
 	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
 	tool/export/waiting.c tool/export/waiting.h
-xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/export/folders/ctf_metadata.c \
+xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/export/folders/ctf_callers.c \
+	tool/export/folders/ctf_callers.h tool/export/folders/ctf_metadata.c \
 	tool/export/folders/ctf_metadata.h tool/export/folders/ctf_types.c tool/export/folders/ctf_types.h \
 	tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
 	tool/export/folders/tids.h tool/export/folders/track_files.c tool/export/folders/track_files.h \

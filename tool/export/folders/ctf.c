@@ -358,18 +358,31 @@ static void add_arguments(struct ctf_fields *event, const struct xaudit_read_cal
 	free(text);
 }
 
+static uint16_t entry_kind(const struct xaudit_read_call *call, const struct xaudit_read_stack *stack)
+{
+	if (call->request)
+		return stack ? CTF_ENTRY_REQUEST_CALLERS : CTF_ENTRY_REQUEST;
+	return stack ? CTF_ENTRY_CALLERS : call->entered ? CTF_ENTRY_VALUES : CTF_ENTRY;
+}
+
 static void enter(struct export *export, const struct export_call *is)
 {
 	struct ctf *ctf = export->state;
 	struct ctf_stream *stream = stream_of(export, is->track);
 	const struct xaudit_read_call *call = is->call;
+	const struct xaudit_read_stack *stack = call->entered ? xaudit_read_stack(call->entered) : NULL;
 	struct ctf_fields *event = begin_call(ctf, call);
 
 	if (call->entered || call->request)
 		add_arguments(event, call);
 	if (call->request)
 		add_text(event, call->request);
-	put(ctf, stream, call->request ? CTF_ENTRY_REQUEST : call->entered ? CTF_ENTRY_VALUES : CTF_ENTRY, is->start);
+	if (stack) {
+		const struct ctf_callers_one *callers = ctf_callers(&ctf->callers, stack);
+
+		add(event, callers->bytes, callers->size);
+	}
+	put(ctf, stream, entry_kind(call, stack), is->start);
 }
 
 static void leave(struct export *export, const struct export_call *is)
@@ -468,6 +481,7 @@ static void free_all(struct ctf *ctf)
 	free(ctf->id);
 	free(ctf->function);
 	ctf_types_free(&ctf->types);
+	ctf_callers_free(&ctf->callers);
 	places_free(&ctf->places);
 	tids_free(&ctf->tids);
 	free(ctf);

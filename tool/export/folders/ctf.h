@@ -17,6 +17,7 @@
 #ifndef XAUDIT_TOOL_EXPORT_FOLDERS_CTF_H
 #define XAUDIT_TOOL_EXPORT_FOLDERS_CTF_H
 
+#include "tool/export/folders/ctf_callers.h"
 #include "tool/export/folders/ctf_types.h"
 #include "tool/export/folders/places.h"
 #include "tool/export/folders/tids.h"
@@ -30,6 +31,8 @@ enum ctf_event {
 	CTF_ENTRY_VALUES,
 	CTF_EXIT_VALUES,
 	CTF_ENTRY_REQUEST,
+	CTF_ENTRY_CALLERS,
+	CTF_ENTRY_REQUEST_CALLERS,
 	CTF_TRACK,
 	CTF_OVERWRITTEN,
 	CTF_DLOPEN,
@@ -72,6 +75,7 @@ struct ctf {
 	struct tids tids;
 	struct track_files files;
 	struct ctf_types types;
+	struct ctf_callers callers;
 	struct ctf_fields fields;
 	struct ctf_stream loads, about, *runs;
 	struct ctf_stream **stream; /* all others */

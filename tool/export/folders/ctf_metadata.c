@@ -50,6 +50,7 @@ static const char behind[] =
 	"};\n";
 
 #define CALL   "address_t _addr; address_t _call_site; enum function _function;"
+#define CALLERS "uint16_t _size; string _callers[_size];"
 #define BINARY "address_t _baddr; uint64_t _memsz; string _path;"
 #define FLAGS  " uint8_t _has_build_id; uint8_t _has_debug_link;"
 #define BUILD  "address_t _baddr; uint16_t _size; hex8_t _build_id[_size];"
@@ -62,6 +63,9 @@ static const struct {
 	[CTF_ENTRY_VALUES] = { "lttng_ust_cyg_profile:func_entry", CALL " string _arguments;" },
 	[CTF_EXIT_VALUES] = { "lttng_ust_cyg_profile:func_exit", CALL " enum how _how; string _result;" },
 	[CTF_ENTRY_REQUEST] = { "lttng_ust_cyg_profile:func_entry", CALL " string _arguments; string _request;" },
+	[CTF_ENTRY_CALLERS] = { "lttng_ust_cyg_profile:func_entry", CALL " string _arguments; " CALLERS },
+	[CTF_ENTRY_REQUEST_CALLERS] = { "lttng_ust_cyg_profile:func_entry",
+		CALL " string _arguments; string _request; " CALLERS },
 	[CTF_TRACK] = { "xaudit:track", "uint32_t _tid; uint32_t _stack; uint32_t _beside; string _name;" },
 	[CTF_OVERWRITTEN] = { "xaudit:overwritten", "uint64_t _buffers;" },
 	[CTF_DLOPEN] = { "lttng_ust_dl:dlopen", BINARY FLAGS },
