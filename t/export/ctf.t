@@ -88,7 +88,8 @@ like "$(cat app.data.txt)" 'function = \( "shop_measure" .* how = \( "returned" 
 	'results'
 like "$(cat app.data.txt)" 'how = \( "unwound" : container = 3 \)' 'how a call ended'
 is "$(grep -c 'request = "\\"order 7, ' app.data.txt)" 6 'the request that a call belongs to'
-is "$(grep -c 'callers = \[ \[0\] = ".* \[app\]", .*__libc_start_main.* \[libc\.so\.6\]"' app.data.txt)" 6 'recorded callers'
+is "$(grep -c 'callers = \[ \[0\] = ".* \[app\]", .*__libc_start_main.* \[libc\.so\.6\]"' app.data.txt)" 6 \
+	'recorded callers'
 like "$(cat app.data.txt)" 'function = \( "plugin::filter::operator\(\)\(int\) const" :' 'names, demangled'
 like "$(cat app.data.txt)" 'function = \( "two words; and 7" :' 'and odd ones'
 like "$(cat app.data.txt)" 'xaudit:mark: .*text = "ends" \}$' 'custom events: text'

@@ -10,7 +10,11 @@ EXTRA_DIST += t/export/app.cc t/export/app.h t/export/app.sh t/export/app_librar
 	t/export/fleet.h t/export/fleet_library.c t/export/package-lock.json t/export/package.json \
 	t/export/packets.c t/export/perfetto.proto t/export/perfetto.py t/export/pprof.mjs t/export/readers.sh \
 	t/export/speedscope.mjs t/export/sums.py
-check_PROGRAMS += t/export/tracks.u
+check_PROGRAMS += t/export/places.u t/export/tracks.u
+
+t_export_places_u_SOURCES = t/export/places.c tool/base/memory.c tool/base/memory.h tool/export/folders/places.c \
+	tool/export/folders/places.h
+t_export_places_u_LDADD = tool/read/libread.la
 
 t_export_tracks_u_SOURCES = t/export/tracks.c tool/base/memory.c tool/base/memory.h tool/export/tracks.c \
 	tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h

@@ -163,7 +163,7 @@ static void put_load(struct ctf *ctf, uint16_t id, uint64_t time, uint32_t numbe
 	struct ctf_fields *event = begin_event(ctf);
 
 	add_64(event, object->base);
-	add_64(event, PLACES_SPAN);
+	add_64(event, object->span);
 	add_text(event, object->object->path);
 	if (id == CTF_DUMP_BINARY)
 		add(event, "\1", 1);

@@ -6,11 +6,18 @@
 
 #include "tool/base/memory.h"
 
-/* What is above it is for functions that have no place; 16 bytes for each. */
-#define MADE_FROM  (PLACES_SPAN - (1u << 28))
-#define MADE_SIZE  16
-/* Addresses have 47 bits in user space. Objects beyond share the last one's, where all have made places. */
-#define OBJECTS_MOST ((1u << 15) - 2)
+#define SPAN  ((uint64_t)1 << 32)
+#define LARGE ((1u << 14) - 1) /* objects that have that; they begin there, and end at 2^46 */
+#define SMALL ((uint64_t)1 << 26)
+#define MOST  (LARGE + (1u << 20)) /* others fill the room up to 2^47 */
+
+#define MADE_SIZE 16 /* of a function without a place */
+
+/* What is above it in an object is for such functions. */
+static uint64_t made_from(const struct places_object *object)
+{
+	return object->span - object->span / 16;
+}
 
 uint32_t places_object(struct places *places, const struct xaudit_read_object *object)
 {
@@ -21,9 +28,13 @@ uint32_t places_object(struct places *places, const struct xaudit_read_object *o
 		return number;
 	number = places->objects++;
 	places->object = memory_grow(places->object, number, sizeof(*places->object));
-	places->object[number] = (struct places_object){ .object = object,
-		.base = (number < OBJECTS_MOST ? number + 1 : OBJECTS_MOST) * PLACES_SPAN };
-	places->object[number].end = places->object[number].base;
+	struct places_object own = { .object = object, .base = (number + 1) * SPAN, .span = SPAN };
+	if (number >= LARGE) {
+		own.base = (LARGE + 1) * SPAN + ((number < MOST ? number : MOST - 1) - LARGE) * SMALL;
+		own.span = SMALL;
+	}
+	own.end = own.base;
+	places->object[number] = own;
 	memory_hash(&places->by_object, hash, number);
 	return number;
 }
@@ -39,10 +50,10 @@ static uint64_t choose(const struct places *places, struct places_object *object
 {
 	uint64_t address = object->base + offset;
 
-	if (offset < MADE_FROM && !is_taken(places, address))
+	if (offset < made_from(object) && !is_taken(places, address))
 		return address;
 	do {
-		address = object->base + MADE_FROM + object->made;
+		address = object->base + made_from(object) + object->made;
 		object->made += MADE_SIZE;
 	} while (is_taken(places, address));
 	return address;

@@ -4,7 +4,8 @@
  * children and reloads elsewhere, and one address means many things in a trace. So these are made up: each object has
  * one address over all of the trace, a multiple of 2^32, and in it functions are where the object was linked to have
  * them: the low half of an address is what addr2line, of that object, wants. Two functions that the trace has at one
- * place, and those of code without a file beyond 4 GiB, get a place of their own at the object's end.
+ * place, and those of code without a file beyond 4 GiB, get a place of their own at the object's end. User space has 47
+ * bits: objects behind the first 16383 get 64 MiB each, and those behind another million share the last one's room.
  *
  * One thread. Zeroed memory has none.
  */
@@ -16,11 +17,10 @@
 #include "tool/base/hash.h"
 #include "tool/read/api/xaudit-read.h"
 
-#define PLACES_SPAN ((uint64_t)1 << 32) /* bytes of an object */
-
 struct places_object {
 	const struct xaudit_read_object *object;
-	uint64_t base, end; /* end: behind the last function */
+	uint64_t base, span; /* bytes */
+	uint64_t end;	     /* behind the last function */
 	uint64_t made;	    /* bytes at its end that were given to functions without a place */
 };
 

@@ -220,7 +220,7 @@ static void put_map(struct export *export, uint32_t session)
 
 	for (uint32_t i = 0; file && i < uftrace->places.objects; i++)
 		fprintf(file, "%" PRIx64 "-%" PRIx64 " r-xp 00000000 00:00 0 %s\n", uftrace->places.object[i].base,
-			uftrace->places.object[i].base + PLACES_SPAN, uftrace->path[i]);
+			uftrace->places.object[i].base + uftrace->places.object[i].span, uftrace->path[i]);
 	if (file)
 		fputs("7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n", file);
 	end_file(export, name, file);

@@ -19,6 +19,8 @@ _Static_assert(sizeof(struct sled) == 32, "XRay's sleds");
 
 #define MAP_ADDRESS 0x10000 /* below all objects */
 
+#define SECTIONS_MOST 60000 /* of objects: ELF has 16 bits; the last one stands for the rest */
+
 /* Sections come in this order; those of objects follow. */
 enum { SECTION_NONE, SECTION_NAMES, SECTION_MAP, SECTION_STRINGS, SECTION_SYMBOLS, SECTION_OBJECT };
 
@@ -67,7 +69,8 @@ static void make_symbols(struct map *map, struct places *places)
 			object = at->object;
 			add_symbol(map, places->object[object].object->path, STT_FILE, SHN_ABS, 0);
 		}
-		add_symbol(map, at->function->name, STT_FUNC, (uint16_t)(SECTION_OBJECT + object), at->address);
+		uint32_t section = SECTION_OBJECT + (object < SECTIONS_MOST ? object : SECTIONS_MOST - 1);
+		add_symbol(map, at->function->name, STT_FUNC, (uint16_t)section, at->address);
 	}
 }
 
@@ -124,7 +127,7 @@ static bool add_sections(Elf *elf, struct map *map, const struct places *places,
 		add_section(elf, &(GElf_Shdr){ .sh_name = symbols, .sh_type = SHT_SYMTAB, .sh_link = SECTION_STRINGS,
 			.sh_info = map->symbols, .sh_addralign = 8, .sh_entsize = sizeof(*map->symbol) }, map->symbol,
 			map->symbols * sizeof(*map->symbol), ELF_T_SYM);
-	for (uint32_t i = 0; good && i < places->objects; i++) {
+	for (uint32_t i = 0; good && i < places->objects && i < SECTIONS_MOST; i++) {
 		const struct places_object *is = &places->object[i];
 
 		good = add_section(elf, &(GElf_Shdr){ .sh_name = object[i], .sh_type = SHT_NOBITS,
