@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests that load into ClickHouse; sourced after t/lib/tap.sh, in $tmp. Servers of Debian 12's version, on ports and in
-# folders of their own, or chDB, which is today's. They end with the test.
+# For tests that load into ClickHouse; sourced after t/lib/tap.sh and readers.sh, in $tmp. Servers of Debian 12's
+# version, on ports and in folders of their own, or chDB, which is today's. They end with the test.
 
 clickhouse_pids=
 clickhouse_real=$(command -v clickhouse-client)
@@ -64,7 +64,8 @@ END
 	clickhouse_pids="$clickhouse_pids $!"
 	i=0
 	until bounded 10 "$clickhouse_real" --port "$clickhouse_tcp" -q 'SELECT 1' >/dev/null 2>&1; do
-		[ $((i += 1)) -le 150 ] || bail "clickhouse-server does not start: $(cat "$clickhouse_folder/errors" "$clickhouse_folder/out" 2>&1 | tail -n 5)"
+		[ $((i += 1)) -le 150 ] ||
+			bail "clickhouse-server does not start: $(tail -n 3 "$clickhouse_folder/out")"
 		sleep 0.2
 	done
 }

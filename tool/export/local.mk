@@ -5,14 +5,13 @@ xaudit_SOURCES += tool/export/export.c tool/export/format.c tool/export/format.h
 	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
 	tool/export/waiting.c tool/export/waiting.h
 xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/export/folders/ctf_callers.c \
-	tool/export/folders/ctf_callers.h tool/export/folders/ctf_metadata.c \
-	tool/export/folders/ctf_metadata.h tool/export/folders/ctf_types.c tool/export/folders/ctf_types.h \
-	tool/export/folders/places.c tool/export/folders/places.h tool/export/folders/tids.c \
-	tool/export/folders/tids.h tool/export/folders/track_files.c tool/export/folders/track_files.h \
-	tool/export/folders/uftrace.c tool/export/folders/uftrace.h tool/export/folders/uftrace_files.c \
-	tool/export/folders/uftrace_files.h tool/export/folders/uftrace_values.c \
-	tool/export/folders/uftrace_values.h tool/export/folders/xray.c tool/export/folders/xray_map.c \
-	tool/export/folders/xray_map.h
+	tool/export/folders/ctf_callers.h tool/export/folders/ctf_metadata.c tool/export/folders/ctf_metadata.h \
+	tool/export/folders/ctf_types.c tool/export/folders/ctf_types.h tool/export/folders/places.c \
+	tool/export/folders/places.h tool/export/folders/tids.c tool/export/folders/tids.h \
+	tool/export/folders/track_files.c tool/export/folders/track_files.h tool/export/folders/uftrace.c \
+	tool/export/folders/uftrace.h tool/export/folders/uftrace_files.c tool/export/folders/uftrace_files.h \
+	tool/export/folders/uftrace_values.c tool/export/folders/uftrace_values.h tool/export/folders/xray.c \
+	tool/export/folders/xray_map.c tool/export/folders/xray_map.h
 xaudit_SOURCES += tool/export/rows/buffer.c tool/export/rows/buffer.h tool/export/rows/clickhouse.c \
 	tool/export/rows/clickhouse.h tool/export/rows/clickhouse_tables.c tool/export/rows/clickhouse_tables.h \
 	tool/export/rows/csv.c tool/export/rows/http.c tool/export/rows/http.h tool/export/rows/ndjson.c \

@@ -247,8 +247,8 @@ bool clickhouse_process(struct clickhouse *to, const struct clickhouse_process *
 		if (!is_running(to))
 			return ask_there(to, "");
 	}
-	tool_error("export", "%s still works on what was sent of process %" PRIu32 " of host %s before, or does not answer",
-		to->url, process->pid, process->host);
+	tool_error("export", "%s still works on what was sent of process %" PRIu32 " of host %s before, or does not "
+		"answer", to->url, process->pid, process->host);
 	return false;
 }
 
