@@ -153,6 +153,29 @@ is "$(page head random filters)" '{"pid": null, "tid": 101, "from_ns": 600000, "
 is "$(page head random totals calls) $(page head random tracks 0 tid)" "$(sed 's/{/\n{/g' "$tmp/report" |
 	sed -n 's/.*"calls":\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n }') 101" 'only these calls are in it'
 
+# In columns of the coarser levels there are many functions: more than are looked through one by one; and, in the first
+# column, more than are counted, of which one has more time than the others.
+{
+	many_functions 300 1048576
+	echo 'thread 100 main'
+	time=2000
+	i=0
+	while [ $((i += 1)) -le 300 ]; do
+		printf 'entry %s %s\nexit %s %s\n' $i $time $i $((time + 10))
+		time=$((time + 10))
+		[ $((i % 15)) -ne 0 ] || printf 'entry 7 %s\nexit 7 %s\n' $time $((time + 20))
+		time=$((time + 25))
+	done
+	echo 'sync 40000000'
+	echo 'random 3 100000 300 5'
+	echo 'sync 60000000'
+} | write_trace crowd
+html crowd
+is "$(page pyramid crowd "$tmp/crowd")" 153600 'all columns of five rows, of which many hold many functions'
+is "$(page row crowd 0 0 | head -n 1)" "0 0 $(page block crowd functions functions | tr '{' '\n' | grep '"name"' |
+	sed -n '/"foo_7"/=') 2" 'the function with the most time of 300 in one column'
+agrees crowd 'a trace of many functions'
+
 # ---- calls that do not nest ----
 
 # inner goes from the first thread's stack to the second one's; then outer goes on in a stack that had calls meanwhile.

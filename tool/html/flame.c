@@ -9,7 +9,7 @@
 #include "tool/base/tool.h"
 #include "tool/show/calls/cct.h"
 
-#define NODES_MOST 300000u /* that are counted: 60 MB */
+#define NODES_MOST 65536u /* that are counted: more of them would not stay in the caches */
 #define NODES_SHOWN 20000u
 #define EDGES_SHOWN 50000u
 

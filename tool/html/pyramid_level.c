@@ -7,7 +7,7 @@
 
 #include "tool/base/memory.h"
 
-#define SLOTS_FIRST 8u
+#define INDEX 256u /* as many as a byte tells apart */
 
 void level_begin(struct level *level, uint64_t start, uint64_t width, uint32_t columns, struct level *coarser)
 {
@@ -17,7 +17,8 @@ void level_begin(struct level *level, uint64_t start, uint64_t width, uint32_t c
 
 void level_free(struct level *level)
 {
-	free(level->slot);
+	free(level->function);
+	free(level->index);
 	free(level->text);
 }
 
@@ -87,63 +88,76 @@ struct level_run level_next(struct level *level, uint32_t most)
 
 /* ---- the column at hand ---- */
 
-static struct level_time *slot_of(const struct level *level, uint32_t value)
+static uint8_t *place_of(const struct level *level, uint32_t value)
 {
-	uint32_t mask = level->slots - 1;
-	uint32_t i = (value * 2654435769u >> 16) & mask;
+	uint8_t i = (uint8_t)(value * 2654435769u >> 24);
 
-	while (level->slot[i].value && level->slot[i].value != value)
-		i = (i + 1) & mask;
-	return &level->slot[i];
+	while (level->index[i] && level->function[level->index[i] - 1].value != value)
+		i++;
+	return &level->index[i];
 }
 
-/* Puts those of these slots that have so much time, and are not more than `most`, into new ones. */
-static void take_over(
-	struct level *level, const struct level_time *old, uint32_t slots, uint64_t least, uint32_t most)
+static void index_all(struct level *level)
 {
-	level->used = 0;
-	for (uint32_t i = 0; i < slots && level->used < most; i++) {
-		if (!old[i].value || old[i].time < least)
-			continue;
-		*slot_of(level, old[i].value) = old[i];
-		level->used++;
-	}
+	if (!level->index)
+		level->index = memory_zeroed(INDEX, 1);
+	memset(level->index, 0, INDEX);
+	for (uint8_t i = 0; i < level->functions; i++)
+		*place_of(level, level->function[i].value) = i + 1;
 }
 
-/* Makes room in the slots: more of them; or those with less time than most go, and of equal ones half. */
-static void make_room(struct level *level)
+/* Those with less time than most go; of equal ones half. */
+static void drop_some(struct level *level)
 {
-	struct level_time *old = level->slot;
-	uint32_t slots = level->slots, most = LEVEL_FUNCTIONS / 2;
-	uint64_t sum = 0, least = 0;
+	uint64_t sum = 0, least;
+	uint8_t kept = 0;
 
-	if (level->used == LEVEL_FUNCTIONS) {
-		for (uint32_t i = 0; i < slots; i++)
-			sum += old[i].time;
-		for (uint32_t i = 0; i < slots; i++)
-			if (old[i].time > sum / LEVEL_FUNCTIONS) {
-				least = sum / LEVEL_FUNCTIONS + 1;
-				most = LEVEL_FUNCTIONS;
-			}
-	} else {
-		level->slots = slots ? slots * 2 : SLOTS_FIRST;
-		most = LEVEL_FUNCTIONS;
+	for (uint8_t i = 0; i < level->functions; i++)
+		sum += level->function[i].time;
+	least = sum / level->functions + 1;
+	for (uint8_t i = 0; i < level->functions; i++)
+		if (level->function[i].time >= least)
+			level->function[kept++] = level->function[i];
+	level->functions = kept ? kept : LEVEL_FUNCTIONS / 2;
+	index_all(level);
+}
+
+static struct level_time *add_function(struct level *level, uint32_t value)
+{
+	if (level->functions == LEVEL_FUNCTIONS)
+		drop_some(level);
+	if (level->functions == level->room_functions) {
+		level->room_functions = level->room_functions ? level->room_functions * 2 : 4;
+		level->function = memory_resize(level->function, level->room_functions, sizeof(*level->function));
 	}
-	level->slot = memory_zeroed(level->slots, sizeof(*level->slot));
-	take_over(level, old, slots, least, most);
-	free(old);
+	level->function[level->functions] = (struct level_time){ .value = value };
+	if (++level->functions == LEVEL_FEW + 1)
+		index_all(level);
+	else if (level->functions > LEVEL_FEW)
+		*place_of(level, value) = level->functions;
+	return &level->function[level->functions - 1];
+}
+
+static struct level_time *function_of(struct level *level, uint32_t value)
+{
+	if (__builtin_expect(level->functions > LEVEL_FEW, 0)) {
+		uint8_t found = *place_of(level, value);
+		return found ? &level->function[found - 1] : add_function(level, value);
+	}
+	for (uint8_t i = 0; i < level->functions; i++)
+		if (level->function[i].value == value)
+			return &level->function[i];
+	return add_function(level, value);
 }
 
 static void count(struct level *level, uint32_t value, uint64_t time, uint64_t up)
 {
-	if (__builtin_expect(level->used * 4 >= level->slots * 3 || level->used == LEVEL_FUNCTIONS, 0))
-		make_room(level);
-	struct level_time *slot = slot_of(level, value);
-	level->used += !slot->value;
-	slot->value = value;
-	slot->time += time;
-	slot->up += up;
+	struct level_time *function = function_of(level, value);
+
+	function->time += time;
+	function->up += up;
 	level->time += time;
+	level->up_time += up;
 }
 
 /* A call is there. up: the coarser level has not counted it. */
@@ -167,9 +181,15 @@ static void tell(struct level *level)
 	if (!coarser || !level->up_pieces)
 		return;
 	go_to(coarser, level->column / 2);
-	for (uint32_t i = 0; i < level->slots; i++)
-		if (level->slot[i].up)
-			count(coarser, level->slot[i].value, level->slot[i].up, level->slot[i].up);
+	for (uint8_t i = 0; i < level->functions; i++) {
+		uint64_t up = level->function[i].up;
+		level->up_time -= up;
+		if (up)
+			count(coarser, level->function[i].value, up, up);
+	}
+	/* What is left is of functions that were dropped. */
+	coarser->time += level->up_time;
+	coarser->up_time += level->up_time;
 	count_piece(coarser, level->up_call, level->up_pieces, true);
 }
 
@@ -179,19 +199,18 @@ static void complete(struct level *level)
 	const struct level_time *best = NULL;
 
 	tell(level);
-	for (uint32_t i = 0; i < level->slots; i++) {
-		const struct level_time *slot = &level->slot[i];
-		if (slot->value && (!best || slot->time > best->time ||
-			(slot->time == best->time && slot->value < best->value)))
-			best = slot;
+	for (uint8_t i = 0; i < level->functions; i++) {
+		const struct level_time *function = &level->function[i];
+		if (!best || function->time > best->time ||
+			(function->time == best->time && function->value < best->value))
+			best = function;
 	}
 	enum pyramid_kind kind = level->pieces < 2 ? PYRAMID_ONE :
 		level->time < level->width / 4	   ? PYRAMID_SPARSE : PYRAMID_MANY;
 	level_put(level, best ? best->value : 0, kind, best ? level->call : 0, 1);
-	if (level->used)
-		memset(level->slot, 0, level->slots * sizeof(*level->slot));
-	level->used = level->pieces = level->up_pieces = 0;
-	level->time = 0;
+	level->functions = 0;
+	level->pieces = level->up_pieces = 0;
+	level->time = level->up_time = 0;
 }
 
 static void go_to(struct level *level, uint32_t column)

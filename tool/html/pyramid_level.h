@@ -17,11 +17,12 @@
 #include "tool/html/pyramid.h"
 
 #define LEVEL_FUNCTIONS 128u
+#define LEVEL_FEW	8u /* are looked through one by one */
 
 struct level_time {
 	uint64_t time;
 	uint64_t up; /* of that, what the coarser level has not counted yet */
-	uint32_t value; /* 0: the slot is free */
+	uint32_t value;
 };
 
 struct level_run {
@@ -37,11 +38,12 @@ struct level {
 	/* The column at hand. */
 	uint32_t column;
 	uint64_t from, to;
-	uint64_t time; /* of all calls */
+	uint64_t time, up_time; /* of all calls; of that, what the coarser level has not counted */
 	uint32_t pieces, up_pieces; /* calls that are there; that the coarser level has not counted */
 	uint64_t call, up_call;	    /* the first one of them */
-	struct level_time *slot;
-	uint32_t slots, used; /* slots: a power of two, or 0 */
+	struct level_time *function;
+	uint8_t functions, room_functions;
+	uint8_t *index; /* by hash, the number of a function, plus one; in use from LEVEL_FEW functions on */
 	/* What came before it. */
 	struct level_run run;
 	uint8_t *text;
