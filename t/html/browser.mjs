@@ -53,10 +53,18 @@ export async function open(browser, file, hash = '', options = {}) {
 		{ name: 'prefers-color-scheme', value: options.scheme ?? 'light' },
 		{ name: 'prefers-reduced-motion', value: 'reduce' },
 	]);
+	await page.bringToFront();
 	const begun = Date.now();
 	await page.goto(`file://${file}${hash}`, { waitUntil: 'load', timeout: 60000 });
 	if (!options.broken) {
-		await page.waitForFunction('document.documentElement.dataset.ready === "yes"', { timeout: 60000 });
+		await page
+			.waitForFunction('document.documentElement.dataset.ready === "yes"', {
+				timeout: 60000,
+				polling: 100,
+			})
+			.catch(e => {
+				throw new Error(`${e.message}; the page said: ${complaints.join('; ')}`);
+			});
 		// The first picture, and what it wanted of blocks.
 		await page.evaluate('new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))');
 	}

@@ -10,45 +10,52 @@ const MB = 1e6;
 const within = (value, most, sentence) =>
 	check(mode !== 'assert' || value <= most, `${sentence}: ${value.toFixed(1)} of ${most}`, value);
 
-await browse(async browser => {
-	const { page, complaints } = await open(browser, file, '', { width: 1600, height: 900 });
-	within(await page.evaluate('xaudit.ready'), 2000, 'milliseconds until one can use it');
-	within(statSync(file).size / MB, 25, 'its megabytes');
-	// In and out, at three places, by the wheel and by scrolling, as fast as the screen shows it.
-	const measured = await page.evaluate(
-		async parts => {
-			const { app, timeline } = window.xaudit;
-			const { view } = app;
-			const shown = () => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
+// Script time of each step of a walk: in and out, and aside, at some places. Frames are drawn as fast as the screen
+// shows them.
+const walk = (page, parts) =>
+	page.evaluate(async places => {
+		const { app, timeline } = window.xaudit;
+		const { view } = app;
+		const steps = [];
+		const step = async move => {
 			timeline.frames.length = 0;
-			for (const part of parts) {
-				const at = view.first + part * view.span;
-				for (let i = 0; i < 120; i++) {
-					view.zoom(0.9, at, false);
-					await shown();
-				}
-				for (let i = 0; i < 40; i++) {
+			move();
+			await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
+			steps.push(timeline.frames.reduce((a, b) => Math.max(a, b), 0));
+		};
+		for (const part of places) {
+			const at = view.first + part * view.span;
+			for (let i = 0; i < 100; i++) await step(() => view.zoom(0.88, at, false));
+			for (let i = 0; i < 30; i++)
+				await step(() => {
 					view.pan((view.to - view.from) / 30, false);
 					timeline.scrollBy(40);
-					await shown();
-				}
-				for (let i = 0; i < 120; i++) {
-					view.zoom(1 / 0.9, at, false);
-					await shown();
-				}
-			}
-			const all = [...timeline.frames].sort((a, b) => a - b);
-			return {
-				n: all.length,
-				median: all[all.length >> 1],
-				late: all[Math.floor(all.length * 0.95)],
-			};
-		},
-		mode === 'assert' ? [0.13, 0.41, 0.82] : [0.41],
-	);
-	check(measured.n > 250, `frames were drawn: ${measured.n}`);
-	within(measured.median, 8, 'milliseconds of script in half of the frames');
-	within(measured.late, 16, 'milliseconds of script in 95 % of the frames');
+				});
+			for (let i = 0; i < 100; i++) await step(() => view.zoom(1 / 0.88, at, false));
+		}
+		return steps;
+	}, parts);
+
+await browse(async browser => {
+	// Other work on the machine has its share in each time: of several rounds, each in a page that has loaded
+	// nothing yet, the shortest of each step is what the page takes itself.
+	let shown = null;
+	let steps = null;
+	let ready = Infinity;
+	for (let round = 0; round < (mode === 'assert' ? 3 : 1); round++) {
+		await shown?.page.close();
+		shown = await open(browser, file, '', { width: 1600, height: 900 });
+		ready = Math.min(ready, await shown.page.evaluate('xaudit.ready'));
+		const times = await walk(shown.page, mode === 'assert' ? [0.13, 0.82] : [0.41]);
+		steps = times.map((t, i) => Math.min(t, steps?.[i] ?? Infinity));
+	}
+	const { page, complaints } = shown;
+	const sorted = steps.filter(t => t > 0).sort((a, b) => a - b);
+	within(ready, 2000, 'milliseconds until one can use it');
+	within(statSync(file).size / MB, 25, 'its megabytes');
+	check(sorted.length > 200, `frames were drawn: ${sorted.length}`);
+	within(sorted[sorted.length >> 1], 8, 'milliseconds of script in half of the frames');
+	within(sorted[Math.floor(sorted.length * 0.95)], 16, 'milliseconds of script in 95 % of the frames');
 	await page.click('#tab-flame');
 	check(await until(page, 'xaudit.flame.drawn.length > 1', 20000), 'the flame graph is drawn');
 	const took = await page.evaluate(async () => {
