@@ -196,6 +196,28 @@ async function lines(page) {
 	);
 }
 
+async function fingers(page) {
+	const cdp = await page.createCDPSession();
+	const touch = (type, ...points) =>
+		cdp.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+	await show(page, 200000, 600000);
+	await frame(page);
+	const [x, y] = await place(page, 0, 400000);
+	await touch('touchStart', [x, y]);
+	for (let i = 1; i <= 5; i++) await touch('touchMove', [x + 20 * i, y]);
+	await touch('touchEnd');
+	await frame(page);
+	const [a, b] = await view(page);
+	check(a < 190000 && Math.abs(b - a - 400000) < 1, 'a finger moves the time along', [a, b]);
+	await show(page, 200000, 600000);
+	await touch('touchStart', [x - 40, y], [x + 40, y]);
+	for (let i = 1; i <= 5; i++) await touch('touchMove', [x - 40 - 12 * i, y], [x + 40 + 12 * i, y]);
+	await touch('touchEnd');
+	await frame(page);
+	const [c, d] = await view(page);
+	check(d - c < 200000 && c < 400000 && d > 400000, 'two that move apart zoom in', [c, d]);
+}
+
 async function empty(browser, name) {
 	const { page, complaints } = await open(browser, name);
 	for (const tab of ['flame', 'slow', 'about', 'functions']) await page.click('#tab-' + tab);
@@ -430,6 +452,16 @@ async function link(browser, page) {
 		'which are those that were chosen',
 	);
 	await second.page.close();
+	const copied = await page.evaluate(async () => {
+		let text = '';
+		navigator.clipboard.writeText = t => {
+			text = t;
+			return Promise.resolve();
+		};
+		await window.xaudit.link.copy();
+		return [text === location.href, document.getElementById('live').textContent];
+	});
+	same(copied, [true, 'link copied'], 'it can be copied');
 	const odd = await open(browser, file, '#from=x&to=-5&fn=%3Cscript%3E&call=9:9:9&tab=none');
 	same([await view(odd.page), odd.complaints], [[0, 1000000], []], 'a link to nothing that is here does no harm');
 	await odd.page.close();
@@ -487,6 +519,7 @@ await browse(async browser => {
 	await hover(page);
 	await lines(page);
 	await moves(page);
+	await fingers(page);
 	await search(page);
 	await panels(page);
 	await page.click('#tab-flame');

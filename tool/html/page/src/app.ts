@@ -24,7 +24,8 @@ export class App {
 	private readonly dark = matchMedia('(prefers-color-scheme: dark)');
 	// Set by the parts that can do it.
 	reveal: (row: number, track: number) => void = () => undefined;
-	say: (text: string) => void = () => undefined;
+	// For those who hear the page; shown for a moment, where nothing else in the page says it.
+	say: (text: string, shown?: boolean) => void = () => undefined;
 	showTab: (name: string) => void = () => undefined;
 
 	constructor(readonly trace: Trace) {

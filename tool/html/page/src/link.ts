@@ -114,7 +114,7 @@ export class Link {
 		const text = location.href.replace(/#.*$/, '') + this.hash;
 		try {
 			await navigator.clipboard.writeText(text);
-			this.app.say('link copied');
+			this.app.say('link copied', true);
 		} catch {
 			prompt('The link:', text);
 		}

@@ -108,8 +108,9 @@ async function start(): Promise<void> {
 	const app = new App(trace);
 	const live = byId('live');
 	let quiet = 0;
-	app.say = text => {
+	app.say = (text, shown = false) => {
 		live.textContent = text;
+		if (!shown) return;
 		live.classList.add('shown');
 		clearTimeout(quiet);
 		quiet = setTimeout(() => live.classList.remove('shown'), 3500);

@@ -47,14 +47,14 @@ function room(n: number): Calls {
 
 // Those of two segments, one behind the other.
 function joined(a: OnCpu | undefined, b: OnCpu): OnCpu {
-	return a
-		? {
-				n: a.n + b.n,
-				start: Float64Array.of(...a.start, ...b.start),
-				lasts: Float64Array.of(...a.lasts, ...b.lasts),
-				known: Uint8Array.of(...a.known, ...b.known),
-			}
-		: b;
+	if (!a) return b;
+	const n = a.n + b.n;
+	const both = { n, start: new Float64Array(n), lasts: new Float64Array(n), known: new Uint8Array(n) };
+	for (const key of ['start', 'lasts', 'known'] as const) {
+		both[key].set(a[key]);
+		both[key].set(b[key], a.n);
+	}
+	return both;
 }
 
 function cut(calls: Calls): Calls {

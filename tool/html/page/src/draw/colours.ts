@@ -121,6 +121,22 @@ export interface Palette {
 	css: string[];
 }
 
+const known = new Map<string, Rgb[]>();
+
+// Colours of all functions; made once for each of light and dark, since there may be 50 000.
+function colours(fns: { library: string; name: string }[], dark: boolean): Rgb[] {
+	const key = `${dark} ${fns.length}`;
+	let made = known.get(key);
+	if (!made) {
+		// Where there are few libraries, functions differ more.
+		const libraries = new Set(fns.map(f => f.library)).size;
+		const spread = libraries <= 2 ? 360 : libraries <= 6 ? 150 : 60;
+		made = fns.map(f => colour(f.library, f.name, dark, spread));
+		known.set(key, made);
+	}
+	return made;
+}
+
 // Where functions are selected, the others fade.
 export function palette(fns: { library: string; name: string }[], t: Theme, selected: Set<number> | null): Palette {
 	const n = fns.length;
@@ -132,13 +148,11 @@ export function palette(fns: { library: string; name: string }[], t: Theme, sele
 		faded: new Uint8Array(n),
 		css: new Array<string>(n),
 	};
-	// Where there are few libraries, functions differ more.
-	const libraries = new Set(fns.map(f => f.library)).size;
-	const spread = libraries <= 2 ? 360 : libraries <= 6 ? 150 : 60;
+	const all = colours(fns, t.dark);
 	const grey = t.dark ? { r: 52, g: 56, b: 64 } : { r: 226, g: 229, b: 233 };
 	for (let i = 0; i < n; i++) {
 		const faded = selected !== null && !selected.has(i);
-		const own = colour(fns[i].library, fns[i].name, t.dark, spread);
+		const own = all[i];
 		const c = faded ? blend(own, grey, 0.66) : own;
 		p.whole[i] = pixel(c);
 		p.many[i] = pixel(blend(c, t.back, 0.2));

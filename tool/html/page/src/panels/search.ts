@@ -259,6 +259,7 @@ export class Search {
 					: forward
 						? 'nothing comes later'
 						: 'nothing comes before',
+				true,
 			);
 		}
 	}
