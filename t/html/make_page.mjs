@@ -256,7 +256,11 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
 		hostile: () => known(true),
 		many: () => many(1),
 		half: () => many(0.5),
-		empty: () => [headOf({}), []],
+		empty: () => {
+			const head = headOf({});
+			for (const key of ['command', 'status', 'version', 'host', 'exe']) head.info[key] = null;
+			return [head, []];
+		},
 	};
 	const [head, blocks] = kinds[kind]();
 	writeFileSync(out, page(readFileSync(template, 'utf8'), head, blocks));

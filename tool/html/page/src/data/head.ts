@@ -20,12 +20,12 @@ export interface Head {
 	range: [number, number];
 	filters: Record<string, string | number | boolean | null>;
 	info: {
-		path: string;
-		command: string;
-		status: string;
-		version: string;
-		host: string;
-		exe: string;
+		path: string | null;
+		command: string | null;
+		status: string | null;
+		version: string | null;
+		host: string | null;
+		exe: string | null;
 		coarse: number;
 		sched: boolean;
 		notes?: string[];
@@ -37,16 +37,16 @@ export interface Head {
 	processes: {
 		pid: number;
 		parent: number;
-		name: string;
-		exe: string;
-		command: string;
-		host: string;
-		module: string;
+		name: string | null;
+		exe: string | null;
+		command: string | null;
+		host: string | null;
+		module: string | null;
 		start: number;
 		end: number;
 		lost: number;
-		state: string;
-		rules: string;
+		state: string | null;
+		rules: string | null;
 		notes: string[];
 		threads: number;
 		cpu_ns: number | null;
@@ -55,7 +55,7 @@ export interface Head {
 		process: number;
 		tid: number;
 		stack: number;
-		name: string;
+		name: string | null;
 		calls: number;
 		time: number;
 		first: number;

@@ -90,15 +90,15 @@ function named(f: FunctionsBlock['functions'][number]): Fn {
 }
 
 // The last part of a path.
-function base(path: string): string {
-	return path.slice(path.lastIndexOf('/') + 1);
+function base(path: string | null): string {
+	return (path ?? '').slice((path ?? '').lastIndexOf('/') + 1);
 }
 
 function processes(head: Head): Process[] {
 	const several = new Set(head.processes.map(p => p.host)).size > 1;
 	return head.processes.map(p => ({
 		pid: p.pid,
-		name: visible(/^p[0-9]/.test(p.name) ? base(p.exe ?? '') || p.name : p.name || base(p.exe ?? '')),
+		name: visible(/^p[0-9]/.test(p.name ?? '') ? base(p.exe) || p.name : p.name || base(p.exe)),
 		tracks: [],
 		facts: (
 			[
@@ -158,7 +158,7 @@ function facts(head: Head): [string, string][] {
 					? `--${k.slice(0, -3)}=${time(Number(v))}`
 					: `--${k}=${String(v)}`,
 		);
-	const all: [string, string][] = [
+	const all: [string, string | null][] = [
 		['Trace', info.path],
 		['Command', info.command],
 		['Status', info.status],
@@ -179,7 +179,7 @@ function facts(head: Head): [string, string][] {
 		['Custom events', totals.events ? count(totals.events) : ''],
 		['Clock', info.coarse ? 'coarse: steps of ' + time(info.coarse) : ''],
 	];
-	return all.filter(f => f[1]).map(f => [f[0], visible(f[1])]);
+	return all.map((f): [string, string] => [f[0], visible(f[1])]).filter(f => f[1]);
 }
 
 function lost(head: Head): string[] {
@@ -306,7 +306,14 @@ export async function openTrace(): Promise<Trace> {
 		to: Math.max(head.range[1], head.range[0] + 1),
 		began: head.start_real_ns === null ? null : Number(head.start_real_ns) / 1e6,
 		info: {
-			title: visible(base((head.info.command.split(' ')[0] || head.info.path).replace(/\/+$/, ''))),
+			title: visible(
+				base(
+					((head.info.command ?? '').split(' ')[0] || (head.info.path ?? '')).replace(
+						/\/+$/,
+						'',
+					),
+				),
+			),
 			facts: facts(head),
 			left: lost(head),
 			notes: (head.info.notes ?? []).map(visible),
