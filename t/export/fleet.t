@@ -184,7 +184,8 @@ fleet() {
 			0.${percent}5)(duration)), ' ') FROM xaudit.calls
 			WHERE host = 'host01' AND function = 'query' AND build_id = '$old'")
 		# shellcheck disable=SC2086
-		ok "$1: percentile $percent of report, $mine, lies between those around it, $ends" in_bucket $ends "$mine"
+		ok "$1: percentile $percent of report, $mine, lies between those around it, $ends" \
+			in_bucket $ends "$mine"
 	done
 	is "$(ask p99 | cut -f 1,2 | sed 1q)" "host02	$((2 * rounds))" "$1: p99 of a function, per host"
 	is "$(ask minutes | cut -f 1,2 | sed 1q)" "host02	$((2 * rounds))" "$1: likewise of the minutes"

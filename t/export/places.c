@@ -18,7 +18,8 @@ static uint64_t add(uint32_t number, uint32_t of, uint64_t offset)
 
 int main(void)
 {
-	is_int((long long)add(7, 0, 0x1234), 0x100001234, "a function is where it was linked to be, in the first object");
+	is_int((long long)add(7, 0, 0x1234), 0x100001234,
+		"a function is where it was linked to be, in the first object");
 	is_int((long long)add(3, 1, 0x1234), 0x200001234, "in the second one, at another address");
 	is_int((long long)places_function(&places, &function[7])->address, 0x100001234, "it stays there");
 	is_int((long long)add(4, 0, 0x1234), 0x1f0000000, "a second one at its place gets another");

@@ -5,14 +5,15 @@
  * A block is at most BLOCK_ROWS calls of one process that began on one day: which ones, and what it is called, follows
  * from the trace alone. ClickHouse takes each as one part of one partition, so all of it or nothing. Before the first
  * row of a process is sent, the server is asked which of its blocks are there, by their names, numbers of rows and
- * sums; and before that, whether it still works on one that an earlier command, which was killed, has sent. A block that is there is left out; one that has other rows is an error, since it was loaded by other options,
- * or of a trace that has grown. If a server took only its beginning, which none should do, the rest is sent.
+ * sums; and before that, whether it still works on one that an earlier command, which was killed, has sent. A block
+ * that is there is left out; one that has other rows is an error, since it was loaded by other options, or of a trace
+ * that has grown. If a server took only its beginning, which none should do, the rest is sent.
  *
  * When a request fails, nobody knows whether the server has taken it, or still will. So it is asked whether the request
- * is still running there, under the name of its process, and then, when it is not, whether the block is there. Only if it is
- * not is it sent again; a server that knows insert_deduplication_token compares names once more, and one that does not
- * refuses a second request of the same name while the first one runs. After ATTEMPTS of these the command ends; what
- * was not sent is sent by the next one.
+ * is still running there, under the name of its process, and then, when it is not, whether the block is there. Only if
+ * it is not is it sent again; a server that knows insert_deduplication_token compares names once more, and one that
+ * does not refuses a second request of the same name while the first one runs. After ATTEMPTS of these the command
+ * ends; what was not sent is sent by the next one.
  *
  * One thread. What fails is told in a line.
  */
