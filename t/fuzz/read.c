@@ -287,12 +287,12 @@ static void read_profile(struct xaudit_read_trace *trace, const struct xaudit_re
 	xaudit_read_profile_close(profile);
 }
 
-static void read_events(struct xaudit_read_trace *trace, int leaves)
+static void read_events(struct xaudit_read_trace *trace, int leaves, uint64_t from, uint32_t tail)
 {
 	struct xaudit_read_error error;
 	struct xaudit_read_events *events = xaudit_read_events(trace,
-		&(struct xaudit_read_events_options){
-			.size = sizeof(struct xaudit_read_events_options), .leaves = leaves },
+		&(struct xaudit_read_events_options){ .size = sizeof(struct xaudit_read_events_options),
+			.leaves = leaves, .from = from, .tail = tail },
 		&error);
 	struct xaudit_read_event event;
 
@@ -326,8 +326,12 @@ static void read_all(struct xaudit_read_trace *trace)
 		.enters = 1, .customs = 1, .losses = 1, .counted = 1, .values = 1 });
 	read_calls(trace, &(struct xaudit_read_calls_options){
 		.size = sizeof(struct xaudit_read_calls_options), .from = 1200, .to = 5000, .tid = 100 });
-	read_events(trace, 0);
-	read_events(trace, 1);
+	read_calls(trace, &(struct xaudit_read_calls_options){ .size = sizeof(struct xaudit_read_calls_options),
+		.from = 1500, .to = 9000, .enters = 1, .customs = 1, .values = 1, .requests = 1 });
+	read_events(trace, 0, 0, 0);
+	read_events(trace, 1, 0, 0);
+	read_events(trace, 0, 1300, 0);
+	read_events(trace, 1, 0, 2);
 	for (int by = XAUDIT_READ_BY_FUNCTION; by <= XAUDIT_READ_BY_PROCESS; by++)
 		read_profile(trace, &(struct xaudit_read_profile_options){
 			.size = sizeof(struct xaudit_read_profile_options), .by = by, .apart = by & 1 });
