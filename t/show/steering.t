@@ -109,7 +109,8 @@ quiet() {
 columns=80
 for dir in one two; do
 	for command in \
-		report 'report --by=library' 'report --by=thread' 'report --no-demangle' \
+		report 'report --by=library' 'report --by=thread' 'report --by=host' 'report --by=command' \
+		'report --no-demangle' 'report --full-names' \
 		replay 'replay --no-demangle' dump 'dump --no-demangle' \
 		info 'info -v'; do
 		looks text $command $dir
