@@ -143,6 +143,9 @@ is "$(ask_calls nested.json)" 'B100 0 outer,X100 0.1+0.03 inner,X100 0.2+0.04 in
 is "$(ask nested.json 'select(.args.end) | [.ts, .args.end]')" '[0.4,"not known"]' 'that an end is not known is told'
 chrome nested --from=100ns --to=250ns
 is "$(ask_calls nested.json)" 'X100 0.1+0.03 inner,X100 0.2+0.04 inner' '--from and --to: times stay'
+chrome nested --min=35ns
+is "$(ask_calls nested.json)" 'B100 0 outer,X100 0.2+0.04 inner,E100 0.3 outer' \
+	'--min: what is left stands as if there was nothing else'
 
 write_trace moved <<END
 $head

@@ -97,6 +97,9 @@ is "$(grep -A1 -E '^  (clock_snapshot|timestamp:)' nested.txt | sed -n 's/^  tim
 is "$(grep -c '      name: "inner"' nested.txt)" 1 'and names once'
 perfetto nested --from=100ns --to=250ns
 is "$(calls_of nested)" '["B",100,"inner"] ["E",130] ["B",200,"inner"] ["E",240]' '--from and --to: times stay'
+perfetto nested --min=35ns
+is "$(calls_of nested)" '["B",0,"outer"] ["B",200,"inner"] ["E",240] ["E",300]' \
+	'--min: what is left stands as if there was nothing else'
 
 write_trace moved <<END
 $head

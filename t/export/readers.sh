@@ -45,7 +45,7 @@ speedscope() {
 	return $speedscope_status
 }
 
-# sums HOW FILE [ARGUMENT]...: t/export/sums.py
+# sums_of FORMAT FILE REPORT [PART]...: t/export/sums.py, which leaves nothing beside itself.
 sums_of() {
-	bounded 120 python3 "$top_srcdir/t/export/sums.py" "$@"
+	bounded 120 python3 -B "$top_srcdir/t/export/sums.py" "$@"
 }
