@@ -2,7 +2,7 @@
 #
 # xaudit html and view.
 dist_check_SCRIPTS += t/html/data.t t/html/large.t t/html/written.t
-EXTRA_DIST += t/html/html.sh t/html/page.py t/html/work.sh
+EXTRA_DIST += t/html/html.sh t/html/page.py
 
 # The page, in a browser.
 dist_check_SCRIPTS += t/html/page.t t/html/page_budget.t t/html/page_live.t

@@ -6,7 +6,7 @@
 # with the page that xaudit html makes of 100 million events.
 . "${top_srcdir:-.}/t/html/browser.sh"
 . "$top_srcdir/t/lib/written.sh"
-. "$top_srcdir/t/html/work.sh"
+. "$top_srcdir/t/lib/work.sh"
 
 ok 'the page is built' bounded 60 node "$page/build.mjs" "$tmp/page.html"
 if [ -z "$XAUDIT_ALL$XAUDIT_SOAK" ]; then

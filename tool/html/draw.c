@@ -156,8 +156,8 @@ static void draw_cpu(struct html *html, struct track *track, struct sums *on, st
 	sums_clear(on);
 	sums_clear(unknown);
 	while (xaudit_read_next_run(runs, &run)) {
-		uint64_t from = run.from > html->start ? run.from - html->start : 0;
-		uint64_t to = run.to > html->start ? run.to - html->start : 0;
+		uint64_t from = html_after(html->start, run.from);
+		uint64_t to = html_after(html->start, run.to);
 		sums_add(unknown, known, from);
 		known = to;
 		if (run.state == XAUDIT_READ_RUN_ON)
@@ -186,7 +186,7 @@ void draw(struct html *html)
 	html->pyramid = pyramid_open(&html->tracks, survey->from, survey->to);
 	page_tracks_again(&html->tracks);
 	sums_open(&rest, html->pyramid);
-	struct xaudit_read_calls *calls = html_pass(html, html->trace, false, !html->options.show.no_values);
+	struct xaudit_read_calls *calls = html_pass(html, html->trace, false, html->values || html->requests);
 	while (html_next(html, calls, &item) != XAUDIT_READ_END)
 		if (item.what == XAUDIT_READ_CALL)
 			take_call(html, &rest, &item);

@@ -187,11 +187,6 @@ static void write_details(FILE *to, struct xaudit_read_process *process)
 	putc(']', to);
 }
 
-static uint64_t after(const struct html *html, uint64_t time)
-{
-	return time > html->start ? time - html->start : 0;
-}
-
 static void write_processes(struct html *html, FILE *to)
 {
 	struct xaudit_read_process *process;
@@ -205,8 +200,8 @@ static void write_processes(struct html *html, FILE *to)
 		html_member(to, ",", "exe", info->exe);
 		html_member(to, ",", "command", info->command);
 		html_member(to, ",", "host", info->host);
-		html_number(to, ",", "start", after(html, info->start));
-		html_number(to, ",", "end", after(html, info->end));
+		html_number(to, ",", "start", html_after(html->start, info->start));
+		html_number(to, ",", "end", html_after(html->start, info->end));
 		html_number(to, ",", "lost", info->lost);
 		html_number(to, ",", "threads", info->threads);
 		if (i < DETAILED)

@@ -61,14 +61,21 @@ int html_next(const struct html *html, struct xaudit_read_calls *calls, struct x
 	return what;
 }
 
+uint64_t html_after(uint64_t start, uint64_t time)
+{
+	uint64_t after = time > start ? time - start : 0;
+
+	return after < HTML_LATEST ? after : HTML_LATEST;
+}
+
 void html_span(const struct html *html, const struct xaudit_read_item *item, uint64_t *from, uint64_t *to)
 {
 	const struct xaudit_read_call *call = item->call;
 	uint64_t end = call->end != XAUDIT_READ_UNKNOWN ? call->end :
 		call->how == XAUDIT_READ_POINT		? call->start : item->time;
 
-	*from = call->start > html->start ? call->start - html->start : 0;
-	*to = end > html->start ? end - html->start : 0;
+	*from = html_after(html->start, call->start);
+	*to = html_after(html->start, end);
 	*to = *to > *from ? *to : *from;
 }
 
@@ -93,6 +100,7 @@ static bool make(struct html *html)
 	html->cpu = xaudit_read_trace_info(html->trace)->sched;
 	html->profile = view_profile(&html->options);
 	const struct xaudit_read_profile_info *info = xaudit_read_profile_info(html->profile);
+	html->values = !html->options.show.no_values && info->valued;
 	html->requests = !html->options.show.no_values && (info->valued || info->customs);
 	page_functions_open(&html->functions, html->profile, html->around);
 	html->flame = page_flame_begin(html);

@@ -37,7 +37,8 @@ struct html {
 	struct xaudit_read_trace *trace;
 	uint64_t start; /* of the trace: page times are relative to it */
 	bool cpu;	/* context switches were recorded */
-	bool requests;	/* some calls may belong to one */
+	bool values;	/* some calls have values, and they are wanted */
+	bool requests;	/* some calls may belong to one, the same */
 	struct xaudit_read_profile *profile;
 	struct page_functions functions;
 	struct tracks tracks;
@@ -54,6 +55,10 @@ struct xaudit_read_calls *html_pass(
 
 /* The next item, with a bar. */
 int html_next(const struct html *html, struct xaudit_read_calls *calls, struct xaudit_read_item *item);
+
+/* How long after the start of the trace a moment was, ns; not more than JavaScript counts exactly. */
+#define HTML_LATEST ((UINT64_C(1) << 53) - 2)
+uint64_t html_after(uint64_t start, uint64_t time);
 
 /* When a call that is over began and ended, ns after the start of the trace; without an end: where it was given up. */
 void html_span(const struct html *html, const struct xaudit_read_item *item, uint64_t *from, uint64_t *to);

@@ -73,7 +73,7 @@ static bool make_room(struct lanes *lanes, bool mark)
 void lanes_event(struct lanes *lanes, struct html *html, const struct xaudit_read_item *item)
 {
 	struct lane_type *type = type_of(lanes, item);
-	struct lane_event event = { .time = item->time > html->start ? item->time - html->start : 0,
+	struct lane_event event = { .time = html_after(html->start, item->time),
 		.type = (uint32_t)(type - lanes->type), .tid = item->tid,
 		.mark = item->type_number == TRACE_TYPE_MARK };
 
@@ -261,7 +261,7 @@ static uint32_t object_of(struct loads *loads, const struct xaudit_read_object *
 
 static void take_load(struct loads *loads, const struct html *html, const struct xaudit_read_event *event)
 {
-	uint64_t after = event->time > html->start ? event->time - html->start : 0;
+	uint64_t after = html_after(html->start, event->time);
 	const struct view_options *only = &html->options;
 
 	if (event->inherited || after < only->from || (only->to && after >= only->to) ||

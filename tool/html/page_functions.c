@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/html/html.h"
 #include "tool/html/text.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/term/names.h"
@@ -173,10 +174,10 @@ static void write_row(FILE *to, const struct page_functions *functions, const st
 	html_number(to, ",", "total", row->total);
 	html_number(to, ",", "self", row->self);
 	write_times(to, functions, row);
-	html_number(to, ",", "max_start", if_timed(row, row->max_start > start ? row->max_start - start : 0));
+	html_number(to, ",", "max_start", if_timed(row, html_after(start, row->max_start)));
 	uint32_t place = own->longest ? own->longest->place : TRACKS_NONE;
 	html_number(to, ",", "max_track", place == TRACKS_NONE ? UINT64_MAX : place);
-	html_number(to, ",", "throttled", row->throttled > start ? row->throttled - start : UINT64_MAX);
+	html_number(to, ",", "throttled", row->throttled ? html_after(start, row->throttled) : UINT64_MAX);
 	write_histogram(to, functions, row);
 	putc('}', to);
 }

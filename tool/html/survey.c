@@ -54,7 +54,7 @@ static void find_outliers(struct survey *survey, const struct html *html)
 	for (uint32_t i = 0; i < html->functions.shown; i++) {
 		const struct function_row *own = &html->functions.row[i];
 		const struct xaudit_read_row *row = own->row;
-		uint64_t from = row->max_start > html->start ? row->max_start - html->start : 0;
+		uint64_t from = html_after(html->start, row->max_start);
 
 		if (row->timed && row->max > own->p99 && row->max / OUTLIER_FACTOR >= own->p99)
 			take_pick(&survey->outliers, row->max - own->p99,
@@ -88,7 +88,6 @@ static void take_call(struct html *html, struct survey *survey, const struct xau
 	survey->to = to > survey->to ? to : survey->to;
 	track_count(track, call->depth, from, to);
 	counts_add(&survey->when, from);
-	counts_add(&survey->rate[0], from);
 	if (own->rate >= 0)
 		counts_add(&survey->rate[own->rate + 1], from);
 	if (__builtin_expect(own->row && own->row->max_start == call->start, 0))
@@ -143,7 +142,12 @@ void survey_write_rates(struct html *html, FILE *head)
 	struct survey *survey = html->survey;
 	struct container c;
 	uint32_t shift = 0, columns = 0, series = survey->rates + 1;
+	struct counts *all = &survey->rate[0];
 
+	/* Of all calls there are finer counts already. */
+	all->shift = survey->when.shift + __builtin_ctz(SURVEY_COLUMNS / RATE_COLUMNS);
+	for (uint32_t i = 0; i < SURVEY_COLUMNS; i++)
+		all->count[i / (SURVEY_COLUMNS / RATE_COLUMNS)] += survey->when.count[i];
 	for (uint32_t i = 0; i < series; i++)
 		shift = survey->rate[i].shift > shift ? survey->rate[i].shift : shift;
 	for (uint32_t i = 0; i < series; i++)

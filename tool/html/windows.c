@@ -294,6 +294,9 @@ void windows_take(struct html *html, const struct xaudit_read_call *call, struct
 
 	for (uint32_t i = 0; i < windows->count; i++) {
 		struct window *window = &windows->window[i];
+		/* They are sorted by time. */
+		if (window->from > to)
+			break;
 		if (from >= window->to || (to <= window->from && from < window->from) ||
 			(window->track && window->track != track) || track->place == TRACKS_NONE)
 			continue;

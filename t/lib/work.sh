@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# A trace as large as one likes, for tests of `xaudit html`.
-
-# work THREADS EVENTS: a trace in which each of the threads has so many events.
+# work THREADS EVENTS: prints a script for make_trace: threads of a server, each of which has so many events of 400
+# functions in four libraries.
 work() {
 	echo 'process p100 chunk=1048576'
 	echo 'pair first 1000 1000 5'
-	echo 'pair last 900000000 900000000 8005'
+	echo 'pair last 4000000000 4000000000 8005'
 	i=0
 	while [ $((i += 1)) -le 4 ]; do echo "object $i /usr/lib/lib$i.so"; done
 	i=0
