@@ -17,8 +17,6 @@
 #include "tool/html/text.h"
 #include "tool/html/windows.h"
 
-#define FORMAT 1
-
 /* Bytes of blocks: a page has a third more, as base64. */
 #define PAGE_MOST 17500000u
 
@@ -261,7 +259,7 @@ void head_write(struct html *html, FILE *to)
 {
 	struct survey *survey = html->survey;
 
-	fprintf(to, "{\"format\":%d", FORMAT);
+	fprintf(to, "{\"format\":%d", HEAD_FORMAT);
 	html_member(to, ",", "xaudit", PACKAGE_VERSION);
 	write_moments(html, to);
 	fprintf(to, ",\"range\":[%" PRIu64 ",%" PRIu64 "]", survey->from, survey->to);
