@@ -10,8 +10,8 @@ for modules in "${XAUDIT_NODE_MODULES-}" "$top_builddir/t/html/npm/node_modules"
 	[ -z "$modules" ] || [ ! -d "$modules/puppeteer-core" ] || break
 done
 [ -n "$modules" ] || skip_all 'no puppeteer-core here: npm was missing when this was built'
-XAUDIT_NODE_MODULES=$modules CHROMIUM=$(command -v chromium) CHROMIUM_FOLDER=$tmp/chromium HOME=$tmp
-export XAUDIT_NODE_MODULES CHROMIUM CHROMIUM_FOLDER HOME
+XAUDIT_NODE_MODULES=$modules CHROMIUM=$(command -v chromium) CHROMIUM_FOLDER=$tmp/chromium HOME=$tmp TMPDIR=$tmp
+export XAUDIT_NODE_MODULES CHROMIUM CHROMIUM_FOLDER HOME TMPDIR
 
 # browser SCRIPT ARGUMENT...: a check for each line that the script says (browser.mjs); its own end is one, too.
 browser() {

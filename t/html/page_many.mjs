@@ -194,13 +194,38 @@ export function many(part) {
 		totals: { calls: 1e8, functions, tracks: threads, rows: rows.length, events: 0 },
 		pyramid: { columns, from: 0, width, levels },
 	});
-	// Tracks come by process.
+	const events = Math.round(1e5 * part);
+	const each = f => Array.from({ length: events }, (_, i) => f(i));
+	const at = i => Math.floor((end * i) / events);
+	const json = x => Buffer.from(JSON.stringify(x));
 	return [
 		head,
 		[
-			['functions', Buffer.from(JSON.stringify({ functions: fns, others: null }))],
+			['functions', json({ functions: fns, others: null })],
 			...blocks,
 			['tree', container([tree])],
+			[
+				'events',
+				json({
+					types: [{ name: 'step', count: events, bytes: 0, kept: events }],
+					type: each(() => 0),
+					time: each(at),
+					track: each(i => i % threads),
+					tid: each(i => 1000 + (i % threads)),
+					text: each(i => 'number=' + i),
+					mark: each(() => 0),
+				}),
+			],
+			[
+				'requests',
+				json({
+					count: events,
+					text: each(i => 'r' + i),
+					track: each(i => i % threads),
+					from: each(at),
+					to: each(i => at(i) + 500000),
+				}),
+			],
 		],
 	];
 }

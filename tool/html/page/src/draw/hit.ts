@@ -7,6 +7,7 @@ import { isolated } from '../data/names';
 import { count, exact, time } from '../data/units';
 import { lower } from '../data/window';
 import { Item, Layout } from './layout';
+import { eachMark } from './marks';
 import { Painter } from './paint';
 import { View } from './view';
 
@@ -190,13 +191,9 @@ export class Finder {
 
 	private mark(item: Item, t: number, px: number): Hit | null {
 		let best: Mark | null = null;
-		for (const m of this.painter.inView(this.layout.marksOf(item)))
-			if (
-				m.at - 5 * px <= t &&
-				t <= m.at + m.lasts + 5 * px &&
-				(!best || Math.abs(m.at - t) < Math.abs(best.at - t))
-			)
-				best = m;
+		eachMark(this.layout.marksOf(item), t - 5 * px, t + 5 * px, px, m => {
+			if (!best || Math.abs(m.at - t) < Math.abs(best.at - t)) best = m;
+		});
 		return best && markHit(this.trace, item, best);
 	}
 

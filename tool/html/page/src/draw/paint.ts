@@ -9,6 +9,7 @@ import { isolated, last, short, visible, withValues } from '../data/names';
 import { lower } from '../data/window';
 import { blend, Palette, pixel, Theme } from './colours';
 import { Item, Layout, SQUEEZED } from './layout';
+import { eachMark } from './marks';
 import { View } from './view';
 
 interface Label {
@@ -43,7 +44,6 @@ export class Painter {
 	private level = 0;
 	private scale = 1;
 	private readonly widths = new Map<string, number>();
-	private readonly longest = new WeakMap<Mark[], number>();
 	private cpuPixels = new Uint32Array(18);
 	width = 0;
 	height = 0;
@@ -468,10 +468,10 @@ export class Painter {
 			}
 		};
 		let lastX = -1;
-		for (const m of this.inView(marks)) {
+		eachMark(marks, view.from, view.to, 1 / scale, m => {
 			const x = Math.floor((m.at - view.from) * scale);
 			const e = Math.floor((m.at + m.lasts - view.from) * scale);
-			if (e < 0 || (x === lastX && e - x < 2)) continue;
+			if (e < 0 || (x === lastX && e - x < 2)) return;
 			lastX = x;
 			if (e - x >= 2) line.fill(soft, Math.max(0, x), Math.min(width, e));
 			if (x >= 0) line.fill(solid, x, Math.min(width, x + tick));
@@ -480,29 +480,8 @@ export class Painter {
 				pending = m;
 				pendingX = Math.max(0, x) + tick;
 			}
-		}
+		});
 		flush(width);
-	}
-
-	// In order of time; those that began before the view and last into it, too.
-	inView(marks: Mark[]): Mark[] {
-		const { view } = this;
-		let longest = this.longest.get(marks);
-		if (longest === undefined) {
-			longest = marks.reduce((l, m) => Math.max(l, m.lasts), 0);
-			this.longest.set(marks, longest);
-		}
-		let low = 0;
-		let high = marks.length;
-		while (low < high) {
-			const mid = (low + high) >> 1;
-			if (marks[mid].at < view.from - longest) low = mid + 1;
-			else high = mid;
-		}
-		const out: Mark[] = [];
-		for (let i = low; i < marks.length && marks[i].at <= view.to; i++)
-			if (marks[i].at + marks[i].lasts >= view.from) out.push(marks[i]);
-		return out;
 	}
 
 	private measure(text: string): number {
