@@ -5,26 +5,13 @@
 #include <stdlib.h>
 
 #include "tool/base/memory.h"
-
-char *texts_number(char *at, uint64_t number)
-{
-	char digits[20];
-	int count = 0;
-
-	do {
-		digits[count++] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	while (count)
-		*at++ = digits[--count];
-	return at;
-}
+#include "tool/show/digits.h"
 
 char *texts_us(char *at, uint64_t ns)
 {
 	uint32_t rest = (uint32_t)(ns % 1000);
 
-	at = texts_number(at, ns / 1000);
+	at = digits_put(at, ns / 1000);
 	if (!rest)
 		return at;
 	*at++ = '.';

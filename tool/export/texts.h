@@ -11,11 +11,10 @@
 
 #include "tool/export/format.h"
 
-#define TEXTS_DIGITS 24 /* the most that one of these writes */
+#define TEXTS_DIGITS 24 /* the most that texts_us() or tool/show/digits.h write of a number */
 
-/* Write the number at `at`, and return where it ends. */
-char *texts_number(char *at, uint64_t number);
-char *texts_us(char *at, uint64_t ns); /* in us, with no more decimals than it needs: 12.5 */
+/* Writes ns in us at `at`, with no more decimals than they need: 12.5. Returns where they end. */
+char *texts_us(char *at, uint64_t ns);
 
 /* The same for words of which the compiler knows the length. */
 #define TEXTS_PUT(at, word) ((char *)memcpy(at, word, sizeof(word) - 1) + sizeof(word) - 1)

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "tool/base/memory.h"
+#include "tool/show/digits.h"
 
 char *buffer_room(struct buffer *buffer, size_t bytes)
 {
@@ -47,25 +48,11 @@ void buffers_free(struct buffers *buffers)
 	*buffers = (struct buffers){ 0 };
 }
 
-/* The last `digits` digits of a number, at `to`. */
-static void digits(char *to, uint64_t number, unsigned digits)
-{
-	while (digits) {
-		to[--digits] = (char)('0' + number % 10);
-		number /= 10;
-	}
-}
-
 void buffer_number(struct buffer *buffer, uint64_t number)
 {
-	char *to = buffer_room(buffer, 20);
-	unsigned count = 1;
+	char *to = buffer_room(buffer, DIGITS_MOST);
 
-	for (uint64_t most = 10; count < 20 && number >= most; most *= 10)
-		if (++count == 20)
-			break;
-	digits(to, number, count);
-	buffer->size += count;
+	buffer->size += (size_t)(digits_put(to, number) - to);
 }
 
 void buffer_moment(struct buffer *buffer, uint64_t ns)
@@ -77,13 +64,13 @@ void buffer_moment(struct buffer *buffer, uint64_t ns)
 
 	memcpy(to, form, sizeof(form) - 1);
 	if (gmtime_r(&second, &tm)) {
-		digits(to, (uint64_t)tm.tm_year + 1900, 4);
-		digits(to + 5, (uint64_t)tm.tm_mon + 1, 2);
-		digits(to + 8, (uint64_t)tm.tm_mday, 2);
-		digits(to + 11, (uint64_t)tm.tm_hour, 2);
-		digits(to + 14, (uint64_t)tm.tm_min, 2);
-		digits(to + 17, (uint64_t)tm.tm_sec, 2);
-		digits(to + 20, ns % 1000000000, 9);
+		digits_fixed(to, (uint32_t)(tm.tm_year + 1900), 4);
+		digits_fixed(to + 5, (uint32_t)(tm.tm_mon + 1), 2);
+		digits_fixed(to + 8, (uint32_t)(tm.tm_mday), 2);
+		digits_fixed(to + 11, (uint32_t)(tm.tm_hour), 2);
+		digits_fixed(to + 14, (uint32_t)(tm.tm_min), 2);
+		digits_fixed(to + 17, (uint32_t)(tm.tm_sec), 2);
+		digits_fixed(to + 20, (uint32_t)(ns % 1000000000), 9);
 	}
 	buffer->size += sizeof(form) - 1;
 }

@@ -9,6 +9,7 @@
 #include "tool/base/memory.h"
 #include "tool/export/stacks/merged.h"
 #include "tool/export/texts.h"
+#include "tool/show/digits.h"
 #include "tool/show/term/names.h"
 
 /* The begin or the end of a call. */
@@ -160,7 +161,7 @@ static void put_nodes(struct export *export, const struct merged_thread *thread,
 		/* The first one is the thread. */
 		for (uint32_t i = 1; i < depth; i++) {
 			char number[1 + TEXTS_DIGITS] = { i > 1 ? ',' : '[' };
-			char *end = texts_number(number + 1, frame_of(speedscope, speedscope->paths.function[i]));
+			char *end = digits_put(number + 1, frame_of(speedscope, speedscope->paths.function[i]));
 			fwrite(number, 1, (size_t)(end - number), export->out.file);
 		}
 		if (weights)

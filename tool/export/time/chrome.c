@@ -12,6 +12,7 @@
 #include "tool/export/time/args.h"
 #include "tool/export/texts.h"
 #include "tool/export/time/timeline.h"
+#include "tool/show/digits.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/names.h"
 
@@ -51,9 +52,9 @@ static void put_head(const struct export *export, char phase, uint32_t pid, uint
 	at = TEXTS_PUT(at, "{\"ph\":\"");
 	*at++ = phase;
 	at = TEXTS_PUT(at, "\",\"pid\":");
-	at = texts_number(at, pid);
+	at = digits_put(at, pid);
 	at = TEXTS_PUT(at, ",\"tid\":");
-	at = texts_number(at, tid);
+	at = digits_put(at, tid);
 	at = TEXTS_PUT(at, ",\"ts\":");
 	at = texts_us(at, export_after(export, time));
 	fwrite(head, 1, (size_t)(at - head), export->out.file);
