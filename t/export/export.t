@@ -59,8 +59,8 @@ echo old >kept.csv
 chmod 640 kept.csv
 ln -s kept.csv link.csv
 bounded 60 "$XAUDIT" export --format=csv -o link.csv nested
-is "$(stat -c '%a %F' kept.csv link.csv)" '640 regular file
-777 symbolic link' 'a link stays, what it leads to is replaced, and keeps its mode'
+is "$(stat -c '%a %F' kept.csv link.csv)" '600 regular file
+777 symbolic link' 'a link stays, what it leads to is replaced, and is for its user alone'
 ok 'with the calls' cmp whole.csv kept.csv
 ln -s nowhere/at/all dangling
 like "$(bounded 60 "$XAUDIT" export --format=csv -o dangling nested 2>&1; echo $?)" \

@@ -41,13 +41,13 @@ is "$status $(cat err)" '0 ' 'on standard output'
 ok 'is the same' complete out
 echo mine >mine && ln -s mine link
 run html -o link
-is "$status $said $(cat mine)" '1 xaudit html: link is a link; -o names a file, and - standard output mine' \
-	'a link is not followed'
+is "$status $said $(stat -c %F link)" '0  symbolic link' 'a link stays'
+ok 'what it leads to is replaced' complete mine
 mkdir folder
 run html -o folder
-is "$status $said" '1 xaudit html: folder is a folder; -o names a file, and - standard output' 'a folder is refused'
+is "$status $said" "1 xaudit html: folder can't be written: Is a directory" 'a folder is refused'
 run html -o nowhere/page.html
-is "$status $said" "1 xaudit html: nowhere/page.html can't be made: No such file or directory" \
+is "$status $said" "1 xaudit html: nowhere/page.html can't be written: No such file or directory" \
 	'a folder that is not there'
 run html -o /dev/full
 is "$status $said" "1 xaudit html: /dev/full can't be written: No space left on device" 'a full disk'
@@ -128,6 +128,6 @@ run view --tid=77
 is "$status $(ls temp)" '1 ' 'what is wrong leaves no page'
 TMPDIR=$tmp/nowhere
 run view
-like "$status $said" "^1 xaudit view: .*/nowhere/xaudit-.*\.html can't be made: No such file or directory$" \
+like "$status $said" "^1 xaudit view: .*/nowhere/xaudit-.*\.html can't be written: No such file or directory$" \
 	'a folder for temporary files that is not there'
 done_testing

@@ -62,12 +62,6 @@ static bool make(struct out_file *out)
 		out->made = NULL;
 		return cannot(out);
 	}
-	if (out->mode && fchmod(fd, out->mode)) {
-		cannot(out);
-		unlink(out->made);
-		close(fd);
-		return false;
-	}
 	out->file = memory_need(fdopen(fd, "w"));
 	return true;
 }
@@ -94,7 +88,6 @@ bool out_file_begin(struct out_file *out, const char *command, const char *path,
 		out->file = buffered(memory_need(fdopen(fd, "w")), &out->buffer);
 		return true;
 	}
-	out->mode = !stat(out->path, &st) && st.st_uid == geteuid() ? st.st_mode & 0777 : 0;
 	if (!make(out)) {
 		free(out->made);
 		free(out->target);
@@ -102,6 +95,26 @@ bool out_file_begin(struct out_file *out, const char *command, const char *path,
 		return false;
 	}
 	buffered(out->file, &out->buffer);
+	return true;
+}
+
+bool out_file_temporary(struct out_file *out, const char *command, const char *ending)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = memory_format("%s/xaudit-XXXXXX%s", folder && *folder == '/' ? folder : "/tmp", ending);
+	int fd = mkostemps(path, (int)strlen(ending), O_CLOEXEC);
+
+	*out = (struct out_file){ .command = command, .path = path };
+	if (fd < 0) {
+		cannot(out);
+		free(path);
+		out->path = NULL;
+		return false;
+	}
+	/* It has its name from the beginning. */
+	out->made = memory_format("%s", path);
+	out->target = memory_format("%s", path);
+	out->file = buffered(memory_need(fdopen(fd, "w")), &out->buffer);
 	return true;
 }
 

@@ -2,8 +2,8 @@
 /*
  * A file that a command writes for its user, whole or not at all: what is written goes to a new file beside it, which
  * gets the name when all of it is written. A name that leads to something else than a regular file (a pipe,
- * /dev/null) is written to as it is. A trace may hold what its program was given, so new files are this user's alone
- * (0600), as traces are; one that is replaced keeps its mode, if it is this user's.
+ * /dev/null) is written to as it is. A trace may hold what its program was given, so the file is this user's alone
+ * (0600), as traces are, whatever the mode of one that it replaces.
  *
  * One thread. Errors are lines on stderr, for the command.
  */
@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 struct out_file {
 	FILE *file; /* to be written to; errors are left in it */
@@ -21,7 +20,6 @@ struct out_file {
 	char *made; /* the new file; NULL: what is written to is what has the name */
 	char *target; /* that it is to become */
 	char *buffer;
-	mode_t mode;
 };
 
 /*
@@ -29,6 +27,12 @@ struct out_file {
  * format of bytes is not for. Returns false after a line.
  */
 bool out_file_begin(struct out_file *out, const char *command, const char *path, bool terminal);
+
+/*
+ * The same in a new file that nobody else can have made, in the folder for temporary files. The name ends with this;
+ * out->path is to be freed.
+ */
+bool out_file_temporary(struct out_file *out, const char *command, const char *ending);
 
 /*
  * Ends it. whole: what was to be written was; else the new file is removed. Returns false, after a line, when it could

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tool/base/memory.h"
+#include "tool/base/out_file.h"
 #include "tool/base/tool.h"
 #include "tool/html/draw.h"
 #include "tool/html/flame.h"
@@ -149,23 +150,24 @@ static void forget(struct html *html)
 static bool run(struct html *html, const char *command, bool temporary)
 {
 	struct page_template page;
-	struct page_file file;
+	struct out_file file;
 	bool done = false;
 
 	/* What can't be written should not take minutes. */
 	if (!page_template(command, &page))
 		return false;
-	if (temporary ? page_open_temporary(&file, command) : page_open(&file, command, html->output)) {
+	if (temporary ? out_file_temporary(&file, command, ".html") :
+			out_file_begin(&file, command, html->output, true)) {
 		done = make(html);
 		if (done)
-			write_page(html, &page, file.to);
-		done = done ? page_close(&file) : (page_drop(&file), false);
+			write_page(html, &page, file.file);
+		done = out_file_end(&file, done) && done;
 		if (done && temporary)
-			open_page(file.name);
+			open_page(file.path);
 		forget(html);
 	}
 	if (temporary)
-		free((char *)(uintptr_t)file.name);
+		free((char *)(uintptr_t)file.path);
 	free(page.text);
 	return done;
 }
