@@ -32,5 +32,5 @@ dist-hook:
 		{ echo 'there is no page for xaudit html: a tarball needs npm' >&2; exit 1; }
 
 distclean-local:
-	rm -rf tool/html/npm
+	rm -rf tool/html/npm t/html/npm
 	test '$(srcdir)' = . || rm -f tool/html/page.html
