@@ -95,10 +95,13 @@ function heading(app: App): void {
 	byId('title').textContent = info.title;
 	const command = info.facts.find(f => f[0] === 'Command')?.[1] ?? '';
 	const calls = info.facts.find(f => f[0] === 'Calls')?.[1] ?? '0';
-	const about =
-		`${calls} calls of ${count(functions)} functions, ${count(processes.length)} ` +
-		`${processes.length === 1 ? 'process' : 'processes'}, ${count(tracks.length)} threads, ` +
-		time(app.trace.to - app.trace.from);
+	const several = (n: number, one: string, more: string) => `${count(n)} ${n === 1 ? one : more}`;
+	const about = [
+		`${calls} calls of ${several(functions, 'function', 'functions')}`,
+		several(processes.length, 'process', 'processes'),
+		several(tracks.length, 'thread', 'threads'),
+		time(app.trace.to - app.trace.from),
+	].join(', ');
 	byId('about-line').textContent = about;
 	byId('title').title = command;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The blocks of the page: <script> elements whose text is base64 of gzip, and the tables in them: numbers by planes of
-// bytes (tool/html has the writer).
+// bytes (tool/html/head.h has the format).
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 

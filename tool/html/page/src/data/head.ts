@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the blocks of JSON have in them, as the command writes them (tool/html).
+// What the blocks of JSON have in them, as the command writes them (tool/html/head.h).
 
 export interface HeadCall {
 	function: number;

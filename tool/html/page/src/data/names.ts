@@ -71,10 +71,12 @@ export function short(name: string): string {
 	return out;
 }
 
-// Of a name that short() made, what stands behind the classes and namespaces.
-export function last(brief: string): string {
-	const at = brief.lastIndexOf('::');
-	return at < 0 ? brief : brief.slice(at + 2) || brief;
+// Of a name that short() made, as many of the classes and namespaces before it as have room.
+export function last(brief: string, fits: (text: string) => boolean): string {
+	let text = brief;
+	for (let at = text.indexOf('::'); at >= 0 && at + 2 < text.length && !fits(text); at = text.indexOf('::'))
+		text = text.slice(at + 2);
+	return text;
 }
 
 // A long C++ name, with what stands between its outermost brackets left out: Type<...>::method(...).

@@ -497,8 +497,7 @@ export class Painter {
 	// What of the text has room: all, the brief name, its last part, or the beginning of that.
 	private fit(label: Label, room: number): string {
 		if (label.text.length < 400 && this.measure(label.text) <= room) return label.text;
-		if (this.measure(label.brief) <= room) return label.brief;
-		const end = label.plain ? label.brief : last(label.brief);
+		const end = label.plain ? label.brief : last(label.brief, t => this.measure(t) <= room);
 		const wide = this.measure(end);
 		if (wide <= room) return end;
 		const n = Math.floor(((end.length * (room - 8 * this.ratio)) / wide) * 0.95);

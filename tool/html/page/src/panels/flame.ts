@@ -290,8 +290,7 @@ export class Flame {
 		const full = f.parent === null ? `all: ${time(f.weight)}` : fn ? fn.name : '(others)';
 		let text = full;
 		if (g.measureText(text.slice(0, 300)).width > room && fn) {
-			text = short(fn.name);
-			if (g.measureText(text).width > room) text = last(text);
+			text = last(short(fn.name), t => g.measureText(t).width <= room);
 		}
 		const wide = g.measureText(text.slice(0, 300)).width;
 		if (wide > room) {
