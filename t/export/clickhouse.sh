@@ -17,6 +17,13 @@ clickhouse_end() {
 	clickhouse_pids=
 }
 
+# clickhouse_cpu: processor time of the servers so far, in s.
+clickhouse_cpu() {
+	for clickhouse_pid in $clickhouse_pids; do
+		for clickhouse_child in $(pgrep -P "$clickhouse_pid"); do cat "/proc/$clickhouse_child/stat"; done
+	done 2>/dev/null | awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*[)]/, ""); n += $12 + $13 } END { print n / hz }'
+}
+
 # clickhouse_ports N: so many that are free now, each in a line.
 clickhouse_ports() {
 	python3 -c '
