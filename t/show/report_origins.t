@@ -23,7 +23,7 @@ thread 100 main
 entry 1 1000
 exit 1 1100
 process p100.1 flags=1
-text host alpha
+text host alpha Linux 6.1.0 x86_64
 text exe /opt/app
 text command app -x
 $library

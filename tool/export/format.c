@@ -7,6 +7,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/export/tracks.h"
+#include "tool/show/show.h"
 
 const struct export_format *const export_formats[] = {
 	&export_chrome,
@@ -93,9 +94,9 @@ const char *export_how(const struct xaudit_read_call *call)
 
 char *export_host(struct xaudit_read_process *process)
 {
-	const char *host = xaudit_read_process_info(process)->host;
+	char *host = show_host(process);
 
-	return memory_text(host ? host : "", host ? strcspn(host, " ") : 0);
+	return host ? host : memory_text("", 0);
 }
 
 char *export_track_name(const struct export_track *track)

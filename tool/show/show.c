@@ -147,6 +147,13 @@ struct xaudit_read_trace *show_begin(
 	return trace;
 }
 
+char *show_host(struct xaudit_read_process *process)
+{
+	const char *host = xaudit_read_process_info(process)->host;
+
+	return host ? memory_text(host, strcspn(host, " ")) : NULL;
+}
+
 void show_points(uint64_t calls)
 {
 	if (calls)

@@ -32,28 +32,32 @@ int report_adds_rows_of(const struct report *report)
 	return report->by == REPORT_BY_PROCESS ? XAUDIT_READ_BY_THREAD : XAUDIT_READ_BY_PROCESS;
 }
 
-/* What the process of a row has in common with others; NULL: that is not recorded. */
-static const char *name_of(const struct report *report, const struct xaudit_read_row *row)
+/* What the process of a row has in common with others, which the caller frees; NULL: that is not recorded. */
+static char *name_of(const struct report *report, const struct xaudit_read_row *row)
 {
-	const struct xaudit_read_process_info *info =
-		xaudit_read_process_info(xaudit_read_process(report->trace[row->trace], row->process));
+	struct xaudit_read_process *process = xaudit_read_process(report->trace[row->trace], row->process);
+	const struct xaudit_read_process_info *info = xaudit_read_process_info(process);
+	const char *name = report->by == REPORT_BY_PROGRAM ? info->exe : info->command;
 
-	return report->by == REPORT_BY_HOST ? info->host : report->by == REPORT_BY_PROGRAM ? info->exe : info->command;
+	if (report->by == REPORT_BY_HOST)
+		return show_host(process);
+	return name ? memory_text(name, strlen(name)) : NULL;
 }
 
 static uint32_t number_of(struct processes *all, const struct xaudit_read_row *row)
 {
-	const char *folder = NULL, *name;
-	char text[16];
+	const char *folder = NULL;
+	char text[16], *name;
 
 	if (all->report->by == REPORT_BY_PROCESS) {
 		snprintf(text, sizeof(text), "%" PRIu32, row->pid);
-		name = text;
+		name = memory_text(text, strlen(text));
 		folder = all->report->folder[row->trace];
 	} else {
 		name = name_of(all->report, row);
 	}
 	uint32_t number = catalog_number(&all->numbers, name, folder);
+	free(name);
 	if (number >= all->room) {
 		uint32_t room = (number + 1) * 2;
 		all->made = memory_resize(all->made, room, sizeof(*all->made));
@@ -76,8 +80,6 @@ static void add(struct processes *all, const struct xaudit_read_profile *profile
 	struct made *made = &all->made[number];
 	struct xaudit_read_row *row = &all->row[number];
 
-	if (all->report->by != REPORT_BY_PROCESS)
-		row->name = name_of(all->report, part);
 	row->trace = part->trace;
 	row->pid = part->pid;
 	row->calls += part->calls;
@@ -152,6 +154,23 @@ static void name_processes(struct processes *all)
 		}
 }
 
+/* Gives rows the names that they were counted by, behind them in their memory. */
+static void name_rows(struct processes *all)
+{
+	size_t rows = all->numbers.used * sizeof(*all->row), size = 0;
+	char *to;
+
+	for (uint32_t i = 1; i < all->numbers.used; i++)
+		size += all->numbers.name[i].name ? strlen(all->numbers.name[i].name) + 1 : 0;
+	all->row = memory_resize(all->row, rows + size + 1, 1);
+	to = (char *)all->row + rows;
+	for (uint32_t i = 1; i < all->numbers.used; i++)
+		if (all->numbers.name[i].name) {
+			all->row[i].name = to;
+			to = stpcpy(to, all->numbers.name[i].name) + 1;
+		}
+}
+
 struct report_line *report_process_lines(
 	const struct report *report, const struct xaudit_read_profile *profile, uint32_t *count, void **rows)
 {
@@ -162,6 +181,8 @@ struct report_line *report_process_lines(
 		add(&all, profile, xaudit_read_profile_row(profile, i));
 	if (report->by == REPORT_BY_PROCESS)
 		name_processes(&all);
+	else
+		name_rows(&all);
 	struct report_line *line = memory_zeroed(all.numbers.used + 1, sizeof(*line));
 	for (uint32_t i = 1; i < all.numbers.used; i++)
 		fill(&all.made[i], &all.row[i], &line[lines++]);
