@@ -92,6 +92,21 @@ made some "$events"
 is "$("$XAUDIT" info some | sed -n 's/^Events *\([0-9]*\) .*/\1/p')" "$events" "the trace has $events events"
 check some $("$XAUDIT" export --help | sed -n '/^Formats:/,$s/^  \([a-z]*\) .*/\1/p')
 rm -rf some
+# One call that is shorter than --min has a million others in it.
+{
+	many_functions 2 1048576
+	echo 'thread 100'
+	echo 'entry 1 1000'
+	echo 'loop 1000000 20'
+	echo 'entry 2 1100'
+	echo 'exit 2 1105'
+	echo 'end'
+	echo 'exit 1 30000000'
+} | write_trace short
+kib=$(bounded 60 "$max_rss" "$XAUDIT" export --format=csv --min=1 -o out short)
+ok "calls in a call that is too short are not kept: $kib KiB" test "${kib:-9999999}" -le 60000
+is "$(wc -l <out)" 1 'nor told'
+rm -rf short out
 if [ -n "$XAUDIT_ALL" ]; then
 	made most 100000000
 	check most chrome perfetto sqlite folded

@@ -14,6 +14,12 @@ struct waiting_entry {
 	char *type;
 };
 
+/* Has it nothing to tell any more? It has nothing to be freed then. */
+static bool is_over(const struct waiting_entry *entry)
+{
+	return !entry->call.call && !entry->event;
+}
+
 static void free_entry(struct waiting_entry *entry)
 {
 	free(entry->data);
@@ -112,6 +118,9 @@ bool waiting_leave(
 			break;
 		}
 	}
+	/* What is in a short call may be millions of short ones: none of them stays. */
+	while (waiting_some(waiting) && is_over(&waiting->entry[waiting->entries - 1]))
+		waiting->entries--;
 	waiting_look(export, waiting, call->track, call->end, min);
 	return false;
 }
