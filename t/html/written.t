@@ -81,6 +81,30 @@ run html -o short.html short
 like "$status $said" '^1 xaudit: .*an event of a function that meta does not name' 'a damaged trace is told of'
 ok 'and shown, as far as it can be read' complete short.html
 
+# Texts that are cut, of events and of values, with less room behind the cut than the ellipsis takes: malloc() can tell.
+x=$(printf '%0300d' 0)
+{
+	echo 'process p100'
+	echo 'pair first 1000 1000 5'
+	echo 'pair last 90000 90000 8005'
+	echo "$libraries"
+	echo 'layout 1 entry 1 text:arg0:path'
+	echo 'thread 100 main'
+	echo "custom 16 1000 =${x}x"
+	echo "custom 16 1001 =${x}xx"
+	time=1010
+	# Of so many bytes: with the name and quotes some of these have 501 and 502.
+	for bytes in 490 491 492 493 494 495 496 497 498 499 500 501; do
+		echo "values 1 $time =$(printf "%0${bytes}d" 0)"
+		echo "exit 1 $((time + 5))"
+		time=$((time + 10))
+	done
+} | write_trace long
+status=0
+MALLOC_CHECK_=3 LD_PRELOAD=libc_malloc_debug.so.0 "$XAUDIT" html -o long.html long 2>err || status=$?
+is "$status $(grep -v 'cannot be preloaded' err)" '0 ' 'long texts are cut within their memory'
+ok 'and the page is complete' complete long.html
+
 # ---- without a page ----
 
 mkdir without && cp "$XAUDIT" without/xaudit

@@ -43,14 +43,7 @@ static char *text_of(const struct xaudit_read_item *item)
 		event_text(memory.to, item->data, size, TEXT_MOST);
 	}
 	html_close(&memory);
-	if (memory.size > TEXT_MOST) {
-		/* Not within a character; what is cut then is no UTF-8, and shown as such. */
-		size_t length = TEXT_MOST;
-		while (length && ((unsigned char)memory.text[length] & 0xc0) == 0x80)
-			length--;
-		strcpy(memory.text + length, "...");
-	}
-	return memory.text;
+	return html_cut(memory.text, TEXT_MOST);
 }
 
 /* Marks stay when there are too many: the newest of the others goes. Returns whether there is room. */

@@ -3,6 +3,7 @@
 #include "tool/html/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/text.h"
@@ -42,6 +43,18 @@ void html_number(FILE *to, const char *between, const char *key, uint64_t number
 		fprintf(to, "%s\"%s\":null", between, key);
 	else
 		fprintf(to, "%s\"%s\":%" PRIu64, between, key, number);
+}
+
+char *html_cut(char *text, size_t most)
+{
+	if (strlen(text) <= most)
+		return text;
+	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	/* There may be less room behind it than that takes. */
+	text = memory_resize(text, most + sizeof("..."), 1);
+	memcpy(text + most, "...", sizeof("..."));
+	return text;
 }
 
 void html_open(struct html_memory *memory)

@@ -239,12 +239,7 @@ static uint32_t add_values(struct window *window, const struct xaudit_read_call 
 
 	if (!text)
 		return 0;
-	if (strlen(text) > TEXT_MOST) {
-		size_t length = TEXT_MOST;
-		while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
-			length--;
-		strcpy(text + length, "...");
-	}
+	text = html_cut(text, TEXT_MOST);
 	number = add_text(window, text);
 	free(text);
 	return number;
