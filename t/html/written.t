@@ -150,6 +150,29 @@ xaudit view: xdg-open can't open a browser; open the page in one: $tmp/$path" 'w
 rm -f temp/*
 run view --tid=77
 is "$status $(ls temp)" '1 ' 'what is wrong leaves no page'
+
+# ---- a signal ----
+
+{
+	many_functions 100 1048576
+	echo 'thread 100'
+	echo 'random 5 2000000 100 50'
+} | write_trace many
+# stopped NAME ARG...: the command ends by SIGTERM once there is a file of this name in `temp`.
+stopped() {
+	stopped_name=$1 waited=0 status=0
+	shift
+	"$XAUDIT" "$@" many >said 2>&1 &
+	while ! ls temp | grep -q "$stopped_name" && [ $((waited += 1)) -le 1000 ]; do sleep 0.01; done
+	kill -TERM $!
+	wait $! || status=$?
+	is "$status $(ls temp)" '143 ' "$1, which SIGTERM ends, leaves no file"
+}
+stopped '^out\.' html -o temp/out
+stopped '^xaudit-' view
+stopped '^out\.' export --format=csv -o temp/out
+rm -rf many
+
 TMPDIR=$tmp/nowhere
 run view
 like "$status $said" "^1 xaudit view: .*/nowhere/xaudit-.*\.html can't be written: No such file or directory$" \

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio_ext.h> /* __fsetlocking */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,44 @@ static FILE *buffered(FILE *file, char **buffer)
 	return file;
 }
 
+/* ---- an end before the end ---- */
+
+static const char *volatile unfinished; /* the new file's path, as long as it is to go with the command; or NULL */
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
+static void on_signal(int number)
+{
+	remove_unfinished();
+	/* What it did before is what it does now, when the handler is over. */
+	raise(number);
+}
+
+/* Nobody else has a file like it to begin before this one ends. */
+static void watch(const char *made)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	static bool watched;
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction before;
+
+	unfinished = made;
+	if (watched)
+		return;
+	watched = true;
+	/* Where memory runs out, that ends the command, too. */
+	atexit(remove_unfinished);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+}
+
+/* ---- files ---- */
+
 /* What the path leads to, through links, is replaced where it lies. NULL, errno: it can't be. */
 static char *target_of(const char *path)
 {
@@ -62,6 +101,7 @@ static bool make(struct out_file *out)
 		out->made = NULL;
 		return cannot(out);
 	}
+	watch(out->made);
 	out->file = memory_need(fdopen(fd, "w"));
 	return true;
 }
@@ -113,6 +153,7 @@ bool out_file_temporary(struct out_file *out, const char *command, const char *e
 	}
 	/* It has its name from the beginning. */
 	out->made = memory_format("%s", path);
+	watch(out->made);
 	out->target = memory_format("%s", path);
 	out->file = buffered(memory_need(fdopen(fd, "w")), &out->buffer);
 	return true;
@@ -136,11 +177,15 @@ bool out_file_end(struct out_file *out, bool whole)
 		good = cannot(out);
 		unlink(out->made);
 	}
+	if (out->made)
+		unfinished = NULL;
 	free(out->made);
 	free(out->target);
 	free(out->buffer);
 	return good;
 }
+
+/* ---- folders ---- */
 
 int out_folder(const char *command, const char *path)
 {

@@ -5,6 +5,9 @@
  * /dev/null) is written to as it is. A trace may hold what its program was given, so the file is this user's alone
  * (0600), as traces are, whatever the mode of one that it replaces.
  *
+ * If the command ends before, by exit() or by a signal whose action is the default (SIGHUP, SIGINT, SIGQUIT, SIGTERM),
+ * the new file is removed. So there is one such file at a time.
+ *
  * One thread. Errors are lines on stderr, for the command.
  */
 #ifndef XAUDIT_TOOL_BASE_OUT_FILE_H
