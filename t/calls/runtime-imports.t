@@ -59,7 +59,7 @@ layers='identity dense lock text output arena maps surroundings clock dispatch b
 # Such an order for tool/read/, with events/ and sched/.
 reader_layers='memory error clock path compact trace_file dense decode calls stacks family process stops meta names
 	shown_names inherited process_load record_file folder state copies chunks chunk_words counts stream events merge
-	sched sched_cursor thread_turns'
+	ahead sched sched_cursor thread_turns'
 
 printf 'int f(void);\nint g(void);\nint f(void) { return g(); }\n' >"$tmp/a.c"
 printf 'int g(void);\nint g(void) { return 1; }\n' >"$tmp/b.c"
