@@ -90,8 +90,8 @@ static const char *const inserts[SQLITE_TABLES] = {
 	[SQLITE_REQUESTS] = "INSERT INTO requests VALUES (?,?)",
 	/* A damaged trace may have the same one twice. */
 	[SQLITE_LOADS] = "INSERT OR IGNORE INTO loads VALUES (?,?,?,?,?,NULL,?,?)",
-	[SQLITE_UNLOADS] = "INSERT INTO loads (process,number,library,unloaded) VALUES (?,?,?,?)"
-			   " ON CONFLICT DO UPDATE SET unloaded = excluded.unloaded",
+	[SQLITE_UNLOADS] = ("INSERT INTO loads (process,number,library,unloaded) VALUES (?,?,?,?)"
+			    " ON CONFLICT DO UPDATE SET unloaded = excluded.unloaded"),
 	[SQLITE_EVENTS] = "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
 	[SQLITE_COUNTED] = "INSERT INTO counted VALUES (?,?,?)",
 	[SQLITE_LOST] = "INSERT INTO lost VALUES (?,?,?,?,?)",
