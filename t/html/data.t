@@ -303,4 +303,28 @@ agrees deep 'deep recursion'
 is "$(page head deep tracks 0 rows) $(page head deep tracks 0 depth) $(page head deep tracks 0 deeper)" \
 	'2000 4096 3000' 'of deep recursion the outermost calls have rows'
 is "$(page windows deep "$tmp/deep" whole)" 5000 'the window has all of it'
+
+# More events than there is room for, most of them marks, and very many types: neither is looked through for each event.
+{
+	echo 'process p100 chunk=1048576'
+	echo 'pair first 1000 1000 5'
+	echo 'pair last 90000000 90000000 8005'
+	echo "$libraries"
+	echo 'thread 100 main'
+	echo 'loop 100000 10'
+	echo 'custom 16 2000 01'
+	echo 'end'
+	echo 'loop 400000 10'
+	echo 'custom 1 1100000 =mark'
+	echo 'end'
+	awk 'BEGIN { for (i = 0; i < 60000; i++) print "custom", 100 + i, 6000000 + i, "01" }'
+} | write_trace events
+status=0
+bounded 30 "$XAUDIT" html -o "$tmp/events.html" "$tmp/events" >"$tmp/out" 2>&1 || status=$?
+is "$status $(cat "$tmp/out")" '0 ' 'half a million events take no minute'
+is "$(page block events events types 0) $(page block events events types 1)" "$(printf '%s ' \
+	'{"name": "type 16", "count": 100000, "bytes": 100000, "kept": 0}')$(printf '%s' \
+	'{"name": "mark", "count": 400000, "bytes": 1600000, "kept": 100000}')" 'marks go before others'
+is "$(page block events events types 60001 count)" 1 'and all types are told of'
+rm -rf "$tmp/events" "$tmp/events.html"
 done_testing

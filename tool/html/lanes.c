@@ -21,9 +21,11 @@ static struct lane_type *type_of(struct lanes *lanes, const struct xaudit_read_i
 	const char *name = item->type ? item->type : number;
 
 	snprintf(number, sizeof(number), "type %" PRIu32, item->type_number);
-	for (uint32_t i = 0; i < lanes->types; i++)
-		if (!strcmp(lanes->type[i].name, name))
-			return &lanes->type[i];
+	uint32_t hash = hash_text(0, name);
+	uint32_t found = HASH_FIND(i, &lanes->by_name, hash, !strcmp(lanes->type[i].name, name));
+	if (found != HASH_NONE)
+		return &lanes->type[found];
+	memory_hash(&lanes->by_name, hash, lanes->types);
 	lanes->type = memory_grow(lanes->type, lanes->types, sizeof(*lanes->type));
 	lanes->type[lanes->types] = (struct lane_type){ .name = memory_text(name, strlen(name)) };
 	return &lanes->type[lanes->types++];
@@ -51,8 +53,11 @@ static bool make_room(struct lanes *lanes, bool mark)
 {
 	if (lanes->events < LANES_EVENTS)
 		return true;
-	for (uint32_t i = lanes->events; mark && i--;) {
-		struct lane_event *event = &lanes->event[i];
+	if (!lanes->full)
+		lanes->marks_from = lanes->events;
+	lanes->full = true;
+	while (mark && lanes->marks_from) {
+		struct lane_event *event = &lanes->event[--lanes->marks_from];
 		if (event->mark)
 			continue;
 		lanes->type[event->type].kept--;
@@ -331,6 +336,7 @@ void lanes_close(struct lanes *lanes)
 		free(lanes->type[i].name);
 	for (uint32_t i = 0; i < lanes->requests; i++)
 		free(lanes->request[i].text);
+	hash_free(&lanes->by_name);
 	free(lanes->event);
 	free(lanes->type);
 	free(lanes->request);

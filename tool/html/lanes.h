@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tool/base/hash.h"
 #include "tool/html/html.h"
 
 #define LANES_EVENTS   100000u
@@ -39,6 +40,9 @@ struct lanes {
 	struct lane_type *type;
 	struct lane_request *request;
 	uint32_t events, types, requests;
+	struct hash by_name; /* of types */
+	uint32_t marks_from; /* since there are LANES_EVENTS: all from here on are marks */
+	bool full;
 	uint64_t all_events, all_requests;
 };
 
