@@ -146,6 +146,8 @@ wrong() { # SENTENCE MESSAGE OPTION...
 wrong 'a password in the address is an error' '--to: others would see the password: write it into ~/.netrc, .*' \
 	--to=http://me:secret@127.0.0.1:1/
 wrong 'so is one behind it' '--to: others would see the password: .*' "--to=http://127.0.0.1:1/?password=x"
+wrong '--values is for a server' '--values is for --to=URL; a file has them, unless --no-values is given' \
+	--values --format=csv
 wrong 'so is another format' '--to=URL sends rows of --format=rowbinary, and has no other output' --format=csv \
 	--to=http://127.0.0.1:1/
 wrong 'a server that is not there is told at once' "http://127.0.0.1:1/ can't be loaded into: .*connect.*" \

@@ -134,6 +134,10 @@ static bool is_complete(const struct own *own)
 		tool_error("export", "--to=URL sends rows of --format=rowbinary, and has no other output");
 		return false;
 	}
+	if (own->values && !own->server) {
+		tool_error("export", "--values is for --to=URL; a file has them, unless --no-values is given");
+		return false;
+	}
 	if (!own->format) {
 		words = format_words();
 		tool_error("export", "--format is missing: %s", words);
