@@ -109,9 +109,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             assert query.startswith("SELECT block, count(), sum(start), sum(duration) FROM xaudit.calls WHERE host = '")
             only = int(query.split(" AND block = ")[1].split()[0]) if " AND block = " in query else None
             process = int(query.split(" AND process = ")[1].split()[0])
+            first, last = (int(query.split(" AND start %s= " % sign)[1].split()[0]) for sign in "><")
             sums = collections.defaultdict(lambda: [0, 0, 0])
             for row in rows:
-                if row["process"] == process and only in (None, row["block"]):
+                if row["process"] == process and first <= row["start"] <= last and only in (None, row["block"]):
                     one = sums[row["block"]]
                     one[0] += 1
                     one[1] = (one[1] + row["start"]) % 2**64

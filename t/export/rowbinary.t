@@ -117,6 +117,21 @@ like "$(load many; echo $?)" \
 is "$(load many; there)" '150000 calls loaded in 2 blocks; 100000 were there already
 3 250000 250000' 'the next load goes on where that one ended'
 
+# A process that was killed: its head does not say how long it ran.
+{
+	echo 'process p300 clock=mono'
+	echo 'pair first 1000 1000 5000000000000'
+	echo 'text host one'
+	echo "$libraries"
+	echo 'thread 300 main'
+	echo 'entry 1 2000'
+	echo 'exit 1 3000'
+	echo 'entry 1 50000000000'
+	echo 'exit 1 60000000000'
+} | write_trace killed
+is "$(load killed; load killed)" '2 calls loaded in 1 blocks
+0 calls loaded in 0 blocks; 2 were there already' 'a process that was killed is there once, too'
+
 # ---- what is sent, and by whom ----
 
 serve

@@ -234,13 +234,14 @@ bool clickhouse_process(struct clickhouse *to, const struct clickhouse_process *
 	const uint64_t second = 1000000000;
 	char *host = quoted(process->host);
 	uint64_t from = process->start > second ? process->start - second : 0;
+	uint64_t last = process->end < UINT64_MAX - second ? process->end + second : UINT64_MAX;
 
 	to->process = *process;
 	free(to->where);
 	/* By the key of the table, so that nothing else is read; clocks of processors may differ a little. */
 	to->where = memory_format("host = '%s' AND start >= %" PRIu64 " AND start <= %" PRIu64 " AND process = %" PRIu32
 				  " AND process_start = %" PRIu64,
-		host, from, process->end + second, process->pid, process->start);
+		host, from, last, process->pid, process->start);
 	free(host);
 	for (unsigned i = 0; i < ATTEMPTS; i++) {
 		wait_before(i);

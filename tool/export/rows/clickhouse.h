@@ -33,7 +33,7 @@ struct clickhouse;
 struct clickhouse_process {
 	const char *host;
 	uint32_t pid;
-	uint64_t start, end; /* ns since 1970 */
+	uint64_t start, end; /* ns since 1970; no call begins behind the end */
 	uint64_t name;	     /* a hash of that */
 };
 

@@ -30,6 +30,7 @@ struct rowbinary {
 	struct clickhouse_process process; /* whose rows these are, and its host: */
 	char *host;
 	const struct xaudit_read_process *current;
+	uint64_t last; /* the latest moment of the trace */
 	uint64_t day; /* that they began on */
 	uint32_t blocks; /* of this process, before this one */
 	struct buffers function; /* by number: its columns, and its name alone: */
@@ -126,7 +127,7 @@ static void begin_process(struct export *export, struct xaudit_read_process *pro
 	free(rows->host);
 	rows->host = export_host(process);
 	rows->process = (struct clickhouse_process){ .host = rows->host, .pid = info->pid,
-		.start = export_real(export, info->start), .end = export_real(export, info->end) };
+		.start = export_real(export, info->start), .end = export_real(export, rows->last) };
 	rows->process.name = name_of(rows, PROCESS);
 	rows->blocks = 0;
 	to->size = 0;
@@ -239,6 +240,8 @@ static void begin(struct export *export)
 		tool_error("export", "the trace does not say what time it was: %s", export->info->path);
 		export->failed = true;
 	} else if (export->server) {
+		/* A process that was killed may have run longer than its head says. */
+		rows->last = xaudit_read_last(export->trace, XAUDIT_READ_UNKNOWN);
 		rows->to = clickhouse_begin(export->server);
 		export->failed = !rows->to;
 	}
