@@ -129,6 +129,7 @@ static bool read_events_of_all(struct read_folder *folder, struct sums *sums)
 		record[i] = (struct record){ sums, &stacks, read_stacks_enter(&stacks, 0, &record[i]) };
 		good = record[i].on != NULL;
 	}
+	read_merge_begin(&merge);
 	while (good && (source = read_merge_next(&merge, &event)))
 		good = take(&record[source->order], source, &event);
 	read_merge_close(&merge);
