@@ -17,7 +17,7 @@ void html_string(FILE *to, const char *text);
 void html_member(FILE *to, const char *between, const char *key, const char *text);
 void html_number(FILE *to, const char *between, const char *key, uint64_t number);
 
-/* Cuts a text, which is from malloc(), to `most` bytes between characters, with "..." behind them. Returns its place. */
+/* Cuts a text, which is from malloc(), to `most` bytes between characters, with "..." behind. Returns its place. */
 char *html_cut(char *text, size_t most);
 
 /* A stream into memory that ends the command where that runs out; html_close() gives what was written. */

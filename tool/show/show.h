@@ -69,7 +69,7 @@ bool show_is_trace(const char *path);
 int show_begin_many(struct show_options *options, const struct options_syntax *syntax, int argc, char **argv,
 	const char **function, bool needed, const char ***folder, uint32_t *count);
 
-/* The name of the host of a process, without the kernel's that stands behind it; the caller frees it. NULL: not known. */
+/* The name of a process's host, without the kernel's that stands behind it; the caller frees it. NULL: not known. */
 char *show_host(struct xaudit_read_process *process);
 
 /* Can't more output be written? Then it is time to end. */
