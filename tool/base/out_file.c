@@ -53,10 +53,13 @@ static void on_signal(int number)
 	raise(number);
 }
 
+static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+#define SIGNALS (sizeof(signals) / sizeof(*signals))
+
 /* Nobody else has a file like it to begin before this one ends. */
 static void watch(const char *made)
 {
-	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	static bool watched;
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 	struct sigaction before;
@@ -67,9 +70,28 @@ static void watch(const char *made)
 	watched = true;
 	/* Where memory runs out, that ends the command, too. */
 	atexit(remove_unfinished);
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (unsigned i = 0; i < SIGNALS; i++)
 		if (!sigaction(signals[i], NULL, &before) && before.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);
+}
+
+/* mkostemps(), and watches the file: no signal comes in between. */
+static int make_watched(char *path, const char *ending)
+{
+	sigset_t set, before;
+	int fd, error;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	fd = mkostemps(path, (int)strlen(ending), O_CLOEXEC);
+	error = errno;
+	if (fd >= 0)
+		watch(path);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return fd;
 }
 
 /* ---- files ---- */
@@ -95,13 +117,12 @@ static bool make(struct out_file *out)
 		return cannot(out);
 	out->target = target;
 	out->made = memory_format("%s.XXXXXX", target);
-	fd = mkostemp(out->made, O_CLOEXEC);
+	fd = make_watched(out->made, "");
 	if (fd < 0) {
 		free(out->made);
 		out->made = NULL;
 		return cannot(out);
 	}
-	watch(out->made);
 	out->file = memory_need(fdopen(fd, "w"));
 	return true;
 }
@@ -142,7 +163,7 @@ bool out_file_temporary(struct out_file *out, const char *command, const char *e
 {
 	const char *folder = getenv("TMPDIR");
 	char *path = memory_format("%s/xaudit-XXXXXX%s", folder && *folder == '/' ? folder : "/tmp", ending);
-	int fd = mkostemps(path, (int)strlen(ending), O_CLOEXEC);
+	int fd = make_watched(path, ending);
 
 	*out = (struct out_file){ .command = command, .path = path };
 	if (fd < 0) {
@@ -153,7 +174,6 @@ bool out_file_temporary(struct out_file *out, const char *command, const char *e
 	}
 	/* It has its name from the beginning. */
 	out->made = memory_format("%s", path);
-	watch(out->made);
 	out->target = memory_format("%s", path);
 	out->file = buffered(memory_need(fdopen(fd, "w")), &out->buffer);
 	return true;
