@@ -15,7 +15,7 @@
 #include "tool/html/flame.h"
 #include "tool/html/head.h"
 #include "tool/html/open.h"
-#include "tool/html/page.h"
+#include "tool/html/page_template.h"
 #include "tool/html/pyramid.h"
 #include "tool/html/survey.h"
 #include "tool/html/text.h"

@@ -4,7 +4,8 @@
 xaudit_SOURCES += tool/html/blocks.c tool/html/blocks.h tool/html/counts.c tool/html/counts.h tool/html/draw.c \
 	tool/html/draw.h tool/html/flame.c tool/html/flame.h tool/html/page_functions.c tool/html/page_functions.h \
 	tool/html/head.c tool/html/head.h tool/html/html.c tool/html/html.h tool/html/lanes.c tool/html/lanes.h \
-	tool/html/open.c tool/html/open.h tool/html/page.c tool/html/page.h tool/html/picks.c tool/html/picks.h \
+	tool/html/open.c tool/html/open.h tool/html/page_template.c tool/html/page_template.h tool/html/picks.c \
+	tool/html/picks.h \
 	tool/html/pyramid.c tool/html/pyramid.h tool/html/pyramid_level.c tool/html/pyramid_level.h \
 	tool/html/survey.c tool/html/survey.h tool/html/text.c tool/html/text.h tool/html/tracks.c \
 	tool/html/tracks.h tool/html/windows.c tool/html/windows.h

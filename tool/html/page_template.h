@@ -2,8 +2,8 @@
 /*
  * The page's own code: a template that comes with xaudit. One thread.
  */
-#ifndef XAUDIT_TOOL_HTML_PAGE_H
-#define XAUDIT_TOOL_HTML_PAGE_H
+#ifndef XAUDIT_TOOL_HTML_PAGE_TEMPLATE_H
+#define XAUDIT_TOOL_HTML_PAGE_TEMPLATE_H
 
 #include <stdbool.h>
 

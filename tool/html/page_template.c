@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/html/page.h"
+#include "tool/html/page_template.h"
 
 #include <errno.h>
 #include <fcntl.h>
