@@ -89,4 +89,13 @@ bounded 60 "$XAUDIT" export --format=sqlite --no-values -o kept.db app.data
 is "$(asks 'SELECT count(*) FROM call_values' kept.db) $(asks 'SELECT count(*) FROM requests' kept.db)
 $(asks 'SELECT count(*) FROM calls' kept.db)" "0 0
 $app_all_calls" '--no-values: without values and requests'
+# The library is opened when it is needed.
+mkdir lib
+: >lib/libsqlite3.so.0
+like "$(LD_LIBRARY_PATH=lib bounded 60 "$XAUDIT" export --format=sqlite -o none.db app.data 2>&1; echo $?)" \
+	"^xaudit export: --format=sqlite needs libsqlite3 (Debian: libsqlite3-0), which can't be opened: .*
+1$" 'without the library it says so'
+is "$(ls none.db* 2>/dev/null)" '' 'and leaves nothing'
+is "$(LD_LIBRARY_PATH=lib bounded 60 "$XAUDIT" export --format=ndjson app.data | grep -c '"what":"call"')" \
+	"$app_all_calls" 'other formats do without'
 done_testing

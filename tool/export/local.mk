@@ -24,5 +24,4 @@ xaudit_SOURCES += tool/export/stacks/callgrind.c tool/export/stacks/callgrind.h 
 xaudit_SOURCES += tool/export/time/args.c tool/export/time/args.h tool/export/time/chrome.c \
 	tool/export/time/chrome.h tool/export/time/perfetto.c tool/export/time/perfetto.h \
 	tool/export/time/timeline.c tool/export/time/timeline.h
-xaudit_LDADD += $(SQLITE_LIBS)
 AM_CPPFLAGS += $(SQLITE_CFLAGS) $(CURL_CFLAGS)

@@ -4,12 +4,11 @@
 /* Its checks of types are macros of the functions' names. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/base/late.h"
 #include "tool/base/memory.h"
-#include "tool/base/tool.h"
 
 /* Each with its type, as curl.h has it. */
 #define FUNCTIONS(each)            \
@@ -26,13 +25,10 @@
 
 struct http {
 	const char *url;
-	void *library;
 	CURL *curl;
 	struct curl_slist *headers;
 	char error[CURL_ERROR_SIZE];
-#define MEMBER(name) __typeof__(&name) name;
-	FUNCTIONS(MEMBER)
-#undef MEMBER
+	FUNCTIONS(LATE_MEMBER)
 };
 
 const char *http_wrong(const char *url)
@@ -51,26 +47,16 @@ const char *http_wrong(const char *url)
 
 /* ---- libcurl ---- */
 
-static bool find(struct http *http, const char *command)
-{
+#define IN_HTTP(name) LATE_IN(struct http, name)
+
+static const struct late_library libcurl = {
 	/* The one that Debian's packages call libcurl4, or that of GnuTLS. */
-	http->library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-	if (!http->library)
-		http->library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-	if (!http->library) {
-		tool_error(command, "--to needs libcurl (Debian: libcurl4), which can't be opened: %s", dlerror());
-		return false;
-	}
-#define FIND(name)                                                                                     \
-	http->name = (__typeof__(&name))(uintptr_t)dlsym(http->library, #name);                        \
-	if (!http->name) {                                                                             \
-		tool_error(command, "the libcurl of this system has no " #name "()");                  \
-		return false;                                                                          \
-	}
-	FUNCTIONS(FIND)
-#undef FIND
-	return true;
-}
+	.file = (const char *const[]){ "libcurl.so.4", "libcurl-gnutls.so.4", NULL },
+	.wanted_by = "--to",
+	.name = "libcurl",
+	.package = "libcurl4",
+	.function = (const struct late_function[]){ FUNCTIONS(IN_HTTP) { 0 } },
+};
 
 static size_t take(char *from, size_t size, size_t count, void *user)
 {
@@ -118,7 +104,7 @@ struct http *http_begin(const char *command, const char *url)
 	struct http *http = memory_zeroed(1, sizeof(*http));
 
 	http->url = url;
-	if (!find(http, command)) {
+	if (!late_open(&libcurl, command, http)) {
 		http_end(http);
 		return NULL;
 	}
@@ -136,7 +122,6 @@ void http_end(struct http *http)
 		http->curl_easy_cleanup(http->curl);
 		http->curl_slist_free_all(http->headers);
 	}
-	/* The library stays: what it has begun may not be unmapped. */
 	free(http);
 }
 

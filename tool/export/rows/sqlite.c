@@ -69,34 +69,35 @@ static uint32_t request_of(struct sqlite *sqlite, const char *name)
 	return number + 1u;
 }
 
-static void put_number(sqlite3_stmt *row, int column, bool known, uint64_t number)
+static void put_number(
+	const struct sqlite_tables *tables, sqlite3_stmt *row, int column, bool known, uint64_t number)
 {
 	if (known)
-		sqlite3_bind_int64(row, column, (int64_t)number);
+		tables->sqlite3_bind_int64(row, column, (int64_t)number);
 	else
-		sqlite3_bind_null(row, column);
+		tables->sqlite3_bind_null(row, column);
 }
 
 static void put_row(struct sqlite_tables *tables, const struct row *is)
 {
 	sqlite3_stmt *row = tables->row[SQLITE_CALLS];
 
-	sqlite3_bind_int64(row, 1, (int64_t)is->id);
-	put_number(row, 2, is->parent, is->parent);
-	sqlite3_bind_int64(row, 3, is->function);
-	sqlite3_bind_int64(row, 4, is->thread);
-	sqlite3_bind_int64(row, 5, is->track);
-	sqlite3_bind_int64(row, 6, is->depth);
-	sqlite3_bind_int64(row, 7, (int64_t)is->start);
-	put_number(row, 8, is->duration != XAUDIT_READ_UNKNOWN, is->duration);
-	sqlite3_bind_int64(row, 9, (int64_t)is->self);
-	sqlite3_bind_int64(row, 10, (int64_t)is->total);
-	put_number(row, 11, is->cpu != XAUDIT_READ_UNKNOWN, is->cpu);
+	tables->sqlite3_bind_int64(row, 1, (int64_t)is->id);
+	put_number(tables, row, 2, is->parent, is->parent);
+	tables->sqlite3_bind_int64(row, 3, is->function);
+	tables->sqlite3_bind_int64(row, 4, is->thread);
+	tables->sqlite3_bind_int64(row, 5, is->track);
+	tables->sqlite3_bind_int64(row, 6, is->depth);
+	tables->sqlite3_bind_int64(row, 7, (int64_t)is->start);
+	put_number(tables, row, 8, is->duration != XAUDIT_READ_UNKNOWN, is->duration);
+	tables->sqlite3_bind_int64(row, 9, (int64_t)is->self);
+	tables->sqlite3_bind_int64(row, 10, (int64_t)is->total);
+	put_number(tables, row, 11, is->cpu != XAUDIT_READ_UNKNOWN, is->cpu);
 	if (is->how)
-		sqlite3_bind_text(row, 12, is->how, -1, SQLITE_STATIC);
+		tables->sqlite3_bind_text(row, 12, is->how, -1, SQLITE_STATIC);
 	else
-		sqlite3_bind_null(row, 12);
-	put_number(row, 13, is->request, is->request);
+		tables->sqlite3_bind_null(row, 12);
+	put_number(tables, row, 13, is->request, is->request);
 	sqlite_step(tables, row);
 }
 

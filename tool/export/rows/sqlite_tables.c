@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/text.h"
+#include "tool/base/late.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 
@@ -101,13 +102,23 @@ static const char *const inserts[SQLITE_TABLES] = {
 	[SQLITE_FRAMES] = "INSERT INTO frames VALUES (?,?,?,?,?,?)",
 };
 
+#define IN_TABLES(name) LATE_IN(struct sqlite_tables, name)
+
+static const struct late_library libsqlite3 = {
+	.file = (const char *const[]){ "libsqlite3.so.0", NULL },
+	.wanted_by = "--format=sqlite",
+	.name = "libsqlite3",
+	.package = "libsqlite3-0",
+	.function = (const struct late_function[]){ SQLITE_FUNCTIONS(IN_TABLES) { 0 } },
+};
+
 static bool failed(struct sqlite_tables *tables, int status)
 {
 	if (status == SQLITE_OK || status == SQLITE_DONE)
 		return tables->export->failed;
 	if (!tables->export->failed)
 		tool_error("export", "%s can't be written: %s", tables->export->out.path,
-			tables->db ? sqlite3_errmsg(tables->db) : sqlite3_errstr(status));
+			tables->db ? tables->sqlite3_errmsg(tables->db) : tables->sqlite3_errstr(status));
 	tables->export->failed = true;
 	return true;
 }
@@ -115,12 +126,17 @@ static bool failed(struct sqlite_tables *tables, int status)
 void sqlite_open(struct sqlite_tables *tables, struct export *export, const char *path)
 {
 	*tables = (struct sqlite_tables){ .export = export };
-	if (failed(tables, sqlite3_open_v2(path, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)) ||
-		failed(tables, sqlite3_exec(tables->db, pragmas, NULL, NULL, NULL)) ||
-		failed(tables, sqlite3_exec(tables->db, schema, NULL, NULL, NULL)))
+	if (!late_open(&libsqlite3, "export", tables)) {
+		export->failed = true;
+		return;
+	}
+	if (failed(tables, tables->sqlite3_open_v2(
+				   path, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)) ||
+		failed(tables, tables->sqlite3_exec(tables->db, pragmas, NULL, NULL, NULL)) ||
+		failed(tables, tables->sqlite3_exec(tables->db, schema, NULL, NULL, NULL)))
 		return;
 	for (int i = 0; i < SQLITE_TABLES; i++)
-		if (failed(tables, sqlite3_prepare_v3(tables->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
+		if (failed(tables, tables->sqlite3_prepare_v3(tables->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
 					   &tables->row[i], NULL)))
 			return;
 }
@@ -142,13 +158,13 @@ static bool is_utf8(const char *text, size_t size)
 	return true;
 }
 
-static int bind_shown(sqlite3_stmt *row, int column, const char *text)
+static int bind_shown(const struct sqlite_tables *tables, sqlite3_stmt *row, int column, const char *text)
 {
 	size_t size = text ? strlen(text) : 0;
 	char *clean, *to;
 
 	if (!text || is_utf8(text, size))
-		return sqlite3_bind_text(row, column, text, (int)size, SQLITE_TRANSIENT);
+		return tables->sqlite3_bind_text(row, column, text, (int)size, SQLITE_TRANSIENT);
 	to = clean = memory_zeroed(size * 3 + 1, 1);
 	while (*text) {
 		size_t length = text_utf8((const unsigned char *)text);
@@ -157,55 +173,58 @@ static int bind_shown(sqlite3_stmt *row, int column, const char *text)
 		to += length ? length : 3;
 		text += length ? length : 1;
 	}
-	return sqlite3_bind_text(row, column, clean, (int)(to - clean), free);
+	return tables->sqlite3_bind_text(row, column, clean, (int)(to - clean), free);
 }
 
-static int bind_bytes(sqlite3_stmt *row, int column, const char *text, size_t size)
+static int bind_bytes(
+	const struct sqlite_tables *tables, sqlite3_stmt *row, int column, const char *text, size_t size)
 {
 	char *copy = memory_zeroed(size + 1, 1);
 
 	memcpy(copy, text, size);
-	return is_utf8(copy, size) ? sqlite3_bind_text(row, column, copy, (int)size, free)
-				   : sqlite3_bind_blob(row, column, copy, (int)size, free);
+	return is_utf8(copy, size) ? tables->sqlite3_bind_text(row, column, copy, (int)size, free)
+				   : tables->sqlite3_bind_blob(row, column, copy, (int)size, free);
 }
 
 /* ---- rows ---- */
 
 void sqlite_step(struct sqlite_tables *tables, sqlite3_stmt *row)
 {
-	int status = sqlite3_step(row);
+	int status = tables->sqlite3_step(row);
 
 	if (status != SQLITE_DONE)
 		failed(tables, status);
-	sqlite3_reset(row);
+	tables->sqlite3_reset(row);
 }
 
-static int bind(sqlite3_stmt *row, int column, char type, va_list *values)
+static int bind(
+	const struct sqlite_tables *tables, sqlite3_stmt *row, int column, char type, va_list *values)
 {
 	const char *text;
 	uint64_t number;
 
 	switch (type) {
 	case 'i':
-		return sqlite3_bind_int64(row, column, va_arg(*values, int64_t));
+		return tables->sqlite3_bind_int64(row, column, va_arg(*values, int64_t));
 	case 'k':
 	case 'z':
 		number = va_arg(*values, uint64_t);
 		if (number == (type == 'k' ? XAUDIT_READ_UNKNOWN : 0))
-			return sqlite3_bind_null(row, column);
-		return sqlite3_bind_int64(row, column, (int64_t)number);
+			return tables->sqlite3_bind_null(row, column);
+		return tables->sqlite3_bind_int64(row, column, (int64_t)number);
 	case 's':
-		return bind_shown(row, column, va_arg(*values, const char *));
+		return bind_shown(tables, row, column, va_arg(*values, const char *));
 	case 'b':
 		text = va_arg(*values, const char *);
-		return bind_bytes(row, column, text, va_arg(*values, size_t));
+		return bind_bytes(tables, row, column, text, va_arg(*values, size_t));
 	case 'x':
 		text = va_arg(*values, const char *);
-		return sqlite3_bind_blob64(row, column, text ? text : "", va_arg(*values, size_t), SQLITE_TRANSIENT);
+		return tables->sqlite3_bind_blob64(
+			row, column, text ? text : "", va_arg(*values, size_t), SQLITE_TRANSIENT);
 	case 'd':
-		return sqlite3_bind_double(row, column, va_arg(*values, double));
+		return tables->sqlite3_bind_double(row, column, va_arg(*values, double));
 	default:
-		return sqlite3_bind_null(row, column);
+		return tables->sqlite3_bind_null(row, column);
 	}
 }
 
@@ -219,7 +238,7 @@ void sqlite_row(struct sqlite_tables *tables, enum sqlite_table table, const cha
 		return;
 	va_start(values, types);
 	for (int column = 1; status == SQLITE_OK && types[column - 1]; column++)
-		status = bind(row, column, types[column - 1], &values);
+		status = bind(tables, row, column, types[column - 1], &values);
 	va_end(values);
 	if (!failed(tables, status))
 		sqlite_step(tables, row);
@@ -227,9 +246,11 @@ void sqlite_row(struct sqlite_tables *tables, enum sqlite_table table, const cha
 
 void sqlite_close(struct sqlite_tables *tables)
 {
+	if (!tables->db)
+		return;
 	for (int i = 0; i < SQLITE_TABLES; i++)
-		sqlite3_finalize(tables->row[i]);
+		tables->sqlite3_finalize(tables->row[i]);
 	if (!tables->export->failed)
-		failed(tables, sqlite3_exec(tables->db, behind, NULL, NULL, NULL));
-	failed(tables, sqlite3_close(tables->db));
+		failed(tables, tables->sqlite3_exec(tables->db, behind, NULL, NULL, NULL));
+	failed(tables, tables->sqlite3_close(tables->db));
 }

@@ -8,7 +8,25 @@
 
 #include <sqlite3.h>
 
+#include "tool/base/late.h"
 #include "tool/export/format.h"
+
+#define SQLITE_FUNCTIONS(each)      \
+	each(sqlite3_bind_blob)     \
+	each(sqlite3_bind_blob64)   \
+	each(sqlite3_bind_double)   \
+	each(sqlite3_bind_int64)    \
+	each(sqlite3_bind_null)     \
+	each(sqlite3_bind_text)     \
+	each(sqlite3_close)         \
+	each(sqlite3_errmsg)        \
+	each(sqlite3_errstr)        \
+	each(sqlite3_exec)          \
+	each(sqlite3_finalize)      \
+	each(sqlite3_open_v2)       \
+	each(sqlite3_prepare_v3)    \
+	each(sqlite3_reset)         \
+	each(sqlite3_step)
 
 enum sqlite_table {
 	SQLITE_TRACE,
@@ -36,6 +54,7 @@ struct sqlite_tables {
 	struct export *export;
 	sqlite3 *db;
 	sqlite3_stmt *row[SQLITE_TABLES];
+	SQLITE_FUNCTIONS(LATE_MEMBER)
 };
 
 /* Makes the tables in the file, which is empty. */
