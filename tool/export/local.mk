@@ -2,8 +2,7 @@
 #
 # xaudit export: its formats, a file or two for each.
 xaudit_SOURCES += tool/export/export.c tool/export/format.c tool/export/format.h tool/export/pass.c \
-	tool/export/pass.h tool/export/texts.c tool/export/texts.h tool/export/tracks.c tool/export/tracks.h \
-	tool/export/waiting.c tool/export/waiting.h
+	tool/export/pass.h tool/export/tracks.c tool/export/tracks.h tool/export/waiting.c tool/export/waiting.h
 xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/export/folders/ctf_callers.c \
 	tool/export/folders/ctf_callers.h tool/export/folders/ctf_metadata.c tool/export/folders/ctf_metadata.h \
 	tool/export/folders/ctf_types.c tool/export/folders/ctf_types.h tool/export/folders/places.c \

@@ -62,4 +62,7 @@ static inline char *digits_text(char *to, const char *text, size_t length)
 	return to + length;
 }
 
+/* The same of a literal. */
+#define DIGITS_WORD(to, word) digits_text(to, word, sizeof(word) - 1)
+
 #endif

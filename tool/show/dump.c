@@ -156,8 +156,6 @@ static void write_function(void *user, FILE *file, const struct xaudit_read_func
 	fputs(color->off, file);
 }
 
-#define PUT(at, text) digits_text(at, text, sizeof(text) - 1)
-
 static char *put_word(char *at, int what)
 {
 	return digits_text(at, word(what), strlen(word(what)));
@@ -166,37 +164,37 @@ static char *put_word(char *at, int what)
 static char *put_line_json(
 	char *at, const struct xaudit_read_event *event, const struct function_text *function)
 {
-	at = digits_put(PUT(at, "{\"time_ns\":"), event->time);
-	at = digits_put(PUT(at, ",\"tid\":"), event->tid);
-	at = PUT(put_word(PUT(at, ",\"event\":\""), event->what), "\"");
+	at = digits_put(DIGITS_WORD(at, "{\"time_ns\":"), event->time);
+	at = digits_put(DIGITS_WORD(at, ",\"tid\":"), event->tid);
+	at = DIGITS_WORD(put_word(DIGITS_WORD(at, ",\"event\":\""), event->what), "\"");
 	at = digits_text(at, function->text, function->length);
 	if (event->address != XAUDIT_READ_UNKNOWN)
-		at = PUT(digits_hex(PUT(at, ",\"address\":\"0x"), event->address, 1), "\"");
+		at = DIGITS_WORD(digits_hex(DIGITS_WORD(at, ",\"address\":\"0x"), event->address, 1), "\"");
 	else
-		at = PUT(at, ",\"address\":null");
+		at = DIGITS_WORD(at, ",\"address\":null");
 	if (event->what == XAUDIT_READ_EVENT_POINT)
-		at = PUT(at, ",\"return\":false");
+		at = DIGITS_WORD(at, ",\"return\":false");
 	if (event->stack)
-		at = digits_put(PUT(at, ",\"stack\":"), event->stack);
-	return PUT(at, "}\n");
+		at = digits_put(DIGITS_WORD(at, ",\"stack\":"), event->stack);
+	return DIGITS_WORD(at, "}\n");
 }
 
 static char *put_line_text(
 	char *at, const struct xaudit_read_event *event, const struct function_text *function)
 {
-	at = PUT(digits_put(at, event->time / 1000000000), ".");
-	at = PUT(digits_fixed(at, (uint32_t)(event->time % 1000000000), 9), "  ");
-	at = PUT(digits_right(at, event->tid, 7), "  ");
+	at = DIGITS_WORD(digits_put(at, event->time / 1000000000), ".");
+	at = DIGITS_WORD(digits_fixed(at, (uint32_t)(event->time % 1000000000), 9), "  ");
+	at = DIGITS_WORD(digits_right(at, event->tid, 7), "  ");
 	char *end = at + 6;
 	at = put_word(at, event->what);
 	while (at < end)
 		*at++ = ' ';
 	if (event->address != XAUDIT_READ_UNKNOWN)
-		at = digits_hex(PUT(at, "  0x"), event->address, 12);
+		at = digits_hex(DIGITS_WORD(at, "  0x"), event->address, 12);
 	else
-		at = PUT(at, "               -");
+		at = DIGITS_WORD(at, "               -");
 	at = digits_text(at, function->text, function->length);
-	return event->what == XAUDIT_READ_EVENT_POINT ? PUT(at, "  entry only\n") : PUT(at, "\n");
+	return event->what == XAUDIT_READ_EVENT_POINT ? DIGITS_WORD(at, "  entry only\n") : DIGITS_WORD(at, "\n");
 }
 
 /* Returns false if it is no such line. */

@@ -15,11 +15,9 @@ static void make(struct function_texts *texts, struct function_text *made, const
 	texts->write(texts->user, to, function);
 	if (fclose(to))
 		memory_failed();
-	if (made->length > FUNCTION_TEXT_MOST)
-		made->length = 0;
 }
 
-const struct function_text *function_text_of(struct function_texts *texts, const struct xaudit_read_function *function)
+static struct function_text *place_of(struct function_texts *texts, const struct xaudit_read_function *function)
 {
 	const uint32_t number = function->number;
 
@@ -30,13 +28,29 @@ const struct function_text *function_text_of(struct function_texts *texts, const
 			(functions - texts->functions) * sizeof(*texts->function));
 		texts->functions = functions;
 	}
-	struct function_text *made = &texts->function[number];
+	return &texts->function[number];
+}
+
+const struct function_text *function_text_made(
+	struct function_texts *texts, const struct xaudit_read_function *function)
+{
+	struct function_text *made = place_of(texts, function);
+
+	if (!made->text)
+		make(texts, made, function);
+	return made;
+}
+
+const struct function_text *function_text_of(struct function_texts *texts, const struct xaudit_read_function *function)
+{
+	struct function_text *made = place_of(texts, function);
+
 	if (!made->text) {
 		if (term_columns())
 			return NULL;
 		make(texts, made, function);
 	}
-	return made->length ? made : NULL;
+	return made->length <= FUNCTION_TEXT_MOST ? made : NULL;
 }
 
 void function_texts_free(struct function_texts *texts)

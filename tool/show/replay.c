@@ -110,7 +110,7 @@ static void print_name(struct replay *r, const struct xaudit_read_function *func
 	const struct function_text *text = function_text_of(&r->texts, function);
 
 	if (text)
-		fwrite_unlocked(text->text, 1, text->length, stdout);
+		function_text_write(stdout, text);
 	else
 		write_name(r, stdout, function);
 }

@@ -7,16 +7,17 @@
 
 #include "tool/base/memory.h"
 #include "tool/export/stacks/merged.h"
-#include "tool/export/texts.h"
+#include "tool/show/function_text.h"
 #include "tool/show/term/names.h"
 
 struct folded {
 	struct merged merged;
-	struct texts names; /* a million stacks have the same ones */
+	struct function_texts names; /* a million stacks have the same ones */
 };
 
-static void write_name(FILE *to, const struct xaudit_read_function *function)
+static void write_name(void *user, FILE *to, const struct xaudit_read_function *function)
 {
+	(void)user;
 	names_fold(to, names_full(function->name));
 }
 
@@ -68,7 +69,7 @@ static void end(struct export *export)
 			const struct xaudit_read_function *function =
 				xaudit_read_function(export->trace, paths.function[n]);
 
-			texts_write(to, texts_of(&folded->names, function));
+			function_text_write(to, function_text_made(&folded->names, function));
 			putc_unlocked(n + 1 < depth ? ';' : ' ', to);
 		}
 		fprintf(to, "%" PRIu64 "\n", stack[i]->own.time);
@@ -76,7 +77,7 @@ static void end(struct export *export)
 	cct_paths_close(&paths);
 	free(stack);
 	merged_free(merged);
-	texts_free(&folded->names);
+	function_texts_free(&folded->names);
 	free(folded);
 }
 

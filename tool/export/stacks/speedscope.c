@@ -8,7 +8,6 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/export/stacks/merged.h"
-#include "tool/export/texts.h"
 #include "tool/show/digits.h"
 #include "tool/show/term/names.h"
 
@@ -160,7 +159,7 @@ static void put_nodes(struct export *export, const struct merged_thread *thread,
 		between = ",\n";
 		/* The first one is the thread. */
 		for (uint32_t i = 1; i < depth; i++) {
-			char number[1 + TEXTS_DIGITS] = { i > 1 ? ',' : '[' };
+			char number[1 + DIGITS_MOST] = { i > 1 ? ',' : '[' };
 			char *end = digits_put(number + 1, frame_of(speedscope, speedscope->paths.function[i]));
 			fwrite(number, 1, (size_t)(end - number), export->out.file);
 		}

@@ -10,9 +10,9 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/export/time/args.h"
-#include "tool/export/texts.h"
 #include "tool/export/time/timeline.h"
 #include "tool/show/digits.h"
+#include "tool/show/function_text.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/names.h"
 
@@ -34,7 +34,7 @@ struct row {
 
 struct chrome {
 	const char *between; /* before the next event */
-	struct texts names;
+	struct function_texts names;
 	struct timeline timeline;
 	struct row **row;
 	uint32_t rows, lanes;
@@ -43,29 +43,49 @@ struct chrome {
 
 /* ---- events ---- */
 
+#define US_MOST (DIGITS_MOST + 4)
+
+/* Writes ns in us at `at`, with no more decimals than they need: 12.5. Returns where they end. */
+static char *us_at(char *at, uint64_t ns)
+{
+	uint32_t rest = (uint32_t)(ns % 1000);
+
+	at = digits_put(at, ns / 1000);
+	if (!rest)
+		return at;
+	*at++ = '.';
+	*at++ = (char)('0' + rest / 100);
+	if (!(rest %= 100))
+		return at;
+	*at++ = (char)('0' + rest / 10);
+	if (rest %= 10)
+		*at++ = (char)('0' + rest);
+	return at;
+}
+
 /* Begins an event, up to its time. */
 static void put_head(const struct export *export, char phase, uint32_t pid, uint32_t tid, uint64_t time)
 {
 	struct chrome *chrome = export->state;
-	char head[64 + 3 * TEXTS_DIGITS], *at = stpcpy(head, chrome->between);
+	char head[64 + 2 * DIGITS_MOST + US_MOST], *at = stpcpy(head, chrome->between);
 
-	at = TEXTS_PUT(at, "{\"ph\":\"");
+	at = DIGITS_WORD(at, "{\"ph\":\"");
 	*at++ = phase;
-	at = TEXTS_PUT(at, "\",\"pid\":");
+	at = DIGITS_WORD(at, "\",\"pid\":");
 	at = digits_put(at, pid);
-	at = TEXTS_PUT(at, ",\"tid\":");
+	at = DIGITS_WORD(at, ",\"tid\":");
 	at = digits_put(at, tid);
-	at = TEXTS_PUT(at, ",\"ts\":");
-	at = texts_us(at, export_after(export, time));
+	at = DIGITS_WORD(at, ",\"ts\":");
+	at = us_at(at, export_after(export, time));
 	fwrite(head, 1, (size_t)(at - head), export->out.file);
 	chrome->between = ",\n";
 }
 
 static void put_us(FILE *to, const char *key, uint64_t ns)
 {
-	char text[16 + TEXTS_DIGITS], *at = stpcpy(text, key);
+	char text[16 + US_MOST], *at = stpcpy(text, key);
 
-	at = texts_us(at, ns);
+	at = us_at(at, ns);
 	fwrite(text, 1, (size_t)(at - text), to);
 }
 
@@ -124,8 +144,9 @@ static void put_process(struct export *export, uint32_t number)
 }
 
 /* ,"name":"foo","cat":"libfoo.so" */
-static void write_function(FILE *to, const struct xaudit_read_function *function)
+static void write_function(void *user, FILE *to, const struct xaudit_read_function *function)
 {
+	(void)user;
 	fputs(",\"name\":", to);
 	json_string(to, names_full(function->name));
 	fputs(",\"cat\":", to);
@@ -295,7 +316,7 @@ static void put_waiting(struct export *export, struct row *row)
 	if (!row->waiting)
 		return;
 	put_head(export, 'B', row->pid, row->tid, row->start);
-	texts_write(export->out.file, texts_of(&chrome->names, row->waiting->function));
+	function_text_write(export->out.file, function_text_made(&chrome->names, row->waiting->function));
 	put_args(export, &call, true, false);
 	putc_unlocked('}', export->out.file);
 	row->waiting = NULL;
@@ -322,7 +343,7 @@ static void leave(struct export *export, const struct export_call *call)
 		put_us(export->out.file, ",\"dur\":", call->end - call->start);
 	if (whole && call->known && call->call->cpu != XAUDIT_READ_UNKNOWN)
 		put_us(export->out.file, ",\"tdur\":", call->call->cpu);
-	texts_write(export->out.file, texts_of(&chrome->names, call->call->function));
+	function_text_write(export->out.file, function_text_made(&chrome->names, call->call->function));
 	put_args(export, call, whole, true);
 	putc_unlocked('}', export->out.file);
 	row->waiting = NULL;
@@ -402,7 +423,7 @@ static void end(struct export *export)
 		fprintf(export->out.file, ",\"start_unix_ns\":\"%" PRIu64 "\"", info->start_real);
 	fprintf(export->out.file, ",\"lost_events\":%" PRIu64 "}}\n", xaudit_read_calls_sums(export->calls)->lost);
 	timeline_free(&chrome->timeline);
-	texts_free(&chrome->names);
+	function_texts_free(&chrome->names);
 	free(chrome->row);
 	free(chrome);
 }

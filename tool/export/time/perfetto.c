@@ -9,7 +9,6 @@
 #include "tool/base/proto.h"
 #include "tool/base/tool.h"
 #include "tool/export/time/args.h"
-#include "tool/export/texts.h"
 #include "tool/export/time/timeline.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/names.h"
