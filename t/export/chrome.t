@@ -7,6 +7,7 @@
 . "$top_srcdir/t/lib/calls.sh"
 . "$top_srcdir/t/export/app.sh"
 . "$top_srcdir/t/export/readers.sh"
+. "$top_srcdir/t/export/timelines.sh"
 
 # chrome NAME [OPTION]...: the trace NAME as NAME.json.
 chrome() {
@@ -147,13 +148,7 @@ chrome nested --min=35ns
 is "$(ask_calls nested.json)" 'B100 0 outer,X100 0.2+0.04 inner,E100 0.3 outer' \
 	'--min: what is left stands as if there was nothing else'
 
-write_trace moved <<END
-$head
-$moved_calls
-exit 2 1060
-stack 0 1070
-exit 1 1080
-END
+write_moved
 chrome moved
 is "$(ask_calls moved.json)" 'X100 0+0.03 outer,X10000002 0.01+0.05 inner,X101 0.04+0.04 outer' \
 	'a stack that threads take turns on has a row of its own'
@@ -161,27 +156,7 @@ is "$(ask moved.json 'select(.name == "thread_name" or .name == "thread_sort_ind
 	'[100,"main 100"] [100,400] [101,"second 101"] [101,404] [10000002,"main 100, stack 7"] [10000002,402]' \
 	'with its name, below its thread'
 
-write_trace twice <<END
-process p100
-pair first 1000 1000 5
-pair last 900000 900000 900005
-$libraries
-thread 100 main
-entry 1 1000
-exit 1 1010
-lost 7
-entry 1 1020
-exit 1 1030
-crash 11
-process p100.1 ppid=100
-pair first 2000 2000 5
-pair last 900000 900000 900005
-$libraries
-thread 100 main
-entry 4 2000
-exit 4 2010
-counts 1 100 main 1:5 4:117
-END
+write_twice
 chrome twice
 is_valid twice.json 'a trace of two processes of one number'
 is "$(ask_calls twice.json)" 'X100 0+0.01 outer,X100 0.02+0.01 outer,X100 1+0.01 bar' 'it has calls of both'

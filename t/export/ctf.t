@@ -38,38 +38,16 @@ def events(file):
         yield time, found[2], int(found[4]), function and named.get(function[2], function[1]), fields
 END
 cat >compare.py <<'END'
-import collections, json, re
+from chains import Chains
 from events import events
-calls, total, own, chains = (collections.Counter() for _ in range(4))
-stacks = collections.defaultdict(list)
+chains = Chains()
 for time, event, tid, name, fields in events("app.data.txt"):
-    stack = stacks[tid]
     if event == "lttng_ust_cyg_profile:func_entry":
-        stack.append([name, time, 0])
-        calls[name] += 1
-        chains[";".join(one[0].replace(";", ":") for one in stack)] += 1
+        chains.enter(tid, name, time)
     elif event == "lttng_ust_cyg_profile:func_exit":
-        entered, start, inner = stack.pop()
-        assert entered == name, (entered, name)
-        own[name] += time - start - inner
-        if stack:
-            stack[-1][2] += time - start
-        if not any(one[0] == name for one in stack):
-            total[name] += time - start
-wrong, seen = [], 0
-for row in json.load(open("report.json"))["functions"]:
-    name = row["function"]
-    if not re.fullmatch(r"\w+", name) or "stay" in name:
-        continue
-    seen += 1
-    near = 2 * row["calls"] + 40
-    if (calls[name] != row["calls"] or abs(total[name] - row["total_ns"]) > near or
-            abs(own[name] - row["self_ns"]) > near):
-        wrong.append((name, calls[name], total[name], own[name], row))
-print(seen, sum(calls.values()), [stack for stack in stacks.values() if stack], wrong)
-with open("chains", "w") as to:
-    for chain in sorted(chains):
-        print(chain, chains[chain], file=to)
+        chains.leave(tid, name, time)
+chains.compare("report.json")
+chains.write("chains")
 END
 
 app_record
@@ -77,7 +55,7 @@ is "$(to_ctf app.data)" '' 'a real program is exported, and babeltrace2 reads it
 is "$(cat app.data.err)" '' 'without a warning'
 report app.data
 printf '%s\n' "$report" >report.json
-is "$(python3 compare.py)" "18 $app_all_calls [] []" \
+is "$(PYTHONPATH=$top_srcdir/t/export PYTHONDONTWRITEBYTECODE=1 python3 compare.py)" "18 $app_all_calls [] []" \
 	'all calls are there in the order of time, nest, and have the times that they had'
 bounded 60 "$XAUDIT" stacks --format=folded --sort=calls --no-demangle app.data |
 	python3 -c 'import sys; sys.stdout.writelines(sorted(sys.stdin))' >own_chains

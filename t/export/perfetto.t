@@ -8,6 +8,7 @@
 . "$top_srcdir/t/lib/calls.sh"
 . "$top_srcdir/t/export/app.sh"
 . "$top_srcdir/t/export/readers.sh"
+. "$top_srcdir/t/export/timelines.sh"
 need protoc
 
 # perfetto NAME [OPTION]...: the trace NAME, decoded as NAME.txt, and as lines of JSON in NAME.json.
@@ -101,39 +102,13 @@ perfetto nested --min=35ns
 is "$(calls_of nested)" '["B",0,"outer"] ["B",200,"inner"] ["E",240] ["E",300]' \
 	'--min: what is left stands as if there was nothing else'
 
-write_trace moved <<END
-$head
-$moved_calls
-exit 2 1060
-stack 0 1070
-exit 1 1080
-END
+write_moved
 perfetto moved
 is "$(ask moved 'select(.type == "TYPE_SLICE_BEGIN") | [.name, .track]')" \
 	'["outer","main"] ["outer","second"] ["inner","main 100, stack 7"]' \
 	'a stack that threads take turns on has a track of its own'
 
-write_trace twice <<END
-process p100
-pair first 1000 1000 5
-pair last 900000 900000 900005
-$libraries
-thread 100 main
-entry 1 1000
-exit 1 1010
-lost 7
-entry 1 1020
-exit 1 1030
-crash 11
-process p100.1 ppid=100
-pair first 2000 2000 5
-pair last 900000 900000 900005
-$libraries
-thread 100 main
-entry 4 2000
-exit 4 2010
-counts 1 100 main 1:5 4:117
-END
+write_twice
 perfetto twice
 is "$(ask twice 'select(.descriptor.process) | .descriptor.process[0].pid[0]')" '"100" "10000001"' \
 	'two processes of one number have numbers of their own'

@@ -33,47 +33,27 @@ ask convert app.data -f yaml -symbolize --no-demangle >log.yaml
 report app.data
 printf '%s\n' "$report" >report.json
 cat >compare.py <<'END'
-import collections, json, re
-calls, total, self, chains = (collections.Counter() for _ in range(4))
-stacks, unfinished, last = collections.defaultdict(list), {}, {}
+import re
+from chains import Chains
+chains, last = Chains(), {}
 for line in open("log.yaml", errors="replace"):
     found = re.match(r"  - \{ type: 0, func-id: \d+, function: (.*?), (?:args: \[.*?\], )?cpu: 0, thread: (\d+), "
                      r"process: \d+, kind: function-(enter|enter-arg|exit|tail-exit), tsc: (\d+), data: '' \}", line)
     if not found:
         continue
-    name, stack, time = found[1], stacks[found[2]], int(found[4])
+    name, thread, time = found[1], found[2], int(found[4])
     if name[0] in "'\"":
         name = name[1:-1].replace("''", "'")
-    assert time >= last.get(found[2], 0), line
-    last[found[2]] = time
+    assert time >= last.get(thread, 0), line
+    last[thread] = time
     if found[3].startswith("enter"):
-        stack.append([name, time, 0])
-        calls[name] += 1
-        chains[";".join(one[0].replace(";", ":") for one in stack)] += 1
-        continue
-    own, start, inner = stack.pop()
-    assert own == name, line
-    self[name] += time - start - inner
-    if stack:
-        stack[-1][2] += time - start
-    if not any(one[0] == name for one in stack):
-        total[name] += time - start
-wrong, seen = [], 0
-for row in json.load(open("report.json"))["functions"]:
-    name = row["function"]
-    if not re.fullmatch(r"\w+", name) or "stay" in name:
-        continue
-    seen += 1
-    near = 2 * row["calls"] + 40
-    if (calls[name] != row["calls"] or abs(total[name] - row["total_ns"]) > near or
-            abs(self[name] - row["self_ns"]) > near):
-        wrong.append((name, calls[name], total[name], self[name], row))
-print(seen, sum(calls.values()), [name for name, stack in stacks.items() if stack], wrong)
-with open("chains", "w") as to:
-    for chain in sorted(chains):
-        print(chain, chains[chain], file=to)
+        chains.enter(thread, name, time)
+    else:
+        chains.leave(thread, name, time)
+chains.compare("report.json")
+chains.write("chains")
 END
-is "$(python3 compare.py)" "18 $app_all_calls [] []" \
+is "$(PYTHONPATH=$top_srcdir/t/export PYTHONDONTWRITEBYTECODE=1 python3 compare.py)" "18 $app_all_calls [] []" \
 	'llvm-xray convert: all calls nest, and have the times that they had'
 bounded 60 "$XAUDIT" stacks --format=folded --sort=calls --no-demangle app.data |
 	python3 -c 'import sys; sys.stdout.writelines(sorted(sys.stdin))' >own_chains

@@ -48,7 +48,6 @@ struct export_track {
 struct export {
 	struct xaudit_read_trace *trace;
 	const struct xaudit_read_trace_info *info;
-	const struct xaudit_read_process *only; /* --pid; NULL: all */
 	struct out_file out;  /* of formats of one file */
 	const char *path;     /* of the folder, for messages, and its descriptor; of formats of several files */
 	int folder;
