@@ -55,7 +55,8 @@ trap 'tap_status=$?; trap - EXIT; stop; cd /; tap_pack; tap_clear; exit $tap_sta
 serve() { # FAILURE...
 	stop
 	rm -f port
-	bounded 300 python3 clickhouse_server.py port "$@" >server.out 2>&1 &
+	# Not by bounded(): its shell would be killed, and the server stay.
+	timeout -k 5 300 python3 clickhouse_server.py port "$@" >server.out 2>&1 &
 	server=$!
 	for _ in $(seq 100); do
 		[ -f port ] && break
