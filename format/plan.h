@@ -4,15 +4,19 @@
  * --values=RULES` writes one for a file; the module copies it into private memory, checks it, and uses its parts for
  * the functions that it traces.
  *
- * A plan is one block of bytes: the head, its functions in ascending order of `offset`, then code, layouts and names,
- * wherever the functions say. Everything is little endian and naturally aligned; positions count from the plan's first
- * byte, 0 stands for none.
+ * A plan is one block of bytes: the head, its functions in ascending order of `offset`, then probes and windows
+ * (format/probe.h), actions, code, layouts and names, wherever the head and the functions say. Everything is little
+ * endian and naturally aligned; positions count from the plan's first byte, 0 stands for none.
  *
  * RULES, in the word after --values=, are lines "WHERE<tab>PATTERN<tab>KEY<tab>VALUE", one for each key of a section
  * [context PATTERN] of the rules, in the order of the sources; PATTERN is FUNCGLOB or FUNCGLOB@LIBGLOB. WHERE is
  * FILE:LINE, or an option, for messages. Of several sections that match a function, all count. KEY is context, if,
  * every, longer or secret (tool/values/wanted.h). A line whose PATTERN is empty is of the section [prototypes]: its
  * VALUE is one line of that, and its KEY says nothing.
+ *
+ * Lines of a section [probe NAME] have NAME in the place of PATTERN, and "probe " before the KEY: "probe at" (the
+ * place: xaudit-probes(7)), "probe context", "probe if", "probe every", "probe then". Lines of one NAME follow each
+ * other. Actions of functions are the key "then" of a section [context PATTERN].
  *
  * A function is there once, whatever its names are: a pattern that matches any of them matches it.
  */
@@ -21,8 +25,10 @@
 
 #include <stdint.h>
 
+#include "format/probe.h"
+
 #define PLAN_MAGIC   "xauplan\1"
-#define PLAN_VERSION 3
+#define PLAN_VERSION 4
 #define PLAN_SUFFIX  ".plan" /* of those that are kept */
 #define PLAN_MAX     (256u << 20) /* bytes, most */
 
@@ -40,6 +46,36 @@ struct plan_function {
 	uint32_t every;	 /* one call of a thread in so many is recorded, the others are left out; 0: each is */
 	uint64_t longer; /* ns: shorter calls are left out; 0: none */
 	struct plan_part entry, end;
+	uint32_t flags;	 /* enum plan_function_flags */
+	uint32_t action; /* number of its struct plan_action; PROBE_NONE */
+};
+
+enum plan_function_flags {
+	PLAN_PROBE = 1, /* values of a probe at `offset`, which struct plan_probe.function names; no function */
+};
+
+/* What else is done where the conditions of a function's call, or of a probe, hold. */
+enum plan_action_what {
+	PLAN_ACTION_MARK = 1, /* a custom event, TRACE_TYPE_MARK: its text */
+	PLAN_ACTION_SNAPSHOT = 2,
+	PLAN_ACTION_START = 3, /* recording, of the process or (PLAN_ACTION_THREAD) of the thread */
+	PLAN_ACTION_STOP = 4,
+};
+
+enum plan_action_flags {
+	PLAN_ACTION_THREAD = 1,
+	PLAN_ACTION_ONCE = 2, /* the first time in the process */
+	PLAN_ACTION_AT_END = 4, /* of functions: when the call ends (results, longer); else at its entry */
+};
+
+struct plan_action {
+	uint8_t what;  /* enum plan_action_what */
+	uint8_t flags; /* enum plan_action_flags */
+	uint16_t zero;
+	uint32_t text;	  /* position: NAME of the probe, or of the rule */
+	uint64_t at_most; /* ns: one in that time; 0: each. Of snapshots whoever makes them holds it */
+	uint64_t running; /* ns: once for a call that has not returned after so long; 0: no such action */
+	uint64_t every;	  /* one in so many; 0: each */
 };
 
 struct plan_head {

@@ -112,6 +112,7 @@ enum trace_type {
 	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
 	/* an event of one of the types above, with values; id: TRACE_VALUED_ID(); its payload: format/values.h */
 	TRACE_VALUED = 9,
+	TRACE_PROBE = 10, /* id: a probe (format/probe.h) that the thread came to: no call begins or ends */
 	TRACE_CONTROL = 15, /* id: subtype | payload words << 8; unknown subtypes are skipped by that count */
 };
 
@@ -454,7 +455,7 @@ struct trace_function {
 struct trace_functions {
 	struct trace_record head;
 	uint32_t object;
-	uint32_t kind;	     /* enum trace_kind of the sites that raise these ids */
+	uint32_t kind;	     /* enum trace_kind of the sites that raise these ids; TRACE_KIND_PROBE: they are probes */
 	uint32_t count;	     /* of functions */
 	uint32_t names_size; /* bytes of the names, which follow the array */
 	struct trace_function function[];
@@ -582,7 +583,8 @@ enum trace_kind {
 #define X(number, NAME, word) TRACE_KIND_##NAME = number,
 	TRACE_KINDS(X)
 #undef X
-	TRACE_KIND_COUNT
+	TRACE_KIND_COUNT,
+	TRACE_KIND_PROBE = 32, /* of probes (format/probe.h), which are no kind of sites */
 };
 
 /*

@@ -70,6 +70,13 @@ enum control_op {
 	CONTROL_ADD_CONTEXT,
 	/* text: patterns of functions, each ended by a NUL, and an empty one. Those that had values are counted. */
 	CONTROL_DEL_CONTEXT,
+	/*
+	 * argument: number of plans in the room, each with all probes of its object from now on (struct control_index,
+	 * format/plan.h); text: RULES that they were made by, which take the place of all RULES about probes, for
+	 * objects to come. Answers a list of patches. Probes are counted in the result: `functions` all that there are
+	 * now, `refused` by enum probe_refusal. Probes that were there before and are in the plan stay as they are.
+	 */
+	CONTROL_PROBES,
 };
 
 enum { CONTROL_GIVE_BACK = 1, CONTROL_ALL_WRITTEN = 2 };

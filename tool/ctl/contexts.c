@@ -21,7 +21,7 @@
 #include "tool/ctl/process.h"
 #include "tool/ctl/request.h"
 #include "tool/ctl/targets.h"
-#include "tool/index/plan.h"
+#include "tool/plan/plan.h"
 #include "tool/show/show.h"
 #include "tool/values/wanted.h"
 

@@ -10,9 +10,9 @@ xaudit_SOURCES += audit/bind/nointercept.c audit/bind/nointercept.h tool/index/b
 	tool/index/entry.h tool/index/facts.c tool/index/facts.h tool/index/facts_decode.c tool/index/facts_decode.h \
 	tool/index/file_index.c tool/index/file_index.h tool/index/frame_rows.c \
 	tool/index/frame_rows.h tool/index/frames.c tool/index/frames.h tool/index/image.c \
-	tool/index/image.h tool/index/image_names.c tool/index/image_names.h tool/index/index.c tool/index/own_file.c \
-	tool/index/own_file.h tool/index/plan.c tool/index/plan.h \
-	tool/index/plan_cache.c tool/index/plan_cache.h tool/index/reach.c \
+	tool/index/image.h tool/index/image_names.c tool/index/image_names.h tool/index/own_file.c \
+	tool/index/own_file.h \
+	tool/index/reach.c \
 	tool/index/reach.h tool/index/runtimes.c tool/index/runtimes.h \
 	tool/index/template.c tool/index/template.h tool/index/unwind.c tool/index/unwind.h \
 	tool/index/words.c tool/index/words.h tool/index/write.c tool/index/write.h

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tool/index/plan_cache.h"
+#include "tool/plan/plan_cache.h"
 
 #include <fcntl.h>
 #include <sha2.h>

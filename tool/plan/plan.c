@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tool/index/plan.h"
+#include "tool/plan/plan.h"
 
 #include <elfutils/libdwfl.h>
 #include <stdio.h>

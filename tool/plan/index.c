@@ -18,8 +18,8 @@
 #include "tool/index/cache_trim.h"
 #include "tool/index/file_index.h"
 #include "tool/index/own_file.h"
-#include "tool/index/plan.h"
-#include "tool/index/plan_cache.h"
+#include "tool/plan/plan.h"
+#include "tool/plan/plan_cache.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 

@@ -10,7 +10,7 @@
 #ifndef XAUDIT_TOOL_INDEX_PLAN_CACHE_H
 #define XAUDIT_TOOL_INDEX_PLAN_CACHE_H
 
-#include "tool/index/plan.h"
+#include "tool/plan/plan.h"
 
 /* As plan_make(), but takes what is kept in the folder; or makes it, and keeps it there. shared: as cache_put(). */
 int plan_take(struct plan_made *made, int fd, const char *path, const char *rules, const char *folder, int shared);
