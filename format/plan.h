@@ -4,9 +4,10 @@
  * --values=RULES` writes one for a file; the module copies it into private memory, checks it, and uses its parts for
  * the functions that it traces.
  *
- * A plan is one block of bytes: the head, its functions in ascending order of `offset`, then probes and windows
- * (format/probe.h), actions, code, layouts and names, wherever the head and the functions say. Everything is little
- * endian and naturally aligned; positions count from the plan's first byte, 0 stands for none.
+ * A plan is one block of bytes: the head, its functions in ascending order of `offset` (those with PLAN_PROBE among
+ * them, behind a function at the same one), then probes and windows (format/probe.h), actions, code, layouts and names,
+ * wherever the head and the functions say. Everything is little endian and naturally aligned; positions count from the
+ * plan's first byte, 0 stands for none.
  *
  * RULES, in the word after --values=, are lines "WHERE<tab>PATTERN<tab>KEY<tab>VALUE", one for each key of a section
  * [context PATTERN] of the rules, in the order of the sources; PATTERN is FUNCGLOB or FUNCGLOB@LIBGLOB. WHERE is
@@ -83,6 +84,9 @@ struct plan_head {
 	uint32_t version;
 	uint32_t count; /* of functions */
 	uint64_t size;	/* of the plan, with this head */
+	uint32_t probes, windows, actions; /* how many */
+	/* Positions of struct plan_probe[], plan_window[], plan_action[]; 0 where there is none of them. */
+	uint32_t probe, window, action;
 	struct plan_function function[];
 };
 
