@@ -2,7 +2,8 @@
 /*
  * live_loads WHAT N: calls functions of libraries that come and go.
  *
- *	own FILE...	each file N times, by the main thread, while seven others call functions of a file of theirs
+ *	own FILE...	each file but the first N times, by the main thread, while seven others call functions of the
+ *			first: N times and until it is over. Prints how often they did.
  *	shared FILE	eight threads load and close one file, each N times
  *	twice FILE	N times: one file in two namespaces at once, then in one
  */
@@ -66,15 +67,21 @@ static void load_and_use(const char *path, long n)
 		fail("dlclose");
 }
 
+static pthread_barrier_t begun;
+static long stayed;
+
 static void *stay(void *argument)
 {
 	struct library l;
+	long n = 0;
 
 	open_in(&l, file, LM_ID_BASE);
-	for (long n = 0; !over; n++) {
+	pthread_barrier_wait(&begun);
+	for (; !over || n < rounds; n++) {
 		use(&l, n);
 		usleep(500);
 	}
+	__atomic_fetch_add(&stayed, n, __ATOMIC_RELAXED); /* relaxed: read after the thread's end */
 	return argument;
 }
 
@@ -114,14 +121,20 @@ int main(int argc, char **argv)
 		twice();
 		return 0;
 	}
-	for (; threads < (strcmp(what, "own") ? 8 : 7); threads++)
-		if (pthread_create(&id[threads], NULL, strcmp(what, "own") ? come_and_go : stay, NULL))
+	int own = !strcmp(what, "own");
+	pthread_barrier_init(&begun, NULL, 8);
+	for (; threads < (own ? 7 : 8); threads++)
+		if (pthread_create(&id[threads], NULL, own ? stay : come_and_go, NULL))
 			fail("pthread_create");
-	for (int i = 0; !strcmp(what, "own") && i < rounds; i++)
+	if (own)
+		pthread_barrier_wait(&begun);
+	for (int i = 0; own && i < rounds; i++)
 		for (int n = 4; n < argc; n++)
 			load_and_use(argv[n], 1000 * n + i);
 	over = 1;
 	while (threads)
 		pthread_join(id[--threads], NULL);
+	if (own)
+		printf("%ld\n", stayed);
 	return 0;
 }
