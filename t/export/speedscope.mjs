@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // speedscope.mjs FILE: opens the file in speedscope, in a headless browser, and prints what that saves: its own format.
-// Errors of the page, and what it says to its console as an error, are lines on standard error, and status 1.
+// Errors of the page, and what it says to its console as an error, are lines on standard error, and status 1. Whoever
+// starts this bounds how long it takes.
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import puppeteer from 'puppeteer-core'
@@ -11,11 +12,12 @@ const page_file = path.join(path.dirname(createRequire(import.meta.url).resolve(
 const browser = await puppeteer.launch({
 	executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
 	args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--allow-file-access-from-files'],
-	timeout: 60000,
+	timeout: 0,
 })
 let wrong = 0
 try {
 	const page = await browser.newPage()
+	page.setDefaultTimeout(0)
 	const say = text => { wrong = 1; console.error(text) }
 	page.on('pageerror', error => say(`error: ${error}`))
 	page.on('dialog', dialog => { say(`dialog: ${dialog.message()}`); dialog.dismiss() })
@@ -27,14 +29,16 @@ try {
 		HTMLAnchorElement.prototype.click = () => {}
 	})
 	await page.goto(`file://${page_file}`)
-	const input = await page.waitForSelector('input[type=file]', { timeout: 30000 })
+	const input = await page.waitForSelector('input[type=file]')
 	await input.uploadFile(path.resolve(process.argv[2]))
-	// The drop zone goes when the profile is there.
-	await page.waitForFunction(() => !document.querySelector('input[type=file]'), { timeout: 60000 })
-	await page.keyboard.down('Control')
-	await page.keyboard.press('s')
-	await page.keyboard.up('Control')
-	await page.waitForFunction(() => window.saved, { timeout: 30000 })
+	// The drop zone goes when the profile is there. Keys are listened to some time later.
+	await page.waitForFunction(() => !document.querySelector('input[type=file]'))
+	while (!await page.evaluate(() => Boolean(window.saved))) {
+		await page.keyboard.down('Control')
+		await page.keyboard.press('s')
+		await page.keyboard.up('Control')
+		await new Promise(done => setTimeout(done, 200))
+	}
 	const text = await page.evaluate(() => window.saved.text())
 	await new Promise(done => process.stdout.write(text, done))
 } catch (error) {

@@ -200,7 +200,7 @@ if reader_speedscope; then
 	done
 	is "$(sums_of speedscope speedscope.json report.json)" "$same" 'all is there of its own format'
 	is "$(sums_of speedscope-folded folded.json report.json self total)" "$same" 'of folded'
-	is "$(sums_of speedscope pprof.json report.json self total)" "$same" 'and of pprof'
+	is "$(sums_of speedscope-pprof pprof.json report.json self total)" "$same" 'and of pprof'
 	is "$(jq -c '.profiles | map(.name, .unit)' callgrind.json)" \
 		'["app.data.callgrind -- ns","none","app.data.callgrind -- calls","none"]' 'of callgrind both costs'
 	ok 'merged stacks, too' speedscope many.speedscope many.json

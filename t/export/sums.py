@@ -3,8 +3,8 @@
 # sums.py FORMAT FILE REPORT [PART...]: compares the calls and times that a file of `xaudit export` tells, or what
 # another tool has made of it, with those of `xaudit report --format=json`, by the names that people are shown. Prints
 # "same: FUNCTIONS functions, CALLS calls", or what differs. PART: calls, self, total; all if there is none. Times may
-# differ by a ns for each call, and their own parts by one for each call in it. For speedscope, what takes no time is
-# not there.
+# differ by a ns for each call, and their own parts by one for each call in it; where stacks have times, by less than
+# one for each stack. For speedscope, what takes no time is not there.
 import collections
 import decimal
 import json
@@ -23,6 +23,7 @@ class Sums:
     def __init__(self):
         self.rows = collections.defaultdict(Row)
         self.tracks = collections.defaultdict(list)
+        self.stacks = []
         self.wrong = []
 
     def enter(self, track, name, time):
@@ -136,6 +137,7 @@ def pprof(path):
 def sampled(sums, stack, time):
     if stack:
         sums.rows[stack[-1]].self += time
+    sums.stacks.append(stack)
     for name in set(stack):
         sums.rows[name].total += time
 
@@ -172,6 +174,17 @@ def report(path):
         row.total += one["total_ns"]
     return rows
 
+# How far the times of functions may differ where those of stacks were rounded, each by itself. speedscope merges those
+# of pprof that differ by their thread only, each of which has made a call of each function.
+def rounded(stacks, expected, merged):
+    own, total = collections.Counter(), collections.Counter()
+    for stack in filter(None, stacks):
+        times = min(expected[name].calls for name in stack) if merged else 1
+        own[stack[-1]] += times
+        for name in set(stack):
+            total[name] += times
+    return own, total
+
 def main():
     how, path, expected, *parts = sys.argv[1:]
     # speedscope-FORMAT: what speedscope has made of that.
@@ -181,14 +194,17 @@ def main():
         if one in ("folded", "callgrind"):
             expected = {plain(name, one): row for name, row in expected.items()}
     wrong = sums.wrong[:5]
+    own, total = rounded(sums.stacks, expected, "pprof" in of)
     for name in sorted(set(sums.rows) | set(expected)):
         is_, want = sums.rows[name], expected.get(name, Row())
         if how == "speedscope" and not is_.calls and not want.total:
             continue
         for part in parts or ["calls", "self", "total"]:
             got, right = getattr(is_, part), getattr(want, part)
-            may = {"calls": 0, "self": want.calls + is_.children, "total": want.calls}[part]
-            if abs(got - right) > may:
+            may = {"calls": 0, "self": want.calls + is_.children, "total": want.calls}
+            if sums.stacks:
+                may = {"calls": 0, "self": own[name], "total": total[name]}
+            if abs(got - right) > may[part]:
                 wrong.append(f"{name}: {part} {got}, not {right}")
     for line in wrong:
         print(ascii(line))
