@@ -162,6 +162,30 @@ is "$(asked graph tree none 2>&1)" \
 	'a function without calls is told'
 bounded 60 "$XAUDIT" graph none "$tmp/tree" >"$tmp/out" 2>&1
 is "$?" 1 'with status 1'
+write_trace moments <<END
+$head
+thread 100 main
+entry 1 1000
+exit 1 1300
+entry 2 50000
+exit 2 50300
+END
+while read -r command options; do
+	# shellcheck disable=SC2086
+	bounded 60 "$XAUDIT" $command $options --from=20us "$tmp/moments" 2>"$tmp/out" >/dev/null
+	is "$? $(sed 's/;.*//' "$tmp/out")" \
+		"1 xaudit $command: no call of a function 'outer' is in the time of --from and --to" \
+		"$command $options: one that was called before is told, too"
+done <<END
+graph outer
+slow outer
+replay -F outer
+dump -F outer
+report --callers=outer
+report --hist=outer
+html --around=outer -o $tmp/moments.html
+END
+is "$(graph moments inner --from=20us | awk 'NR == 1 { print $7, $8 }')" '1 inner' 'one that was called then is shown'
 write_trace same <<END
 $head
 thread 100 main

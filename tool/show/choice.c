@@ -97,7 +97,7 @@ bool choice_found(const char *command, const struct choice *choice, struct xaudi
 				choice->word[i], function->name, function->aliases, function->object->path);
 		}
 		if (!found)
-			trace_has_no_function(command, choice->word[i], &trace, 1);
+			trace_has_no_function(command, choice->word[i], &trace, 1, choice->from || choice->to);
 		all &= found;
 	}
 	return all;

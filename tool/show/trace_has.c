@@ -107,9 +107,10 @@ int trace_has_options(const char *command, struct xaudit_read_trace *const *trac
 }
 
 void trace_has_no_function(
-	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces)
+	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces, bool span)
 {
-	char *said = memory_format("no call of a function '%s' is in what was read", word);
+	const char *where = span ? "the time of --from and --to" : "what was read";
+	char *said = memory_format("no call of a function '%s' is in %s", word, where);
 	struct meant meant;
 
 	meant_begin(&meant, word);

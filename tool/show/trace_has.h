@@ -28,9 +28,12 @@ static inline bool trace_has_no_span(uint64_t from, uint64_t to)
 int trace_has_options(const char *command, struct xaudit_read_trace *const *trace, uint32_t traces, uint32_t tid,
 	uint64_t from, uint64_t to);
 
-/* Says on stderr that no function is of the name `word`, and which one it may be meant for. */
+/*
+ * Says on stderr that no function is of the name `word`, and which one it may be meant for. span: only a time was read,
+ * and a function that was called before or behind it is not met.
+ */
 void trace_has_no_function(
-	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces);
+	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces, bool span);
 
 #define TRACE_HAS_NO_SPAN "--to must be later than --from"
 

@@ -295,7 +295,8 @@ uint32_t view_find(const char *command, const struct view_options *options, cons
 		}
 	} while (!count && (by_alias = !by_alias));
 	if (!count)
-		trace_has_no_function(command, word, options->many.trace, options->many.traces);
+		trace_has_no_function(command, word, options->many.trace, options->many.traces,
+			options->from || options->to);
 	if (count > 1)
 		say_found(command, options, word, count, by_alias);
 	return count == 1 ? found : FUNCTIONS_NONE;

@@ -192,9 +192,10 @@ void report_columns(struct report *report, const uint8_t *usual, unsigned count)
 		report->diff ? 6 : 0, report->diff ? 11 : 0);
 }
 
-int report_no_function(const char *pattern, struct meant *meant)
+int report_no_function(const struct report *report, const char *pattern, struct meant *meant)
 {
-	char *said = memory_format("no call of a function '%s' is in the trace", pattern);
+	const char *where = report->from || report->to ? "the time of --from and --to" : "the trace";
+	char *said = memory_format("no call of a function '%s' is in %s", pattern, where);
 	char *whole = meant_message(meant, said, "");
 
 	tool_error("report", "%s", whole);

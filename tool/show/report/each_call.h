@@ -34,6 +34,6 @@ void report_both(struct report *report, const struct report_calls calls[2], uint
 void report_columns(struct report *report, const uint8_t *usual, unsigned count);
 
 /* Says that the traces have no such function, and what was meant, perhaps; ends that. Returns TOOL_FAILED. */
-int report_no_function(const char *pattern, struct meant *meant);
+int report_no_function(const struct report *report, const char *pattern, struct meant *meant);
 
 #endif

@@ -262,7 +262,7 @@ static int answer(struct report *report, const char *pattern, bool callees)
 		for (uint32_t i = 0; i < report->traces; i++)
 			for (uint32_t k = 0; k < xaudit_read_functions(report->trace[i]); k++)
 				meant_look(&meant, xaudit_read_function(report->trace[i], k)->name);
-		status = report_no_function(pattern, &meant);
+		status = report_no_function(report, pattern, &meant);
 	} else if (report->options.json == REPORT_CSV) {
 		csv_heads_of(&edges);
 		for (uint32_t i = 0; i < functions && !show_output_broken(); i++)

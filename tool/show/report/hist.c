@@ -157,7 +157,7 @@ int report_hist(struct report *report)
 			const struct xaudit_read_row *row = line[i].row;
 			meant_look(&meant, row->name);
 		}
-		status = report_no_function(report->hist, &meant);
+		status = report_no_function(report, report->hist, &meant);
 	} else if (report->options.json == REPORT_JSON) {
 		printf("\n]");
 		left_json_end(&report->left);
