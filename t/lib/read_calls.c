@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_calls DIR|PID: reads the calls of a trace through xaudit-read.h, and adds them up as
+ * read_calls DIR|PID [threads]: reads the calls of a trace through xaudit-read.h, and adds them up as
  * `xaudit report --format=json` does: a line per function, as there (its first five members), and one line of sums.
- * Status 1, and a line on standard error, where the trace is damaged.
+ * threads: before that, a line for each call that is over: function, tid, name of the thread. Status 1, and a line on
+ * standard error, where the trace is damaged.
  */
 #include <err.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,9 @@ int main(int argc, char **argv)
 	struct xaudit_read_trace *trace = NULL;
 	struct xaudit_read_calls *calls = NULL;
 	struct xaudit_read_item item;
+	bool threads = argc == 3 && !strcmp(argv[2], "threads");
 
+	argc -= threads;
 	if (argc == 2 && !argv[1][strspn(argv[1], "0123456789")])
 		trace = xaudit_read_open_live((uint32_t)strtoul(argv[1], NULL, 10), &error);
 	else if (argc == 2)
@@ -47,7 +51,7 @@ int main(int argc, char **argv)
 		calls = xaudit_read_calls(trace, &options, &error);
 
 	if (!calls) {
-		fprintf(stderr, "%s\n", argc == 2 ? error.text : "usage: read_calls DIR|PID");
+		fprintf(stderr, "%s\n", argc == 2 ? error.text : "usage: read_calls DIR|PID [threads]");
 		return 1;
 	}
 	while (xaudit_read_next_call(calls, &item)) {
@@ -55,6 +59,8 @@ int main(int argc, char **argv)
 		to->calls += item.what == XAUDIT_READ_COUNTED ? item.count : 1;
 		if (item.what == XAUDIT_READ_COUNTED)
 			continue;
+		if (threads)
+			printf("%s %" PRIu32 " %s\n", item.function->name, item.tid, item.thread);
 		to->ended += item.call->end != XAUDIT_READ_UNKNOWN;
 		to->total += item.call->total;
 		to->self += item.call->self;

@@ -128,6 +128,20 @@ exit 2 1100
 stack 0 1100
 exit 1 1110
 END
+# Each call has the name of the thread that began it, whoever ends it, and if the record has gone on with another one.
+threads() {
+	"$read_calls" "$tmp/$1" threads | sed '/^{/d' | paste -s -d,
+}
+is "$(threads moved)" 'outer 100 main,bar 101 second,inner 100 main,outer 101 second' \
+	'a call that another thread ends has the name of its own'
+write_trace given_up <<END
+$second
+thread 100 main
+entry 1 1000
+thread 101 second
+entry 2 1000
+END
+is "$(threads given_up)" 'outer 100 main,inner 101 second' 'and one that nothing ends, too'
 # What seemed to be one stack was two: outer is on stack 9, inner stays on 8, where nothing ends it.
 same parted 'inner 1 0 0,outer 1 60 60' '0 1 0 0 0 0 0 0' <<END
 $second

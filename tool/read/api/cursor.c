@@ -10,6 +10,7 @@
 #include "tool/read/api/cursor_stacks.h"
 #include "tool/read/api/cursor_values.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/threads.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/ahead.h"
@@ -214,6 +215,17 @@ static bool step(struct xaudit_read_calls *c)
 
 /* ---- items ---- */
 
+/*
+ * The name of the thread that began the call: its record may be over, or have another thread by now; and on a stack
+ * that moves another thread may end the call.
+ */
+static const char *thread_of(const struct xaudit_read_calls *c, const struct xaudit_read_call *call)
+{
+	if (c->record && c->record->source.decoder.tid == call->tid)
+		return c->record->thread;
+	return read_api_thread_name(call->process, call->tid);
+}
+
 /* Each member by itself: gcc would clear the whole by an instruction that takes longer than all else here. */
 static int tell_call(struct xaudit_read_calls *c, struct xaudit_read_item *item, int what, struct api_call *call)
 {
@@ -222,7 +234,7 @@ static int tell_call(struct xaudit_read_calls *c, struct xaudit_read_item *item,
 	item->process = call->public.process;
 	item->call = &call->public;
 	item->function = call->public.function;
-	item->thread = c->record ? c->record->thread : "";
+	item->thread = thread_of(c, &call->public);
 	item->time = what == XAUDIT_READ_ENTER ? call->public.start : call->public.end;
 	item->count = 0;
 	item->type = NULL;

@@ -7,14 +7,21 @@
 #include "tool/read/api/api.h"
 #include "tool/read/damage/memory.h"
 
+/* HASH_NONE: it was not met. */
+static uint32_t find(const struct xaudit_read_process *process, uint32_t tid)
+{
+	const struct xaudit_read_trace *trace = process->trace;
+
+	return HASH_FIND(i, &trace->by_tid, hash_key(process->number, tid),
+		trace->thread[i]->public.process == process && trace->thread[i]->public.tid == tid);
+}
+
 /* The thread's number, made if it is new; HASH_NONE: there is no memory. */
 static uint32_t number_of(struct xaudit_read_process *process, uint32_t tid)
 {
 	struct xaudit_read_trace *trace = process->trace;
 	struct read_damage *damage = &trace->folder->damage;
-	uint32_t hash = hash_key(process->number, tid);
-	uint32_t number = HASH_FIND(i, &trace->by_tid, hash,
-		trace->thread[i]->public.process == process && trace->thread[i]->public.tid == tid);
+	uint32_t number = find(process, tid);
 	struct read_api_thread *thread;
 
 	if (number != HASH_NONE)
@@ -22,7 +29,7 @@ static uint32_t number_of(struct xaudit_read_process *process, uint32_t tid)
 	if (!read_memory_grow(damage, &trace->thread, trace->threads, sizeof(*trace->thread)) ||
 		!(thread = read_memory_zeroed(damage, 1, sizeof(*thread))))
 		return HASH_NONE;
-	if (!read_memory_hash(damage, &trace->by_tid, hash, trace->threads)) {
+	if (!read_memory_hash(damage, &trace->by_tid, hash_key(process->number, tid), trace->threads)) {
 		free(thread);
 		return HASH_NONE;
 	}
@@ -37,6 +44,13 @@ void read_api_thread(struct xaudit_read_process *process, uint32_t tid, const ch
 
 	if (number != HASH_NONE && comm[0])
 		memcpy(process->trace->thread[number]->name, comm, READ_API_COMM);
+}
+
+const char *read_api_thread_name(const struct xaudit_read_process *process, uint32_t tid)
+{
+	uint32_t number = find(process, tid);
+
+	return number == HASH_NONE ? "" : process->trace->thread[number]->name;
 }
 
 uint32_t xaudit_read_threads(const struct xaudit_read_trace *trace)
