@@ -155,13 +155,15 @@ int handlers_values(const struct handlers_event *event, struct xaudit_values *to
 	if (to->size < sizeof(*to) || !handlers_is_told(event))
 		return -EINVAL;
 	to->count = to->failed = 0;
-	if (event->type != HANDLERS_ENTRY && event->type != HANDLERS_ARGUMENTS && event->type != HANDLERS_EXIT)
+	if (event->type != HANDLERS_ENTRY && event->type != HANDLERS_ARGUMENTS && event->type != HANDLERS_EXIT &&
+		event->type != HANDLERS_PROBE)
 		return 0;
 	/* Only events.c tells of these. */
 	const struct handlers_told *told = (const struct handlers_told *)event;
 	const struct values_asked asked = { .id = event->id,
 		.is_end = event->type == HANDLERS_EXIT,
 		.is_xray = told->is_xray,
+		.is_probe = event->type == HANDLERS_PROBE,
 		.registers = event->registers,
 		.vectors = event->vectors };
 	return find(&asked, to);

@@ -21,7 +21,7 @@
  *	runtime/base/identity.c:
  *		tramp_confined
  *	runtime/calls/calls.c:
- *		tramp_slow_enter, tramp_slow_enter_xray, tramp_slow_leave, tramp_slow_event
+ *		tramp_slow_enter, tramp_slow_enter_xray, tramp_slow_leave, tramp_slow_event, tramp_slow_probe
  *	runtime/calls/filter_calls.c:
  *		tramp_filter_enter, tramp_filter_point, tramp_filter_enter_xray, tramp_filter_leave,
  *		tramp_filter_tail_xray, tramp_filter_tail, tramp_filter_gone
@@ -29,14 +29,15 @@
  *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
  *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_reach, tramp_slow_descriptors, tramp_slow_rights
  *	runtime/calls/values_calls.c:
- *		tramp_values_enter, tramp_values_leave, tramp_values_xray_enter, tramp_values_xray_exit
+ *		tramp_values_enter, tramp_values_leave, tramp_values_xray_enter, tramp_values_xray_exit,
+ *		tramp_values_probe
  *	runtime/control.c:
  *		control_run, control_block
  *	runtime/custom.c:
  *		tramp_custom_event, tramp_typed_event
  *	runtime/handlers/events.c:
  *		tramp_handle_enter, tramp_handle_point, tramp_handle_leave, tramp_handle_xray_enter,
- *		tramp_handle_xray_exit, tramp_handle_xray_tail
+ *		tramp_handle_xray_exit, tramp_handle_xray_tail, tramp_handle_probe
  *	runtime/handlers/handlers.c:
  *		tramp_wanted
  *	runtime/process/clock.c:
@@ -75,6 +76,7 @@
 #define TRAMP_WANTED_EXIT      2
 #define TRAMP_WANTED_TAIL      4
 #define TRAMP_WANTED_ARGUMENTS 16 /* as TRAMP_WANTED_ENTRY */
+#define TRAMP_WANTED_PROBE     128
 
 /* Bits of tramp_table, and how many ids it has. The code that defines it may use the other bits. */
 #define TRAMP_ONLY_COUNTED 1
@@ -187,6 +189,12 @@ CONTRACT enum tramp_answer tramp_slow_enter_xray(uint64_t x);
  * or it was ended as unwound although it returns (TRAMP_ENDED).
  */
 CONTRACT enum tramp_answer tramp_slow_leave(uint64_t slot);
+
+/*
+ * A probe is passed by a function whose stack pointer is sp; the thread has no record, or is on another stack, or open
+ * calls below it must be ended. As tramp_slow_enter(): TRAMP_POINTED, by tramp_slow_event().
+ */
+CONTRACT enum tramp_answer tramp_slow_probe(uint64_t sp);
 
 /*
  * An exception has landed in the frame that makes a call at slot: open calls at or below it are gone, whatever their
@@ -316,7 +324,7 @@ CONTRACT enum tramp_answer tramp_filter_gone(uint64_t slot);
 
 /* ---- Handlers: functions of the program ---- */
 
-/* General registers of the program. rsp: at the function's entry, or after its return. */
+/* General registers of the program. rsp: at the function's entry, or after its return; of a probe, as it is. */
 struct tramp_registers {
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
 };
@@ -332,10 +340,13 @@ struct tramp_registers {
  *	xray_enter	0 r11, 1 rdx, 2 rcx, 3 rax, 4 return to the sled (word X), 5 S
  *	xray_exit	0 r11, 1 rdx, 2 rcx, 3 rax, 4 S
  *	xray_tail	0 r11, 1 rdx, 2 rcx, 3 rax, 4 return to the sled, 5 S
+ *	probe		0 r11, 1 r10, 2 rdx, 3 rcx, 4 rax, 5 flags, 6 return into the stub, 7 the event's word, 8 RESUME
+ *			(probe.h), then 16 words of the red zone, then what the function's rsp points to
  */
 CONTRACT uint32_t tramp_handle_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
 CONTRACT uint32_t tramp_handle_point(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
 CONTRACT uint32_t tramp_handle_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
+CONTRACT uint32_t tramp_handle_probe(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
 /* word: the event's; of exit and tail in the upper half. */
 CONTRACT uint32_t tramp_handle_xray_enter(
 	struct tramp_registers *registers, const uint64_t *frame, uint64_t clock, uint64_t word);
@@ -406,6 +417,9 @@ CONTRACT struct tramp_values **tramp_values;
  */
 CONTRACT void tramp_values_enter(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused);
 CONTRACT void tramp_values_leave(struct tramp_registers *registers, const uint64_t *frame, uint64_t clock);
+
+/* The same of a probe, with the frame of tramp_handle_probe(). No call begins or ends. */
+CONTRACT void tramp_values_probe(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused);
 
 /* The same of XRay functions, with the frames of tramp_handle_xray_enter() and tramp_handle_xray_exit(). */
 CONTRACT void tramp_values_xray_enter(

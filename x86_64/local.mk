@@ -13,8 +13,8 @@ x86_64_libx86_64_la_SOURCES = x86_64/altstack.S x86_64/clone.h x86_64/confined.h
 	x86_64/pages.h x86_64/patch.c x86_64/patch.h x86_64/remote.h x86_64/stack_pages.c x86_64/stack_pages.h \
 	x86_64/stub.c x86_64/stub.h x86_64/stub_fixed.S x86_64/sys.h x86_64/tramp.S x86_64/tramp.h \
 	x86_64/tramp_calls.h x86_64/tramp_count.S x86_64/tramp_cyg.S x86_64/tramp_event.S x86_64/tramp_handlers.S \
-	x86_64/tramp_intercept.S x86_64/tramp_labels.S x86_64/tramp_pieces.h x86_64/tramp_sample.S x86_64/tramp_text.h \
-	x86_64/tramp_xray.S x86_64/vectors.S x86_64/vectors.h x86_64/wait.S x86_64/xsave.c x86_64/xsave.h
+	x86_64/tramp_intercept.S x86_64/tramp_labels.S x86_64/tramp_pieces.h x86_64/tramp_probe.S \
+	x86_64/tramp_sample.S x86_64/tramp_text.h x86_64/tramp_xray.S x86_64/vectors.S x86_64/vectors.h x86_64/wait.S x86_64/xsave.c x86_64/xsave.h
 x86_64_libx86_64_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 x86_64_libx86_64_la_CCASFLAGS = -fPIC
 EXTRA_DIST += x86_64/offsets.c
@@ -35,7 +35,8 @@ x86_64/offsets.h: x86_64/offsets.c
 # BUILT_SOURCES alone does not cover `make t/foo.t`.
 $(x86_64_libx86_64_la_OBJECTS): x86_64/offsets.h
 
-# x86_64/libsled.la: the bytes of sleds and of displaced entries, for module and command; for program threads, too.
+# x86_64/libsled.la: the bytes of sleds, of displaced entries and of stubs of probes, for module and command; for program threads, too.
 noinst_LTLIBRARIES += x86_64/libsled.la
-x86_64_libsled_la_SOURCES = x86_64/displace.c x86_64/displace.h x86_64/probe.h x86_64/sled.c x86_64/sled.h
+x86_64_libsled_la_SOURCES = x86_64/displace.c x86_64/displace.h x86_64/probe.c x86_64/probe.h \
+	x86_64/sled.c x86_64/sled.h
 x86_64_libsled_la_CFLAGS = $(MODULE_THREAD_CFLAGS)

@@ -78,6 +78,7 @@ enum tramp_event {
 	TRAMP_XRAY_TAIL,
 	TRAMP_CUSTOM, /* an event sled, of a custom event */
 	TRAMP_TYPED,  /* an event sled, of a typed event */
+	TRAMP_PROBE,  /* an instruction of a function (probe.h) */
 	TRAMP_LANDED, /* a call that an exception's landing pad makes first: no event, but frames below it are gone */
 	TRAMP_PRCTL,  /* a call of prctl(): no event, but it may take the TSC, or system calls, from us */
 	TRAMP_SYSCALL, /* a call of syscall(): no event, but it may take system calls from us */
@@ -105,6 +106,10 @@ void tramp_xray_tail_tsc(void), tramp_xray_tail_mono(void), tramp_xray_tail_coar
 /* Of event sleds, for every clock; and while nothing is recorded. */
 void tramp_custom(void), tramp_typed(void);
 void tramp_custom_pass(void), tramp_typed_pass(void);
+
+/* Of probes (probe.h), for each clock; those that count, and while nothing is recorded. */
+void tramp_probe_tsc(void), tramp_probe_mono(void), tramp_probe_coarse(void);
+void tramp_probe_count(void), tramp_probe_pass(void);
 
 /*
  * Count the call in the thread's counters and go on; no clock, no interception. For TRAMP_INTERCEPT, TRAMP_POINT;
@@ -147,7 +152,7 @@ void tramp_gate_xray_entry(void), tramp_gate_xray_exit(void), tramp_gate_xray_ta
 void tramp_gate_landed(void), tramp_gate_jump(void), tramp_gate_prctl(void), tramp_gate_syscall(void);
 void tramp_gate_limit(void), tramp_gate_lock(void), tramp_gate_caller(void), tramp_gate_cfa(void);
 void tramp_gate_rights(void), tramp_gate_exec(void);
-void tramp_gate_custom(void), tramp_gate_typed(void);
+void tramp_gate_custom(void), tramp_gate_typed(void), tramp_gate_probe(void);
 
 /*
  * Gates of functions that give and free sampled blocks (tramp_sample.S): they look whether the call is one to record,

@@ -254,11 +254,11 @@
 .endm
 
 /*
- * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. Clobbers rax, rcx,
- * rdx. A handler that makes the counters more leaves those that we may have loaded where they are: they are the same
+ * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. way: to C, as SLOW.
+ * Clobbers rax, rcx, rdx. A handler that makes the counters more leaves those that we may have loaded where they are: they are the same
  * pages of the file. A child that is forked after the last comparison counts this one call in its parent's counters.
  */
-.macro	COUNT	done
+.macro	COUNT	done, way=SLOW
 9:	SELF	8f
 	mov	STATE_COUNTS(%rcx), %rdx
 	cmp	STATE_COUNT_LIMIT(%rcx), %eax
@@ -268,7 +268,7 @@
 	incq	(%rdx,%rax,8)
 	jmp	\done
 8:	SAVE	%rax
-	SLOW	tramp_slow_count
+	\way	tramp_slow_count
 	mov	%eax, %ecx
 	RESTORE	%rax
 	cmp	$ANSWER_AGAIN, %ecx

@@ -68,6 +68,27 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 	return tramp_slow_enter(x);
 }
 
+/*
+ * The word below sp may be an open call's: an XRay function's that has not pushed anything. What lies below that is dead.
+ */
+enum tramp_answer tramp_slow_probe(uint64_t sp)
+{
+	enum thread_caller caller;
+	struct thread *thread;
+	struct stack *stack = calls_find_own(&thread, sp - 8, &caller);
+
+	if (!thread)
+		return TRAMP_PASS;
+	if (!stack) {
+		if (caller != THREAD_STRANGER)
+			return TRAMP_POINTED;
+		process_lose(TRACE_LOST_STRANGER);
+		return TRAMP_PASS;
+	}
+	calls_settle(thread, stack, sp - 16);
+	return TRAMP_AGAIN;
+}
+
 /* Is the slot that of an open call of the stack, or its end? */
 static bool is_open(const struct stack *stack, uint64_t slot)
 {

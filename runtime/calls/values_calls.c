@@ -74,6 +74,7 @@ struct traced {
 	struct values_call call; /* first: walk() gets it */
 	struct thread *thread;
 	uint64_t caller; /* where its return address is */
+	uint64_t pc;	  /* of a probe: where the function goes on; else 0 */
 	struct recorder_chain chain;
 	uint64_t *words; /* room for all of its words */
 };
@@ -81,7 +82,7 @@ struct traced {
 static uint64_t walk(struct values_call *call, uint32_t most)
 {
 	struct traced *traced = (struct traced *)call;
-	const struct backtrace_from from = { .slot = traced->caller, .rbp = call->registers->rbp,
+	const struct backtrace_from from = { .slot = traced->caller, .pc = traced->pc, .rbp = call->registers->rbp,
 		.stack_low = call->stack_low, .stack_high = call->stack_high };
 
 	traced->chain.words =
@@ -105,6 +106,7 @@ static void describe_traced(struct traced *traced, struct thread *thread, const 
 	traced->call.walk = walk;
 	traced->thread = thread;
 	traced->caller = caller;
+	traced->pc = 0;
 	traced->words = bytes + WORDS(part) - part->facts.callers - 1;
 	traced->chain.word = traced->words;
 	traced->chain.for_good = for_good;
@@ -259,6 +261,60 @@ void tramp_values_xray_enter(
 	entered(registers->rsp - 8, (uint32_t)word, registers);
 }
 
+/* ---- probes ---- */
+
+/* The function's stack pointer is the registers', and it has not written to what lies more than this below it. */
+#define RED_ZONE 128
+
+/* As describe(); where the return address would be if it were the function's first instruction. */
+static void describe_probe(struct values_call *call, const struct values_function *f, struct stack *stack,
+	const struct tramp_registers *registers, uint64_t floats[8])
+{
+	describe(call, &f->entry, f->set, stack, registers, registers->rsp, floats);
+	call->stack_low = registers->rsp - RED_ZONE;
+	call->sample = 0;
+	call->lost = ~0u;
+}
+
+/* pc: the function goes on there. */
+static void probe(struct thread *thread, struct stack *stack, const struct values_function *f, uint32_t plain,
+	const struct tramp_registers *registers, uint64_t pc)
+{
+	uint64_t floats[8];
+	struct traced traced;
+	struct recorder_place place;
+	uint64_t bytes[WORDS(&f->entry)];
+	uint32_t word = plain;
+
+	if (f->every && !is_due(stack, f))
+		return;
+	traced.chain.words = 0;
+	if (f->entry.code) {
+		describe_probe(&traced.call, f, stack, registers, floats);
+		describe_traced(&traced, thread, &f->entry, registers->rsp - 8, true, bytes);
+		traced.pc = pc;
+		if (!run(&f->entry, &traced, plain, bytes, &word))
+			return;
+	}
+	recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &place);
+}
+
+void tramp_values_probe(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused)
+{
+	const uint32_t plain = (uint32_t)frame[7] & ~(uint32_t)TRAMP_WORD_VALUES;
+	const struct values_function *f = values_function(plain & TRACE_ID_MASK);
+	struct thread *thread;
+	struct stack *stack;
+
+	(void)unused;
+	registers->rsp = (uint64_t)(uintptr_t)(frame + 25);
+	stack = stack_at(&thread, registers->rsp - 8);
+	if (f && stack)
+		probe(thread, stack, f, plain, registers, frame[8]);
+	else if (thread)
+		tramp_slow_event(0, (uint64_t)plain << 32, registers->rsp - 8);
+}
+
 /* The call that began there was shorter than the rules' time, and is taken back. */
 static bool is_short(struct thread *thread, const struct side_entry *side, uint64_t clock)
 {
@@ -387,7 +443,7 @@ size_t values_ask(const struct values_asked *asked, const struct trace_layout **
 	const struct values_part *part = !f ? NULL : asked->is_end ? &f->end : &f->entry;
 	/* As tramp_values_*() find them. */
 	const uint64_t caller = asked->registers->rsp - (asked->is_end && !asked->is_xray ? 8 : 0);
-	const uint64_t slot = caller - (asked->is_xray ? 8 : 0);
+	const uint64_t slot = caller - (asked->is_xray || asked->is_probe ? 8 : 0);
 	struct stack *stack = part && part->layout ? mirror_find(slot) : NULL;
 	struct side_entry side;
 	struct values_call call;
@@ -398,6 +454,8 @@ size_t values_ask(const struct values_asked *asked, const struct trace_layout **
 	bool known = asked->is_end && values_needs_entry(f) && side_peek(stack, slot, &side) && side.function == f;
 	take_kept(&call, &side, known);
 	describe_asked(&call, asked, part, f->set, stack, slot, caller, floats);
+	if (asked->is_probe)
+		call.stack_low = asked->registers->rsp - RED_ZONE;
 	*layout = part->layout;
 	return values_evaluate(part->code, &call, out);
 }

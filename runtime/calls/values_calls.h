@@ -10,6 +10,9 @@
  * else, but for the rules' time, makes it none where it lies, as long as its chunk is not ended; else the end is
  * recorded as of any call.
  *
+ * Probes with values come to tramp_values_probe(): an event, no call, so nothing is kept for later. Values find the
+ * registers as they are at the instruction, and arguments where they would be if it were a function's first one.
+ *
  * On the thread itself, async-signal-safe, no lock, no libc.
  */
 #ifndef XAUDIT_VALUES_CALLS_H
@@ -30,10 +33,10 @@ extern int64_t values_errno __attribute__((visibility("hidden")));
  */
 bool values_end(struct thread *thread, struct stack *stack, uint64_t slot, uint32_t word, uint64_t clock);
 
-/* An entry or an end of a call, of which a handler of the program is told. */
+/* An entry or an end of a call, or a probe, of which a handler of the program is told. */
 struct values_asked {
 	uint32_t id;
-	bool is_end, is_xray;
+	bool is_end, is_xray, is_probe;
 	const struct tramp_registers *registers; /* rsp: as struct handlers_event says */
 	const void *vectors; /* what tramp_call_saved() has saved; NULL: the registers still have the program's */
 };

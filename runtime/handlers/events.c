@@ -155,6 +155,26 @@ uint32_t tramp_handle_point(struct tramp_registers *r, const uint64_t *frame, ui
 	return enter(r, frame, clock, 0);
 }
 
+/* frame: 7 word, 8 RESUME, 25 the function's stack pointer. There an XRay call may be kept in the word below. */
+uint32_t tramp_handle_probe(struct tramp_registers *r, const uint64_t *frame, uint64_t clock)
+{
+	struct thread *thread = thread_self();
+	const uint64_t sp = (uint64_t)(uintptr_t)(frame + 25);
+
+	if (SELDOM(!thread) && !(thread = thread_get()))
+		return 1;
+	const uint64_t state = state_of(thread);
+	r->rsp = sp;
+	if (SELDOM(!is_settled(thread, sp - 16))) {
+		if (thread_is_stranger(thread, sp - 8))
+			return 1;
+		settle(thread, sp - 8, sp - 16);
+	}
+	struct handlers_told told = describe(thread, (uint32_t)frame[7], frame[8] - 1, 0, clock, r, false);
+	uint32_t slow = handlers_deliver(thread, HANDLERS_PROBE, &told.event, sp - 8 - SECTION_BELOW);
+	return slow | (state != state_of(thread));
+}
+
 /* An end. Its event keeps the clock from before the handler, unless that raised events. */
 static ALWAYS uint32_t leave(enum handlers_type type, uint32_t word, uint64_t caller, uint64_t slot, uint64_t clock,
 	struct tramp_registers *r, bool is_xray)

@@ -18,7 +18,8 @@
 struct handlers_entry *handlers_of_program[HANDLERS_TYPES];
 uint32_t tramp_wanted;
 _Static_assert(TRAMP_WANTED_ENTRY == 1 << HANDLERS_ENTRY && TRAMP_WANTED_EXIT == 1 << HANDLERS_EXIT &&
-		       TRAMP_WANTED_TAIL == 1 << HANDLERS_TAIL && TRAMP_WANTED_ARGUMENTS == 1 << HANDLERS_ARGUMENTS,
+		       TRAMP_WANTED_TAIL == 1 << HANDLERS_TAIL && TRAMP_WANTED_ARGUMENTS == 1 << HANDLERS_ARGUMENTS &&
+		       TRAMP_WANTED_PROBE == 1 << HANDLERS_PROBE,
 	"a bit for each type");
 
 static struct handlers_entry pool[64] SYS_LARGE; /* one per type, and removed ones that threads have not left yet */
@@ -268,8 +269,6 @@ int handlers_set(enum handlers_type type, handlers_function *fn, void *argument,
 
 	if ((unsigned)type >= HANDLERS_TYPES || !fn || flags & ~(unsigned)HANDLERS_GENERAL)
 		return -EINVAL;
-	if (type == HANDLERS_PROBE)
-		return -ENOTSUP;
 	process_lock(&held);
 	if (!used)
 		vectors_find();

@@ -51,7 +51,7 @@ enum handlers_type {
 	HANDLERS_ARGUMENTS, /* as HANDLERS_ENTRY, and after it: for a handler that looks at arguments */
 	HANDLERS_CUSTOM,
 	HANDLERS_TYPED,
-	HANDLERS_PROBE, /* no such events yet: -ENOTSUP */
+	HANDLERS_PROBE, /* a probe is passed (x86_64/probe.h) */
 	HANDLERS_LOAD,	/* an object was mapped: before its relocation and its constructors, under ld.so's lock */
 	HANDLERS_UNLOAD, /* its destructors have run; under ld.so's lock, but not when the process exits */
 	HANDLERS_TYPES
@@ -83,8 +83,7 @@ typedef void handlers_function(const struct handlers_event *event, void *argumen
 
 /*
  * Calls fn(event, argument) on each event of that type from now on, instead of the handler that was set before, for
- * which it answers as handlers_remove(). -EINVAL: no such type or flag, or no function. -ENOTSUP: HANDLERS_PROBE.
- * -ENOMEM.
+ * which it answers as handlers_remove(). -EINVAL: no such type or flag, or no function. -ENOMEM.
  */
 int handlers_set(enum handlers_type type, handlers_function *fn, void *argument, unsigned flags);
 

@@ -34,12 +34,12 @@ enum dispatch_set dispatch_now(void)
 #define SET(name)                                                                                                      \
 	{ tramp_intercept_##name, tramp_intercept_own_##name, tramp_return_own_##name, tramp_point_##name,             \
 		tramp_xray_entry_##name, tramp_xray_exit_##name, tramp_xray_tail_##name, tramp_xray_exit_idle_##name,  \
-		tramp_xray_tail_idle_##name }
+		tramp_xray_tail_idle_##name, tramp_probe_##name }
 
 struct clock_set {
 	void (*intercept)(void), (*intercept_own)(void), (*return_own)(void), (*point)(void);
 	void (*xray_entry)(void), (*xray_exit)(void), (*xray_tail)(void);
-	void (*xray_exit_idle)(void), (*xray_tail_idle)(void);
+	void (*xray_exit_idle)(void), (*xray_tail_idle)(void), (*probe)(void);
 };
 
 void dispatch_use(enum dispatch_set set, enum trace_clock clock)
@@ -62,6 +62,9 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 
 	use[TRAMP_CUSTOM] = set == DISPATCH_RECORD ? tramp_custom : tramp_custom_pass;
 	use[TRAMP_TYPED] = set == DISPATCH_RECORD ? tramp_typed : tramp_typed_pass;
+	use[TRAMP_PROBE] = set == DISPATCH_RECORD  ? by->probe
+			   : set == DISPATCH_COUNT ? tramp_probe_count
+						   : tramp_probe_pass;
 	if (set == DISPATCH_RECORD) {
 		use[TRAMP_INTERCEPT] = own_labels ? by->intercept_own : by->intercept;
 		use[TRAMP_POINT] = by->point;

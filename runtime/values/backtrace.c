@@ -339,7 +339,9 @@ uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from
 		room->forgotten = now;
 	}
 	*key = 0;
-	if (!read_return(&walk, from->slot, &walk.pc))
+	if (from->pc)
+		walk.pc = from->pc;
+	else if (!read_return(&walk, from->slot, &walk.pc))
 		end = CHAIN_END_MEMORY;
 	while (end == CHAIN_END_COUNT) {
 		if (!walk.pc || walk.pc & ~CHAIN_ADDRESS || n == most) {

@@ -43,10 +43,14 @@ struct backtrace_range {
 int backtrace_add(const struct backtrace_range *range);
 void backtrace_remove(int number);
 
-/* Where a walk begins: in the caller of a function, whose return address is at `slot`. */
+/*
+ * Where a walk begins: in the caller of a function, whose return address is at `slot`; or (pc is not 0) in the function
+ * itself, which goes on at pc as its callee's return address, with its stack pointer behind the slot: that is the first
+ * of the chain.
+ */
 struct backtrace_from {
-	uint64_t slot;
-	uint64_t rbp;			/* the caller's */
+	uint64_t slot, pc;
+	uint64_t rbp;			/* the caller's, or the function's */
 	uint64_t stack_low, stack_high; /* what is read directly */
 	uint64_t gap; /* bytes behind the slot, before the caller's frame begins: of event sleds, its red zone */
 };

@@ -243,10 +243,14 @@ static uint8_t text_place(const uint8_t *code)
 static void set_quick(struct values_function *f, bool has_end)
 {
 	struct tramp_quick *entry = &f->quick.entry, *end = &f->quick.end;
+	const bool is_probe = f->plan->flags & PLAN_PROBE;
 
 	if (f->every || values_needs_entry(f) || f->entry.facts.sample)
 		return;
-	if (!f->entry.code)
+	if (is_probe) {
+		if (f->entry.number && make_quick(entry, &f->entry))
+			set_event(entry, f->entry.number, 0);
+	} else if (!f->entry.code)
 		entry->event = TRACE_WORD(TRACE_ENTRY, f->end.event & TRACE_ID_MASK);
 	else if (f->entry.number && has_end && make_quick(entry, &f->entry))
 		set_event(entry, f->entry.number, TRAMP_QUICK_RDI);
@@ -304,7 +308,10 @@ static void begin(struct values_function *f, uint32_t id, bool has_end)
 	f->longer = f->plan->longer ? clock_ticks(f->plan->longer) : 0;
 	f->every = f->plan->every;
 	f->every_number = f->every ? with_every++ : 0;
-	number_part(&f->entry, TRACE_WORD(has_end ? TRACE_ENTRY : TRACE_POINT, id));
+	number_part(&f->entry, TRACE_WORD(f->plan->flags & PLAN_PROBE ? TRACE_PROBE
+					  : has_end		    ? TRACE_ENTRY
+								    : TRACE_POINT,
+				       id));
 	if (has_end)
 		number_part(&f->end, TRACE_WORD(TRACE_EXIT, id));
 	set_quick(f, has_end);

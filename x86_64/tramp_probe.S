@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trampolines of probes. Called by a stub (probe.h), between any two instructions of a function:
+ *
+ *	in	0(%rsp) return into the stub, 8 word, 16 RESUME, then the red zone, then at 152 the function's own stack,
+ *		aligned to nothing
+ *	out	everything as on entry: all registers, flags, and the direction flag, too
+ *
+ * Flags that an instruction may ask for are kept by lahf and seto, since popfq takes longer than all the rest. Nothing
+ * on the fast path asks for the direction; C wants it to be clear, so around that it is looked at, and set once more.
+ *
+ * To unwinders the caller is the function, at RESUME, with its stack pointer above the red zone: that is the CFA, and
+ * the stub's frame does not exist.
+ *
+ *	stack	 0 r11   8 r10  16 rdx  24 rcx  32 rax  40 flags: al = 1: overflow, ah = the others  48 return into the
+ *		stub  56 word  64 RESUME  72 the red zone  200 the function's own
+ */
+#include "x86_64/tramp_calls.h"
+
+	.text
+
+#define PROBE_CFA   (24 + RED_ZONE)	/* from %rsp as the stub's call leaves it */
+#define PROBE_WORD  56
+#define PROBE_FLAGS 40
+#define PROBE_SP    200		/* from %rsp after PROBE_SAVE */
+#define PROBE_SLOT  192		/* the word below: an address on its stack, and where a call of its would be */
+#define DIRECTION   0x400
+
+.macro	PROBE_START name, align=4
+	.p2align \align
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	.cfi_def_cfa_offset PROBE_CFA
+	.cfi_offset %rip, -(RED_ZONE + 8)
+.endm
+
+.macro	PROBE_END name
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
+/* The registers that are used, and told to debuggers, since here all hold values. No instruction changes flags. */
+.macro	PROBE_SAVE
+	lea	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+.irp	register, rax, rcx, rdx, r10, r11
+	push	%\register
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %\register, 0
+.endr
+	lahf
+	seto	%al
+	mov	%eax, PROBE_FLAGS(%rsp)
+.endm
+
+.macro	PROBE_BACK
+	mov	PROBE_FLAGS(%rsp), %eax
+	add	$0x7f, %al			/* overflows, if it did */
+	sahf
+	.cfi_remember_state
+.irp	register, r11, r10, rdx, rcx, rax
+	pop	%\register
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %\register
+.endr
+	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_restore_state
+	/* said anew: LLVM's assembler forgets at restore_state what it adjusts from */
+	.cfi_def_cfa_offset PROBE_CFA + 48
+.endm
+
+/* Around C, which clears the direction flag. What lies between keeps %rsp; flags are lost, rax is not. */
+.macro	DIRECTION_KEPT
+	pushfq
+	.cfi_adjust_cfa_offset 8
+.endm
+
+.macro	DIRECTION_BACK
+	testl	$DIRECTION, (%rsp)
+	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jz	77f
+	std
+77:
+.endm
+
+/* SLOW, from here. */
+.macro	PROBE_SLOW function
+	DIRECTION_KEPT
+	SLOW	\function
+	DIRECTION_BACK
+.endm
+
+.macro	PROBE_CLOCK clock
+.ifc	\clock, mono
+	DIRECTION_KEPT
+	CLOCK	mono
+	DIRECTION_BACK
+.else
+	CLOCK	\clock
+.endif
+.endm
+
+/* Is the function's stack the one that the thread used last, in its known part? Else \other. Clobbers rax. */
+.macro	PROBE_ON other
+	lea	PROBE_SLOT(%rsp), %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	\other
+.endm
+
+.macro	PROBE	clock
+	PROBE_START tramp_probe_\clock, 6
+	PROBE_SAVE
+	cmpl	$0, tramp_checks(%rip)
+	jne	.Lprobe_checked_\clock
+.Lprobe_admitted_\clock:
+	SELF	.Lprobe_slow_\clock
+	STACK	%r11, .Lprobe_slow_\clock
+	lea	PROBE_SLOT(%rsp), %rax
+	cmp	%rax, STACK_TOP(%r11)
+	jb	.Lprobe_slow_\clock		/* open calls below are dead. An XRay call is kept at this word */
+	PROBE_ON .Lprobe_slow_\clock
+.Lprobe_put_\clock:
+	mov	PROBE_WORD(%rsp), %r10
+	shl	$32, %r10
+	js	.Lprobe_values_\clock
+.ifc	\clock, coarse
+	WRITE_SHARED .Lprobe_read_\clock, .Lprobe_full_\clock
+.else
+	PROBE_CLOCK \clock
+	or	%rax, %r10
+	WRITE	.Lprobe_full_\clock, LINES_\clock
+.endif
+.Lprobe_go_\clock:
+	PROBE_BACK
+
+/* -- off the fast path -- */
+.ifc	\clock, coarse
+.Lprobe_read_\clock:
+	CLOCK	coarse
+	or	%rax, %r10
+	WRITE	.Lprobe_full_\clock, LINES_\clock
+	jmp	.Lprobe_go_\clock
+.endif
+.Lprobe_full_\clock:
+	lea	PROBE_SLOT(%rsp), %rdx
+	PROBE_SLOW tramp_slow_event
+	jmp	.Lprobe_go_\clock
+.Lprobe_slow_\clock:
+	lea	PROBE_SP(%rsp), %rax
+	PROBE_SLOW tramp_slow_probe
+	cmp	$ANSWER_PASS, %eax
+	je	.Lprobe_go_\clock
+	cmp	$ANSWER_AGAIN, %eax
+	jne	.Lprobe_cold_\clock
+	/* Its stack is the thread's now, or was. */
+	SELF	.Lprobe_cold_\clock
+	STACK	%r11, .Lprobe_cold_\clock
+	PROBE_ON .Lprobe_cold_\clock
+	jmp	.Lprobe_put_\clock
+.Lprobe_cold_\clock:
+	mov	PROBE_WORD(%rsp), %r10
+	and	$~TRAMP_WORD_VALUES, %r10d	/* without values */
+	shl	$32, %r10
+	xor	%eax, %eax
+	jmp	.Lprobe_full_\clock
+.Lprobe_checked_\clock:
+	testl	$WANTED_PROBE, tramp_wanted(%rip)
+	jz	.Lprobe_admitted_\clock
+	mov	%rsp, %r10
+	DIRECTION_KEPT
+	CLOCK_APART \clock
+	shl	$32, %rdx
+	or	%rax, %rdx
+	lea	tramp_handle_probe(%rip), %rax
+	mov	%r10, %rcx
+	call	handler_call
+	DIRECTION_BACK
+	test	%eax, %eax
+	jnz	.Lprobe_admitted_\clock		/* its event comes after those of the handler */
+	SELF	.Lprobe_slow_\clock
+	STACK	%r11, .Lprobe_slow_\clock
+	PROBE_ON .Lprobe_slow_\clock
+	mov	PROBE_WORD(%rsp), %r10
+	shl	$32, %r10
+	js	.Lprobe_values_\clock
+	mov	%edx, %eax
+	or	%rax, %r10
+	shr	$31, %rdx
+	mov	STATE_CURSOR(%rcx), %rax	/* as of WRITE_TOLD */
+	cmp	%edx, STATE_SPAN(%rcx)
+	jne	.Lprobe_full_\clock
+	mov	%rax, %rdx
+	STORE	.Lprobe_full_\clock
+	jmp	.Lprobe_go_\clock
+.Lprobe_values_\clock:
+	mov	%rsp, %rcx
+	lea	tramp_values_probe(%rip), %rax
+	DIRECTION_KEPT
+	call	handler_call
+	DIRECTION_BACK
+	jmp	.Lprobe_go_\clock
+	PROBE_END tramp_probe_\clock
+.endm
+
+	PROBE	tsc
+	PROBE	mono
+	PROBE	coarse
+
+/* Counts it as a call, and goes on. */
+	PROBE_START tramp_probe_count
+	PROBE_SAVE
+	mov	PROBE_WORD(%rsp), %eax
+	and	$ID_MASK, %eax
+	COUNT	.Lprobe_counted, PROBE_SLOW
+.Lprobe_counted:
+	PROBE_BACK
+	PROBE_END tramp_probe_count
+
+/* Nothing is recorded. */
+	PROBE_START tramp_probe_pass
+	ret
+	PROBE_END tramp_probe_pass
+
+	PROBE_START tramp_gate_probe
+	endbr64
+	jmp	*dispatch_table+EVENT_PROBE(%rip)
+	PROBE_END tramp_gate_probe
+
+	.section .note.GNU-stack, "", @progbits
