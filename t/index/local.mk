@@ -11,7 +11,8 @@ EXTRA_DIST += t/index/fault_place.S t/index/fault_place.c t/index/index_apply.c 
 check_PROGRAMS += t/index/displace.u t/index/index_content.u t/index/index_folders.u t/index/index_helper.u \
 	t/index/index_open.u t/index/index_reader.u t/index/template.u
 
-t_index_displace_u_SOURCES = t/index/displace.c t/index/displace_run.S tool/index/decode.c tool/index/decode.h \
+t_index_displace_u_SOURCES = t/index/displace.c t/index/displace_run.S tool/index/copy.c tool/index/copy.h \
+	tool/index/decode.c tool/index/decode.h \
 	tool/index/template.c tool/index/template.h
 t_index_displace_u_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
 t_index_displace_u_LDADD = x86_64/libsled.la $(ZYDIS_LIBS)
@@ -32,7 +33,7 @@ t_index_index_open_u_LDADD = audit/index/libindex.la x86_64/libsled.la
 t_index_index_reader_u_SOURCES = t/index/index_reader.c
 t_index_index_reader_u_LDADD = audit/index/libindex.la audit/match/libmatch.la x86_64/libsled.la
 
-t_index_template_u_SOURCES = t/index/template.c tool/index/decode.c tool/index/decode.h tool/index/template.c \
-	tool/index/template.h
+t_index_template_u_SOURCES = t/index/template.c tool/index/copy.c tool/index/copy.h tool/index/decode.c \
+	tool/index/decode.h tool/index/template.c tool/index/template.h
 t_index_template_u_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS)
 t_index_template_u_LDADD = $(ZYDIS_LIBS)

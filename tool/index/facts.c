@@ -36,9 +36,18 @@ static bool from_bases(struct reading *reading, uint32_t function, int32_t dista
 		if (target < own->address || target >= own->end)
 			continue;
 		facts_mark(reading->facts, reading->facts->jumped, target);
-		found = true;
+		reading->tabled[function] = found = true;
 	}
 	return found;
+}
+
+/* A table of function i has an entry that leads there. */
+static void tells(struct reading *reading, uint32_t i, uint64_t target)
+{
+	const struct image *image = reading->image;
+
+	if (i < image->functions && target >= image->function[i].address && target < image->function[i].end)
+		reading->tabled[i] = true;
 }
 
 static void read_tables(struct reading *reading)
@@ -65,9 +74,12 @@ static void read_tables(struct reading *reading)
 			bool found = facts_in_code(facts, address + (uint64_t)(int64_t)distance);
 			if (found)
 				facts_mark(facts, facts->jumped, address + (uint64_t)(int64_t)distance);
-			for (size_t u = first; u < t; u++)
+			for (size_t u = first; u < t; u++) {
+				if (found)
+					tells(reading, table[u].function, address + (uint64_t)(int64_t)distance);
 				if (u == first || table[u].function != table[u - 1].function)
 					found |= from_bases(reading, table[u].function, distance);
+			}
 			if (!found)
 				break;
 			p += 4;
@@ -208,6 +220,7 @@ static void read_word_tables(struct reading *reading)
 			if (!facts_in_code(facts, word))
 				break;
 			facts_mark(facts, facts->jumped, word);
+			tells(reading, reading->found.words[t].function, word);
 		}
 		reading->found.words[t].end = address;
 	}
@@ -268,6 +281,26 @@ static void find_pieces(struct reading *reading)
 	}
 }
 
+/*
+ * Where a jump through a register leads is told by a table, a pointer, or a call before it; or it is computed, from a
+ * place in the code whose address somebody takes. That is so where the function takes the address of a place of its
+ * own, other than its beginning, and has no table.
+ */
+static void find_computed(struct reading *reading)
+{
+	struct image *image = reading->image;
+
+	for (size_t b = 0; b < reading->found.bases; b++) {
+		struct image_function *function = &image->function[reading->found.base[b].function];
+		function->computed |= reading->found.base[b].address != function->address;
+	}
+	for (size_t i = 0; i < image->functions; i++) {
+		struct image_function *function = &image->function[i];
+		size_t owner = function->piece && function->owner ? function->owner - 1 : i;
+		function->computed &= (reading->indirect[i] || reading->indirect[owner]) && !reading->tabled[i];
+	}
+}
+
 /* What a resolver calls runs as early as it does. */
 static void follow_resolvers(struct image *image)
 {
@@ -312,6 +345,7 @@ void facts_read(struct facts *facts, struct image *image, unsigned jobs)
 	reading->facts = facts;
 	reading->image = image;
 	reading->indirect = memory_zeroed(image->functions + 1, sizeof(*reading->indirect));
+	reading->tabled = memory_zeroed(image->functions + 1, sizeof(*reading->tabled));
 	reading->asks = memory_zeroed(image->functions + 1, sizeof(*reading->asks));
 	asks_begin(&reading->bound, image);
 	Elf64_Shdr section;
@@ -334,6 +368,7 @@ void facts_read(struct facts *facts, struct image *image, unsigned jobs)
 		facts_mark(facts, facts->pointed, image->label[i]);
 	find_pieces(reading);
 	read_tables(reading);
+	find_computed(reading);
 	follow_resolvers(image);
 	calls_end(&facts->calls, image);
 	words_end(&facts->words);
@@ -342,6 +377,7 @@ void facts_read(struct facts *facts, struct image *image, unsigned jobs)
 	free(reading->found.base);
 	free(reading->found.leap);
 	free(reading->indirect);
+	free(reading->tabled);
 	free(reading->asks);
 	asks_free(&reading->bound);
 	free(reading);

@@ -14,7 +14,8 @@
  * costs a function, marking too little a program.
  *
  * Of functions it finds which jump to their own beginning, hold what can't be decoded, go to another stack, or read or
- * move their own return address (body.h), and which nameless ones are parts of others (struct image_function).
+ * move their own return address (body.h), compute where they jump to, and which nameless ones are parts of others
+ * (struct image_function).
  */
 #ifndef XAUDIT_TOOL_INDEX_FACTS_H
 #define XAUDIT_TOOL_INDEX_FACTS_H

@@ -86,6 +86,9 @@ static void see(struct part *part, uint32_t i, const struct insn *insn)
 	words_see(&part->words, insn);
 	if (insn->relative) {
 		facts_mark(facts, insn->flow == INSN_CALL ? facts->called : facts->jumped, insn->target);
+		/* Who calls what follows pops its address. */
+		if (insn->flow == INSN_CALL && insn->target == insn->address + insn->length)
+			points(part, i, insn->target);
 		if (!function || insn->flow == INSN_CALL)
 			return;
 		if (reading->bound.count && (slot = calls_slot(image, insn->target)))

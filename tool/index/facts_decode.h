@@ -63,6 +63,7 @@ struct reading {
 	struct image *image;
 	struct findings found;
 	bool *indirect; /* of function i: it jumps through a register */
+	bool *tabled;	/* of function i: a table tells where to */
 	bool *asks;	/* of function i: it jumps to what asks its return address who called it */
 	struct asks bound;
 	uint64_t told, told_end; /* addresses of calls (CALLS_SECTION), which nobody jumps to */

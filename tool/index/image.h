@@ -36,6 +36,7 @@ struct image_function {
 	bool piece;	  /* part of another function */
 	/* What decoding tells (facts.h). */
 	bool loops, undecodable, stack, reads_return;
+	bool computed;	  /* it may jump to places of its own that nothing tells (facts.h) */
 	bool asks;	  /* it jumps to what asks who called it (asks_caller.h) */
 	bool start;	  /* nobody calls it */
 	bool conditional; /* somebody else's conditional branch leads to its beginning */

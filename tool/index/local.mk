@@ -5,7 +5,7 @@ xaudit_SOURCES += tool/index/asks_caller.c tool/index/asks_caller.h
 xaudit_SOURCES += audit/bind/nointercept.c audit/bind/nointercept.h tool/index/body.c tool/index/body.h \
 	tool/index/cache.c tool/index/cache.h tool/index/cache_lock.c tool/index/cache_lock.h tool/index/cache_trim.c \
 	tool/index/cache_trim.h tool/index/calls.c tool/index/calls.h tool/index/content.c tool/index/content.h \
-	tool/index/cursor.c tool/index/cursor.h \
+	tool/index/copy.c tool/index/copy.h tool/index/cursor.c tool/index/cursor.h \
 	tool/index/debug.c tool/index/debug.h tool/index/decode.c tool/index/decode.h tool/index/entry.c \
 	tool/index/entry.h tool/index/facts.c tool/index/facts.h tool/index/facts_decode.c tool/index/facts_decode.h \
 	tool/index/file_index.c tool/index/file_index.h tool/index/frame_rows.c \

@@ -1,32 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making a template (format/index.h) of the first instructions of a function. Pure; any thread.
- *
- * What stands in the template for an instruction:
- *	relative to rip		the same with another displacement
- *	jmp, jcc		jmp, jcc with 32 bits, whatever they had
- *	loop, jrcxz		the same over a short jump, which leads past a jmp with 32 bits
- *	call			its target to the place below the stack, and jmp to the call that is written in place
- *				(enum index_call_in): push of it, from behind the code or of the same operand, and lea.
- *				Or rax to where the call will leave it, the address of what is behind to rax, and
- *				jmp to the call; behind is rax again, and jmp to the target, or through the same
- *				register or operand.
- *				Or, without a call in place, a call of the copy's next instructions, which put the
- *				original return address in place of theirs: push of it, from behind the code, and pop;
- *				then jmp to the target as above
- *	others			the same bytes
- * In place of a call the processor must execute a call: else its prediction of returns is off by one from there on,
- * which costs 6 ns per open call (measured: 16 calls deep 107 ns in place of 21; so 30). If that is not the call in
- * place, the processor mispredicts only that return: 9 ns.
+ * Making a template (format/index.h) of the first instructions of a function: a copy (copy.h). Pure; any thread.
  *
  * It ends with a jmp to what follows in place, unless the last instruction does not go on there.
- *
- * Refused is what would notice: system calls (their address is in rcx, a thread may wait in them), traps, transactions,
- * far branches; branches with a prefix 66, and loops with f2 or f3, which processors understand differently; operands
- * relative to eip; calls that read their target by way of rsp, which has moved by then.
- *
- * Where a call faults since its operand can't be read, the copy may have pushed the return address already. It writes
- * to the eight bytes below the return address, too: they are the callee's then.
  */
 #ifndef XAUDIT_TOOL_INDEX_TEMPLATE_H
 #define XAUDIT_TOOL_INDEX_TEMPLATE_H

@@ -305,6 +305,15 @@ static unsigned jobs_for(const struct image *image)
 	return jobs > code / CODE_OF_JOB ? 1 + (unsigned)(code / CODE_OF_JOB) : jobs;
 }
 
+int index_facts(struct image *image, struct facts *facts, int fd, const char *path)
+{
+	int r = image_open(image, fd, path, NULL);
+
+	if (!r)
+		facts_read(facts, image, jobs_for(image));
+	return r;
+}
+
 int index_make(struct index_made *made, int fd, const char *path, const struct image_name *known)
 {
 	struct bytes file = { 0 };

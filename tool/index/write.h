@@ -31,6 +31,12 @@ void index_jobs(unsigned jobs);
 /* From now on only so many processors count, because others analyse files, too. */
 void index_processors(unsigned processors);
 
+struct facts;
+struct image;
+
+/* What is known of the file's code, without an index of it. Returns as image_open(); 0: the caller frees both. */
+int index_facts(struct image *image, struct facts *facts, int fd, const char *path);
+
 /* Analyses the file. path, known: as image_open() takes them. Returns as that. */
 int index_make(struct index_made *made, int fd, const char *path, const struct image_name *known);
 

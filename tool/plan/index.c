@@ -20,6 +20,7 @@
 #include "tool/index/own_file.h"
 #include "tool/plan/plan.h"
 #include "tool/plan/plan_cache.h"
+#include "tool/probe/coverage.h"
 
 #define SHORT_FUNCTION 5 /* bytes: no room for a jump in those that are smaller */
 
@@ -215,7 +216,8 @@ static void print_frames(const struct index *index)
 			printf("  backtraces end in %" PRIu64 " bytes: %s\n", share.none[reason], why[reason]);
 }
 
-static void print(const struct index *index, const char *file, bool verbose)
+/* fd: the file, again; or -1. */
+static void print(const struct index *index, int fd, const char *file, bool verbose)
 {
 	size_t usable = 0, large = 0, large_usable = 0, refused[INDEX_REASON_COUNT] = { 0 };
 
@@ -242,6 +244,8 @@ static void print(const struct index *index, const char *file, bool verbose)
 	if (!verbose || !index->functions)
 		return;
 	print_frames(index);
+	if (fd >= 0)
+		coverage_print(fd, file);
 	printf("\n%-16s  %8s  %-7s  %-5s  %s\n", "address", "size", "form", "bytes", "function");
 	for (size_t i = 0; i < index->functions; i++)
 		print_function(index, index_function(index, i));
@@ -294,12 +298,12 @@ static int do_file(const struct options *options, const char *file)
 
 	int fd = own_open(file), r = fd;
 
-	if (fd >= 0) {
+	if (fd >= 0)
 		r = options->kept ? cache_take_locked(&made, fd, file, put ? &lock : NULL)
 				  : index_make(&made, fd, file, NULL);
-		close(fd);
-	}
 	if (r) {
+		if (fd >= 0)
+			close(fd);
 		cache_unlock(&lock);
 		tool_error("index", "%s: %s", file, r == -ENOEXEC ? "not an x86-64 ELF file" : strerror(-r));
 		return TOOL_FAILED;
@@ -313,11 +317,12 @@ static int do_file(const struct options *options, const char *file)
 		status = TOOL_FAILED;
 	} else {
 		if (!options->quiet)
-			print(&index, file, options->verbose);
+			print(&index, fd, file, options->verbose);
 		status = keep(options, &made, file);
 	}
 	cache_unlock(&lock);
 	free(made.bytes);
+	close(fd);
 	return status;
 }
 
