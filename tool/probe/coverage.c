@@ -20,10 +20,8 @@ const char *coverage_refusal(unsigned refusal)
 	return refusal < PROBE_REFUSAL_COUNT ? phrase[refusal] : "?";
 }
 
-const char *coverage_way(const struct window *window, const struct window_place *place, uint64_t address)
+const char *coverage_way(const struct window *window, uint64_t address)
 {
-	if (!window)
-		return coverage_refusal(place->refusal);
 	switch (window->plan.way) {
 	case PROBE_WAY_JUMP:
 		return window->plan.address < address ? "jump-before" : "jump";

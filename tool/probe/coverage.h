@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 struct window;
-struct window_place;
 
 /* How many by each way, and why not the others: lines of standard output. Nothing where the file can't be read. */
 void coverage_print(int fd, const char *path);
 
-/* By which way, in a word; or the phrase of why there can be none. address: the instruction's. */
-const char *coverage_way(const struct window *window, const struct window_place *place, uint64_t address);
+/* By which way, in a word. address: the instruction's. */
+const char *coverage_way(const struct window *window, uint64_t address);
 
+/* Why there can be none: a phrase. */
 const char *coverage_refusal(unsigned refusal);
 
 #endif

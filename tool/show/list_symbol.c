@@ -16,6 +16,7 @@
 #include "tool/base/tool.h"
 #include "tool/index/decode.h"
 #include "tool/show/list.h"
+#include "tool/show/list_probes.h"
 #include "tool/show/term/names.h"
 
 #define UNKNOWN_SIZE 4096 /* bytes that are shown at most where a function's end is not known */
@@ -219,9 +220,11 @@ static void print_entry(const struct list *list, const struct list_row *row, con
 		printf("  %s\n", index_remark(function, i));
 }
 
-static void print_line(const struct list *list, const struct line *line, bool displaced)
+static void print_line(const struct list *list, const struct list_row *row, const struct line *line, bool displaced,
+	const struct list_probe *probe)
 {
-	printf("  %016" PRIx64 "  %s%c ", line->address, displaced ? list_bold(list) : "", displaced ? '>' : ' ');
+	printf("  %016" PRIx64 "  +0x%-4" PRIx64 " %-11s  %s%c ", line->address, line->address - row->address,
+		probe && probe->way ? probe->way : "-", displaced ? list_bold(list) : "", displaced ? '>' : ' ');
 	for (unsigned i = 0; i < line->length; i++)
 		printf("%02x ", line->bytes[i]);
 	printf("%*s %s", line->length < 10 ? 3 * (int)(10 - line->length) : 0, "", line->text);
@@ -235,10 +238,19 @@ static void print_line(const struct list *list, const struct line *line, bool di
 			printf("+0x%" PRIx64, line->target - to->address);
 		putchar('>');
 	}
-	puts(displaced ? list_plain(list) : "");
+	fputs(displaced ? list_plain(list) : "", stdout);
+	if (probe && probe->why)
+		printf("  %s(no probe: %s)%s", list_yellow(list), probe->why, list_plain(list));
+	putchar('\n');
 }
 
-static void print(const struct list *list, const struct names *names, const struct list_row *row, const uint8_t *code,
+/* What all functions that are shown are looked up in. */
+struct known {
+	struct names names;
+	struct list_probes *probes; /* NULL: nothing is known */
+};
+
+static void print(const struct list *list, const struct known *known, const struct list_row *row, const uint8_t *code,
 	size_t size)
 {
 	struct entry entry = entry_of(list, row);
@@ -250,7 +262,7 @@ static void print(const struct list *list, const struct names *names, const stru
 	names_print(stdout, row->name ? row->name : "?");
 	printf("%s: %016" PRIx64 ", %" PRIu64 " bytes, %s\n", list_plain(list), row->address, row->size,
 		*kinds ? kinds : "no kind");
-	if (each_alias(names, row, show_alias))
+	if (each_alias(&known->names, row, show_alias))
 		putchar('\n');
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		if (row->refused[kind] && kind != TRACE_KIND_ENTRY)
@@ -259,7 +271,8 @@ static void print(const struct list *list, const struct names *names, const stru
 	print_entry(list, row, &entry);
 	for (size_t at = 0; at < size; at += line.length) {
 		read_line(code + at, size - at, row->address + at, &line);
-		print_line(list, &line, is_displaced(&entry, line.address));
+		print_line(list, row, &line, is_displaced(&entry, line.address),
+			list_probe(known->probes, line.address));
 	}
 }
 
@@ -317,17 +330,26 @@ static void put_entry(const struct entry *entry)
 	fputs("]}", stdout);
 }
 
-static void put_line(const struct line *line, bool displaced)
+static void put_line(const struct line *line, bool displaced, const struct list_probe *probe)
 {
 	printf("\n{\"address\":\"0x%" PRIx64 "\",\"bytes\":\"", line->address);
 	for (unsigned i = 0; i < line->length; i++)
 		printf("%02x", line->bytes[i]);
 	fputs("\",\"text\":", stdout);
 	json_string(stdout, line->text);
-	printf(",\"displaced\":%s}", displaced ? "true" : "false");
+	printf(",\"displaced\":%s,\"probe\":", displaced ? "true" : "false");
+	if (probe && probe->way)
+		json_string(stdout, probe->way);
+	else
+		fputs("null", stdout);
+	if (probe && probe->why) {
+		fputs(",\"no_probe\":", stdout);
+		json_string(stdout, probe->why);
+	}
+	putchar('}');
 }
 
-static void put(const struct list *list, const struct names *names, const struct list_row *row, const uint8_t *code,
+static void put(const struct list *list, const struct known *known, const struct list_row *row, const uint8_t *code,
 	size_t size)
 {
 	struct entry entry = entry_of(list, row);
@@ -337,7 +359,7 @@ static void put(const struct list *list, const struct names *names, const struct
 	json_string(stdout, row->name);
 	names_json(stdout, row->name);
 	fputs(",\"aliases\":[", stdout);
-	each_alias(names, row, put_alias);
+	each_alias(&known->names, row, put_alias);
 	printf("],\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64, row->address, row->size);
 	put_words("kinds", row);
 	put_refused(row);
@@ -347,7 +369,7 @@ static void put(const struct list *list, const struct names *names, const struct
 		read_line(code + at, size - at, row->address + at, &line);
 		if (at)
 			putchar(',');
-		put_line(&line, is_displaced(&entry, line.address));
+		put_line(&line, is_displaced(&entry, line.address), list_probe(known->probes, line.address));
 	}
 	fputs("]}", stdout);
 }
@@ -357,7 +379,7 @@ size_t list_symbol(const struct list *list, int fd, const char *word, size_t bef
 	bool *selected = memory_zeroed(list->rows + 1, sizeof(*selected));
 	const struct list_row *row;
 	struct site_file file;
-	struct names names;
+	struct known known = { 0 };
 	uint64_t address;
 	size_t n = 0;
 
@@ -367,7 +389,7 @@ size_t list_symbol(const struct list *list, int fd, const char *word, size_t bef
 		selected[row - list->row] = true;
 	if (site_file_open(&file, fd))
 		goto out;
-	read_names(list, &names);
+	read_names(list, &known.names);
 	for (size_t i = 0; i < list->rows; i++) {
 		if (!selected[i])
 			continue;
@@ -376,14 +398,19 @@ size_t list_symbol(const struct list *list, int fd, const char *word, size_t bef
 		const uint8_t *code = site_file_code(&file, row->address, &room);
 		if (size > room)
 			size = room;
+		if (!n)
+			known.probes = list_probes_open(fd, list->file);
+		if (known.probes)
+			list_probes_range(known.probes, row->address, row->address + size);
 		if (before + n++)
 			fputs(list->json ? ",\n" : "\n", stdout);
 		if (list->json)
-			put(list, &names, row, code, size);
+			put(list, &known, row, code, size);
 		else
-			print(list, &names, row, code, size);
+			print(list, &known, row, code, size);
 	}
-	free(names.name);
+	free(known.names.name);
+	list_probes_close(known.probes);
 	site_file_close(&file);
 out:
 	free(selected);
