@@ -71,13 +71,18 @@ enum control_op {
 	/* text: patterns of functions, each ended by a NUL, and an empty one. Those that had values are counted. */
 	CONTROL_DEL_CONTEXT,
 	/*
-	 * argument: number of plans in the room, each with all probes of its object from now on (struct control_index,
-	 * format/plan.h); text: RULES that they were made by, which take the place of all RULES about probes, for
-	 * objects to come. Answers a list of patches. Probes are counted in the result: `functions` all that there are
-	 * now, `refused` by enum probe_refusal. Probes that were there before and are in the plan stay as they are.
+	 * argument: number of parts in the room (struct control_index): plans (format/plan.h), each with all probes of
+	 * its object from now on; and one of object CONTROL_OBJECT_RULES, a text that ends with NUL: RULES about probes
+	 * that they were made by, which take the place of all that there were, for objects to come. argument 0: nothing
+	 * new; what was left out is answered again. Answers a list of patches: all of windows that are taken away, then
+	 * all of those that are set. Probes are counted in the result: `functions` all that there are now, `refused` by
+	 * enum probe_refusal. Probes that were there before and are in the plan stay as they are.
 	 */
 	CONTROL_PROBES,
 };
+
+#define CONTROL_OBJECT_RULES UINT32_MAX
+#define CONTROL_TYPE_PROBE   255
 
 enum { CONTROL_GIVE_BACK = 1, CONTROL_ALL_WRITTEN = 2 };
 
@@ -91,7 +96,15 @@ struct control_index {
 	uint64_t offset, size; /* of the index, in the room; offset: a multiple of 8 */
 };
 
-/* One place in the text that changes. The tool writes it; addresses ascend. */
+/*
+ * One place in the text that changes. The tool writes them in this order; addresses ascend, but for CONTROL_PROBES:
+ * there those that belong together follow each other (`chained`), and ascend only among what is taken away, and among
+ * what is set.
+ *
+ * size 0: nothing changes; it is a guard of those that are chained to it: none of them is written while a thread stands
+ * at inside_low <= rip < inside_high, or anything may return there. That is the stub of a former probe, whose end leads
+ * into bytes that are written now.
+ */
 struct control_patch {
 	uint64_t address;
 	/*
@@ -106,10 +119,14 @@ struct control_patch {
 	uint8_t size;	    /* of bytes and expected */
 	uint8_t expected[16]; /* what must be there now */
 	uint8_t bytes[16];
-	uint8_t type;	    /* enum sled_type */
+	uint8_t type;	    /* enum sled_type, or CONTROL_TYPE_PROBE */
 	uint8_t on;
 	uint8_t inside[4];
-	uint8_t unused;
+	/*
+	 * With the one before it, it is written as a whole or not at all, as far as anything stands in their bytes; and
+	 * it is left where that one could not be written.
+	 */
+	uint8_t chained;
 };
 
 struct control_result {

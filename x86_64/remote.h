@@ -88,6 +88,8 @@ static inline uint64_t remote_sp(const struct user_regs_struct *r)
 	return r->rsp;
 }
 
+#define REMOTE_CALL_SIZE 2 /* bytes of the instruction that makes a system call */
+
 /* Number of the system call that it is in; negative: it is in none. */
 static inline long remote_call(const struct user_regs_struct *r)
 {
@@ -219,16 +221,15 @@ static inline enum remote_timeout remote_timeout(const struct user_regs_struct *
 static inline void remote_wait_again(struct user_regs_struct *r, uint64_t wait, enum remote_timeout kind, uint64_t ms,
 	struct remote_waiting *frame, uint64_t *at)
 {
-	const uint64_t syscall_size = 2;
 	uint64_t value = ms;
 
-	if (r->rip == wait + syscall_size) { /* it is there already */
+	if (r->rip == wait + REMOTE_CALL_SIZE) { /* it is there already */
 		*at = r->rsp;
 	} else {
 		*at = r->rsp - REMOTE_RED_ZONE - sizeof(*frame);
 		*frame = (struct remote_waiting){ .pc = r->rip, .rdx = r->rdx, .r8 = r->r8, .r10 = r->r10 };
 		r->rsp = *at;
-		r->rip = wait + syscall_size;
+		r->rip = wait + REMOTE_CALL_SIZE;
 	}
 	if (kind == REMOTE_TIMESPEC)
 		value = *at + offsetof(struct remote_waiting, timeout);

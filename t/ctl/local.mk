@@ -7,6 +7,6 @@ EXTRA_DIST += t/ctl/ctl_helper.c t/ctl/forged.c t/ctl/from_inside.c t/ctl/waits.
 	t/ctl/weighed_library.c
 check_PROGRAMS += t/ctl/position.u
 
-t_ctl_position_u_SOURCES = t/ctl/position.c t/ctl/position_places.S tool/base/memory.c tool/ctl/position.c \
-	tool/ctl/process.c tool/ctl/remote_call.c tool/ctl/timeouts.c tool/ctl/world.c
+t_ctl_position_u_SOURCES = t/ctl/position.c t/ctl/position_places.S tool/base/memory.c tool/ctl/patch.c \
+	tool/ctl/position.c tool/ctl/process.c tool/ctl/remote_call.c tool/ctl/timeouts.c tool/ctl/world.c x86_64/sled.c
 t_ctl_position_u_LDADD =

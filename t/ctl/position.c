@@ -17,9 +17,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/control.h"
 #include "t/lib/tap.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/patch.h"
 #include "tool/ctl/position.h"
 #include "tool/ctl/process.h"
 #include "tool/ctl/remote_call.h"
@@ -308,6 +310,9 @@ static void test_left_out(void)
 		is_int(clear_jump(at(rows[i].place)), rows[i].left_out, "%s: %s", rows[i].what,
 			rows[i].left_out ? "left alone" : "can be changed");
 	is_int(thread_of(SPIN)->regs.rip - AT(place_spin), 1, "the loop is where it was");
+	/* The kernel would go back into the bytes to make the call again. */
+	is_int(clear_jump(AT(place_read) - 1), 1, "a system call is their last instruction: left alone");
+	is_int(clear_jump(AT(place_read) + 4), 0, "they begin behind it: they can be changed");
 	ctl_go(&world);
 }
 
@@ -387,6 +392,95 @@ static void test_many(void)
 	ctl_go(&world);
 }
 
+/* ---- probes ---- */
+
+#define PAGE 4096ull
+
+static uint8_t *text; /* two pages of NOPs, of the child, too */
+
+static struct control_patch probe(uint64_t address, uint8_t size, bool chained)
+{
+	struct control_patch patch = { .address = address, .size = size, .type = CONTROL_TYPE_PROBE, .on = 1,
+		.chained = chained };
+
+	memset(patch.expected, 0x90, size);
+	memset(patch.bytes, 0xcc, size);
+	return patch;
+}
+
+/* Nothing may be on its way in place_steps() behind its first instruction. */
+static struct control_patch guard(void)
+{
+	return (struct control_patch){ .type = CONTROL_TYPE_PROBE, .inside_low = AT(place_steps) + 1,
+		.inside_high = AT(place_steps) + 6 };
+}
+
+/* Writes them, and back what was written; returns how many were. what: an 'x' for each that is there, a '.' else. */
+static int write_all(const struct control_patch *patch, size_t count, struct ctl_written *written, char *what)
+{
+	int sites = -1;
+
+	*written = (struct ctl_written){ 0 };
+	if (!ctl_patch(&world, patch, count, written))
+		sites = (int)written->sites;
+	for (size_t i = 0; i < count; i++) {
+		uint8_t now[16], none[16];
+		memset(none, 0x90, sizeof(none));
+		if (!ctl_read(&process, patch[i].address, now, patch[i].size))
+			give_up("its code can't be read");
+		what[i] = patch[i].size && !memcmp(now, patch[i].bytes, patch[i].size) ? 'x' : '.';
+		if (what[i] == 'x' && !ctl_write(&process, patch[i].address, none, patch[i].size))
+			give_up("its code can't be written");
+	}
+	what[count] = '\0';
+	return sites;
+}
+
+static void test_chains(void)
+{
+	const uint64_t one = (uint64_t)(uintptr_t)text, two = one + PAGE;
+	struct ctl_written written;
+	char what[8];
+
+	stop_at(STEPS, AT(place_steps) + 2);
+	struct control_patch both[] = { probe(two + 8, 5, false), probe(one + 8, 2, true), probe(one + 64, 5, false) };
+	is_int(write_all(both, 3, &written, what), 3, "a jump in padding, the short jump to it, and another one");
+	is_str(what, "xxx", "all are written");
+	is_int(written.writes, process.writable ? 2 : 3, "a page in one step, if the system lets us");
+	both[0].expected[4] = 1;
+	is_int(write_all(both, 3, &written, what), 1, "where somebody else wrote into the padding");
+	is_str(what, "..x", "there is no short jump to it");
+	is_int(written.refused_bytes, 1, "that is counted once");
+	both[0].expected[4] = 0x90;
+	both[1].expected[1] = both[2].expected[0] = 1;
+	is_int(write_all(both, 3, &written, what), 1, "where the short jump can't be written");
+	is_str(what, "x..", "the padding may be");
+
+	struct control_patch guarded[] = { guard(), guard(), probe(one + 8, 5, true), probe(one + 32, 5, false),
+		probe(one + 64, 5, true) };
+	guarded[1].chained = 1;
+	is_int(write_all(guarded, 5, &written, what), 2, "where a thread stands in the stub of a former probe");
+	is_str(what, "...xx", "the bytes that it leads to are left, and no others");
+	is_int(written.refused_position, 1, "to be tried again");
+	guarded[4] = guard();
+	guarded[4].chained = 1;
+	is_int(write_all(guarded, 5, &written, what), 0, "several jumps may have the same guard");
+	ctl_go(&world);
+	stop_at(STEPS, AT(place_steps));
+	is_int(write_all(guarded, 4, &written, what), 2, "when the thread is elsewhere");
+	is_str(what, "..xx", "both are written");
+
+	/* Two bytes on one page, three on the other. */
+	struct control_patch across[] = { probe(two - 2, 5, false), probe(two - 16, 5, true) };
+	is_int(write_all(across, 2, &written, what), 0, "a jump across two pages");
+	is_str(what, "..", "is not written, nor what needs it");
+	is_int(written.refused_straddle, 1, "that is counted");
+	memset(across[0].bytes, 0x90, 2);
+	is_int(write_all(across, 2, &written, what), 2, "but where only one page changes");
+	is_str(what, "xx", "it is");
+	ctl_go(&world);
+}
+
 int main(void)
 {
 	sigset_t set;
@@ -396,6 +490,11 @@ int main(void)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		give_up("no memory");
+	text = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		give_up("no memory");
+	memset(text, 0x90, 2 * PAGE);
+	mprotect(text, 2 * PAGE, PROT_READ | PROT_EXEC);
 	for (int i = 0; i < WHO; i++)
 		if (pipe(wake[i]))
 			give_up("no pipe");
@@ -430,6 +529,7 @@ int main(void)
 	test_moved();
 	test_gone();
 	test_many();
+	test_chains();
 	is_int(shared->wrong, 0, "the child noticed nothing");
 	is_int(waitpid(process.pid, &status, WNOHANG), 0, "and lives");
 	kill(process.pid, SIGKILL);

@@ -118,6 +118,15 @@ static int write_guarded(struct ctl_world *world, const struct control_patch *p,
 		       : -1;
 }
 
+/*
+ * A jump of a probe over instructions of the file, or these again: written in parts, neither would be whole in between.
+ * Returns whether one of the two parts stays as it is, so that the other one is written at once.
+ */
+static bool is_in_one_part(const struct control_patch *p, const bool part[2])
+{
+	return p->type != CONTROL_TYPE_PROBE || !part[0] || !part[1];
+}
+
 /* Is there a call behind the jump of a displaced entry? */
 static bool calls(const struct control_patch *p)
 {
@@ -161,7 +170,7 @@ static int write_in_parts(
 		written->refused_bytes++;
 		return 0;
 	}
-	if (is_torn(world, p, first, part)) {
+	if (!is_in_one_part(p, part) || is_torn(world, p, first, part)) {
 		written->refused_straddle++;
 		return 0;
 	}
@@ -182,53 +191,76 @@ static int write_in_parts(
 	return 1;
 }
 
+/* Writes one patch, into the page if it lies in one. Returns as write_in_parts(). */
+static int write_patch(
+	struct ctl_world *world, struct page *page, const struct control_patch *p, struct ctl_written *written)
+{
+	uint64_t at = p->address & ~(PAGE - 1);
+	size_t offset = p->address - at;
+	bool straddles = offset + p->size > PAGE;
+
+	if (!p->size || p->size > sizeof(p->bytes)) {
+		written->refused_bytes++;
+		return 0;
+	}
+	if (at != page->at) {
+		if (!flush(world, page, written))
+			return -1;
+		turn_to(world, page, at);
+	}
+	if (straddles || (!world->process->writable && p->size > WORD)) {
+		if (!flush(world, page, written))
+			return -1;
+		page->at = ~0ull;
+		return write_in_parts(world, p, straddles ? PAGE - offset : division(p), written);
+	}
+	if (!page->readable || memcmp(page->bytes + offset, p->expected, p->size)) {
+		written->refused_bytes++;
+		return 0;
+	}
+	memcpy(page->bytes + offset, p->bytes, p->size);
+	page->low = offset < page->low ? offset : page->low;
+	page->high = offset + p->size > page->high ? offset + p->size : page->high;
+	return !world->process->writable && !poke(world, page, offset, written) ? -1 : 1;
+}
+
+static bool is_guard(const struct control_patch *p)
+{
+	return p->type == CONTROL_TYPE_PROBE && !p->size;
+}
+
 /* left_out: of each patch. */
 static int write_all(struct ctl_world *world, const struct control_patch *patch, size_t count, const bool *left_out,
 	struct ctl_written *written)
 {
 	static struct page page;
+	bool broken = false; /* of those that are chained, one before was not written */
 
 	page = (struct page){ .at = ~0ull };
 	for (size_t i = 0; i < count; i++) {
-		const struct control_patch *p = &patch[i];
-		uint64_t at = p->address & ~(PAGE - 1);
-		size_t offset = p->address - at;
-		if (left_out[i]) {
+		broken = broken && patch[i].chained;
+		if (is_guard(&patch[i]))
+			continue;
+		if (left_out[i])
 			written->refused_position++;
+		if (left_out[i] || broken)
 			continue;
-		}
-		if (!p->size || p->size > sizeof(p->bytes)) {
-			written->refused_bytes++;
-			continue;
-		}
-		if (at != page.at) {
-			if (!flush(world, &page, written))
-				return -1;
-			turn_to(world, &page, at);
-		}
-		bool straddles = offset + p->size > PAGE;
-		if (straddles || (!world->process->writable && p->size > WORD)) {
-			if (!flush(world, &page, written))
-				return -1;
-			int r = write_in_parts(world, p, straddles ? PAGE - offset : division(p), written);
-			if (r < 0)
-				return -1;
-			written->sites += (size_t)r;
-			page.at = ~0ull;
-			continue;
-		}
-		if (!page.readable || memcmp(page.bytes + offset, p->expected, p->size)) {
-			written->refused_bytes++;
-			continue;
-		}
-		memcpy(page.bytes + offset, p->bytes, p->size);
-		page.low = offset < page.low ? offset : page.low;
-		page.high = offset + p->size > page.high ? offset + p->size : page.high;
-		written->sites++;
-		if (!world->process->writable && !poke(world, &page, offset, written))
+		int r = write_patch(world, &page, &patch[i], written);
+		if (r < 0)
 			return -1;
+		broken = !r;
+		written->sites += (size_t)r;
 	}
 	return flush(world, &page, written) ? 0 : -1;
+}
+
+/* Of those that are chained all are left out, or none. */
+static void join_chains(const struct control_patch *patch, size_t count, bool *left_out)
+{
+	for (size_t i = 1; i < count; i++)
+		left_out[i] |= patch[i].chained && left_out[i - 1];
+	for (size_t i = count; i > 1; i--)
+		left_out[i - 2] |= patch[i - 1].chained && left_out[i - 1];
 }
 
 int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t count, struct ctl_written *written)
@@ -236,6 +268,7 @@ int ctl_patch(struct ctl_world *world, const struct control_patch *patch, size_t
 	bool *left_out = memory_zeroed(count ? count : 1, sizeof(*left_out));
 	int r = position_clear(world, patch, count, left_out, &written->moved);
 
+	join_chains(patch, count, left_out);
 	if (r == 0 && (r = write_all(world, patch, count, left_out, written)))
 		tool_error("ctl", "process %d: its code can't be written: some sites may have changed, others not",
 			(int)world->process->pid);

@@ -5,6 +5,10 @@
  *
  * Then one write per page: the kernel completes it even if we are killed. A site across two pages takes several, each
  * of which leaves a site that works.
+ *
+ * Probes (CONTROL_TYPE_PROBE): their patches are written in the order of the list, so a short jump comes after the jump
+ * in the padding that it leads to, and goes before it, whichever pages they lie in. A jump across two pages is refused,
+ * unless the part in one of them stays as it is.
  */
 #ifndef XAUDIT_TOOL_CTL_PATCH_H
 #define XAUDIT_TOOL_CTL_PATCH_H

@@ -64,6 +64,15 @@ static uint64_t resume_of(const struct inside *inside, uint64_t pc)
 	return p->copy && n < sizeof(p->inside) && p->inside[n] ? p->copy + p->inside[n] : 0;
 }
 
+/* Something stands at pc, and can't leave. */
+static void leave_out(struct search *s, const struct inside *inside, uint64_t pc)
+{
+	/* The stub of a former probe may guard several jumps. */
+	for (; inside < s->inside + s->count && inside->low <= pc; inside++)
+		if (pc < inside->high)
+			s->left_out[inside->number] = true;
+}
+
 /* ---- threads ---- */
 
 static int move_threads(struct search *s)
@@ -72,14 +81,18 @@ static int move_threads(struct search *s)
 
 	for (size_t i = 0; i < world->threads; i++) {
 		struct ctl_thread *t = &world->thread[i];
-		const struct inside *inside = find_inside(s, remote_pc(&t->regs));
+		const uint64_t pc = remote_pc(&t->regs), again = pc - REMOTE_CALL_SIZE;
+		const struct inside *inside = find_inside(s, pc);
+		/* To make a system call again, the kernel goes back by the length of that instruction. */
+		const bool waits = remote_call(&t->regs) >= 0;
+		const struct inside *behind = waits ? find_inside(s, again) : NULL;
+		if (behind && !behind->patch->resume)
+			leave_out(s, behind, again);
 		if (!inside)
 			continue;
-		uint64_t resume = resume_of(inside, remote_pc(&t->regs));
-		/* To make a system call again, the kernel goes back by the length of that instruction. */
-		bool waits = !inside->patch->resume && remote_call(&t->regs) >= 0;
-		if (!resume || waits || !remote_is_native(&t->regs)) {
-			s->left_out[inside->number] = true;
+		uint64_t resume = resume_of(inside, pc);
+		if (!resume || (waits && !inside->patch->resume) || !remote_is_native(&t->regs)) {
+			leave_out(s, inside, pc);
 			continue;
 		}
 		remote_set_pc(&t->regs, resume);
@@ -177,7 +190,7 @@ static void scan_words(struct search *s, uint64_t *word, size_t words, size_t pl
 	for (size_t i = 0; size && i < plain; i++) {
 		const struct inside *inside = word[i] - low < size ? find_inside(s, word[i]) : NULL;
 		if (inside && !inside->patch->resume)
-			s->left_out[inside->number] = true;
+			leave_out(s, inside, word[i]);
 	}
 }
 

@@ -26,6 +26,10 @@
  * copy go on there: that memory stays as long as the load does. (A copy that needs a call in place may have a thread
  * anywhere before that call, in a trampoline, too: there the jump is not taken away, audit/live/entry.h.)
  *
+ * A probe's stub ends with a jump to what follows the displaced instructions. When the probe is gone, and a jump is
+ * written over bytes on both sides of that place, nothing may be on its way there: a guard (struct control_patch, size
+ * 0) says where such a stub is, and is looked at as the bytes between displaced instructions are.
+ *
  * One thread; all threads of the process stopped.
  */
 #ifndef XAUDIT_TOOL_CTL_POSITION_H

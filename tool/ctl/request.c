@@ -48,7 +48,7 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 	free(patch);
 	if (r)
 		return -1;
-	if (request->op == CONTROL_DISABLE)
+	if (request->op == CONTROL_DISABLE || request->op == CONTROL_PROBES)
 		done.argument |= CONTROL_GIVE_BACK;
 	if (!written->refused_bytes && !written->refused_straddle && !written->refused_position)
 		done.argument |= CONTROL_ALL_WRITTEN;
