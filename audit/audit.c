@@ -380,10 +380,20 @@ static void watch_forks(void)
 		pool_forks_unknown();
 }
 
+/* Signals are blocked: a handler that jumps away from the first call would leave libc's lock of such functions held. */
 static void watch_program(void)
 {
+	static int done;
+	uint64_t before;
+
+	/* Relaxed: as in watch_thread_ends(). */
+	if (__atomic_load_n(&done, __ATOMIC_RELAXED))
+		return;
+	sys_block_signals(&before);
 	watch_thread_ends();
 	watch_forks();
+	__atomic_store_n(&done, 1, __ATOMIC_RELAXED); /* relaxed, as said */
+	sys_set_signals(&before, NULL);
 }
 
 /* At start-up ld.so itself looks these names up, as if the program called dlsym. */
