@@ -255,8 +255,9 @@
 
 /*
  * Counts a call of function eax on this thread, and goes to \done; also when it can't be counted. way: to C, as SLOW.
- * Clobbers rax, rcx, rdx. A handler that makes the counters more leaves those that we may have loaded where they are: they are the same
- * pages of the file. A child that is forked after the last comparison counts this one call in its parent's counters.
+ * Clobbers rax, rcx, rdx. A handler that makes the counters more leaves those that we may have loaded where they are:
+ * they are the same pages of the file. A child that is forked after the last comparison counts this one call in its
+ * parent's counters.
  */
 .macro	COUNT	done, way=SLOW
 9:	SELF	8f

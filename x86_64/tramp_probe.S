@@ -2,8 +2,8 @@
 /*
  * Trampolines of probes. Called by a stub (probe.h), between any two instructions of a function:
  *
- *	in	0(%rsp) return into the stub, 8 word, 16 RESUME, then the red zone, then at 152 the function's own stack,
- *		aligned to nothing
+ *	in	0(%rsp) return into the stub, 8 word, 16 RESUME, then the red zone, then at 152 the function's own
+ *		stack, aligned to nothing
  *	out	everything as on entry: all registers, flags, and the direction flag, too
  *
  * Flags that an instruction may ask for are kept by lahf and seto, since popfq takes longer than all the rest. Nothing

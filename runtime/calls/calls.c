@@ -69,7 +69,8 @@ enum tramp_answer tramp_slow_enter_xray(uint64_t x)
 }
 
 /*
- * The word below sp may be an open call's: an XRay function's that has not pushed anything. What lies below that is dead.
+ * The word below sp may be an open call's: an XRay function's that has not pushed anything. What lies below that is
+ * dead.
  */
 enum tramp_answer tramp_slow_probe(uint64_t sp)
 {
