@@ -32,15 +32,18 @@ static const struct {
 	[TAIL_POINT] = {"a tail call recorded at its entry", "E1P2X1"},
 	[TAIL_CALLER] = {"a tail call of what asks who called it", "E1T1"},
 	[LANDED] = {"a landing pad's call", ""},
+	[PROBE] = {"a probe", "R3"},
 	[VALUES] = {"a call with values of registers", "E1X1"},
 	[VALUES_FOUND] = {"a call with values that are found", "E1X1"},
 	[VALUES_XRAY] = {"XRay entry and exit with values", "E7X7"},
 	[VALUES_LEFT_OUT] = {"a call that its result leaves out", "E1X1"},
 	[VALUES_TAIL] = {"a tail call with values", "E1T1E2X2"},
+	[PROBE_VALUES] = {"a probe with values of registers", "R3"},
+	[PROBE_FOUND] = {"a probe with values that are found", "R3"},
 };
 
-/* Handlers use functions 5 and 6, and XRay function 9. */
-static const char handler_events[] = "E5P6E9X9X5";
+/* Handlers use functions 5 and 6, probe 4, and XRay function 9. */
+static const char handler_events[] = "E5P6R4E9X9X5";
 
 /* ---- the tracer ---- */
 
@@ -115,6 +118,8 @@ static int is_core(uint64_t rip)
 {
 	extern const char __executable_start[], etext[];
 
+	if (rip >= step_shared->stubs && rip < step_shared->stubs_end)
+		return 1;
 	return rip >= (uint64_t)(uintptr_t)__executable_start && rip < (uint64_t)(uintptr_t)etext &&
 	       !(rip >= (uint64_t)(uintptr_t)step_code_start && rip < (uint64_t)(uintptr_t)step_code_end);
 }
@@ -261,9 +266,9 @@ static void match(struct pattern *pattern, const struct event *event)
 		pattern->strange++;
 		return;
 	}
-	if ("?EXTUP"[event->type] != pattern->at[0] || event->id != (uint32_t)(pattern->at[1] - '0')) {
+	if ("?EXTUPR"[event->type] != pattern->at[0] || event->id != (uint32_t)(pattern->at[1] - '0')) {
 		if (!pattern->strange++)
-			diag("instead of %.2s came %c%u in round %llu", pattern->at, "?EXTUP"[event->type], event -> id,
+			diag("instead of %.2s came %c%u in round %llu", pattern->at, "?EXTUPR"[event->type], event -> id,
 				(unsigned long long)pattern -> rounds);
 		return;
 	}
@@ -279,7 +284,7 @@ static bool has_values(const struct plan *plan, const struct event *event)
 {
 	const uint64_t rdi = 0x1111111111111111ull * 7 + 0x80000000f0000000ull,
 		       rsi = 0x1111111111111111ull * 6 + 0x80000000f0000000ull, rax = 0x7000000000000000ull;
-	bool handlers = event->id == 5, entry = event->type == TRACE_ENTRY;
+	bool handlers = event->id == 5, entry = event->type == TRACE_ENTRY || event->type == TRACE_PROBE;
 
 	if (event->flawed || event->value[0] != (handlers ? (entry ? 40 : 42) : entry ? rdi : rax))
 		return false;
@@ -296,7 +301,7 @@ static void check_values(const struct plan *plan, const struct reading *reading,
 
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct event *event = &reading->event[i];
-		bool asked = event->id == 5 || (plan->call == VALUES_XRAY ? event->id == 7 : event->id <= 2);
+		bool asked = event->id == 5 || (plan->call == VALUES_XRAY ? event->id == 7 : event->id <= 3);
 		if (plan->call == VALUES_LEFT_OUT && event->type == TRACE_EXIT && event->id == 1)
 			continue; /* its code has found no values */
 		if (event->type == TRACE_TAIL || !asked)
@@ -322,11 +327,12 @@ static void check_trace(const struct plan *plan, const char *what)
 		core_layouts[1 + 2 * i] = TRACE_WORD(TRACE_ENTRY, with[i]);
 		core_layouts[2 + 2 * i] = TRACE_WORD(TRACE_EXIT, with[i]);
 	}
+	core_layouts[9] = TRACE_WORD(TRACE_PROBE, 3);
 	if (core_read(core_folder(), step_shared->pid, 0, plan->chunk_size, &reading))
 		memset(&reading, 0, sizeof(reading));
 	for (size_t i = 0; i < reading.count; i++) {
 		uint32_t id = reading.event[i].id;
-		match(id == 5 || id == 6 || id == 9 ? &handlers : &program, &reading.event[i]);
+		match(id == 4 || id == 5 || id == 6 || id == 9 ? &handlers : &program, &reading.event[i]);
 		back += i && (int64_t)(reading.event[i].clock - reading.event[i - 1].clock) < 0;
 	}
 	is_str(reading.damage, NULL, "%s: the file keeps to the format", what);

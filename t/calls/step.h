@@ -12,12 +12,12 @@
 #include "format/trace.h"
 
 enum call {
-	INTERCEPT, POINT, XRAY, XRAY_TAIL, TAIL, TAIL_POINT, TAIL_CALLER, LANDED,
+	INTERCEPT, POINT, XRAY, XRAY_TAIL, TAIL, TAIL_POINT, TAIL_CALLER, LANDED, PROBE,
 	/*
 	 * With values: of registers, as they are; that C finds; of an XRay function; of a tail call, in both functions;
-	 * of a call that its result leaves out.
+	 * of a call that its result leaves out; of a probe, of registers, and that C finds.
 	 */
-	VALUES, VALUES_FOUND, VALUES_XRAY, VALUES_TAIL, VALUES_LEFT_OUT,
+	VALUES, VALUES_FOUND, VALUES_XRAY, VALUES_TAIL, VALUES_LEFT_OUT, PROBE_VALUES, PROBE_FOUND,
 	CALLS
 };
 
@@ -45,6 +45,7 @@ struct shared {
 	volatile uint32_t spoilt; /* overwritten bytes after the first chunk */
 	volatile int unusable;	  /* the chunk's place is unfit for the test */
 	uint64_t top_before, top_after;
+	uint64_t stubs, stubs_end; /* of probes */
 };
 
 /* Set before the program is forked; it points to shared memory. */

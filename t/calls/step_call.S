@@ -96,6 +96,28 @@ step_body:
 step_tail:
 	jmp	*step_tail_target(%rip)
 
+/* Comes to a probe, with flags that are known, and the direction flag set. */
+	.globl	step_probe, step_probe_back
+	.type	step_probe, @function
+step_probe:
+	cmp	%rcx, %rax
+	std
+	pushfq
+	popq	step_flags(%rip)
+	jmp	*step_probe_stub(%rip)
+step_probe_back:
+	pushfq
+	popq	step_flags_inside(%rip)
+	cld
+	jmp	step_body
+
+/* The handlers' probe. */
+	.globl	step_handler_probe, step_handler_probe_back
+step_handler_probe:
+	jmp	*step_handler_stub(%rip)
+step_handler_probe_back:
+	ret
+
 /* Acts as patched sleds do, but jumps to the stub through memory. */
 	.globl	step_xray
 step_xray:

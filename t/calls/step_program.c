@@ -18,6 +18,7 @@
 #include "runtime/process/thread.h"
 #include "runtime/record/chunk.h"
 #include "t/lib/core.h"
+#include "t/lib/probe_window.h"
 #include "t/lib/values.h"
 
 struct registers {
@@ -27,6 +28,8 @@ struct registers {
 
 struct registers step_before, step_inside, step_result, step_after;
 uint64_t step_target, step_tail_target, step_xray_entry, step_xray_exit, step_xray_tail;
+uint64_t step_probe_stub, step_handler_stub, step_flags, step_flags_inside;
+extern const char step_probe[], step_probe_back[], step_handler_probe[], step_handler_probe_back[];
 extern const char step_body[], step_tail[], step_xray[], step_xray_jump[], step_xray_handler[];
 
 struct shared *step_shared;
@@ -43,6 +46,7 @@ static long handler_outer(long x)
 {
 	long r = CALL(long (*)(long), function[6])(x);
 
+	((void (*)(void))(uintptr_t)step_handler_probe)();
 	((void (*)(void))(uintptr_t)step_xray_handler)();
 	return r + 1;
 }
@@ -134,6 +138,11 @@ static void check_register(uint64_t got, uint64_t expected, unsigned number)
 	}
 }
 
+static bool is_probe(enum call call)
+{
+	return call == PROBE || call == PROBE_VALUES || call == PROBE_FOUND;
+}
+
 /* Wrong registers are reported by number: at the body 0 to 31, after the call 100 to 131; xmm from 16 on. */
 static void check_registers(enum call call)
 {
@@ -151,6 +160,9 @@ static void check_registers(enum call call)
 		check_register(step_inside.xmm[i], step_before.xmm[i], 16 + i / 2);
 		check_register(step_after.xmm[i], step_result.xmm[i], 116 + i / 2);
 	}
+	/* Those of results, and the direction flag: number 200. */
+	if (is_probe(call))
+		check_register(step_flags_inside & 0xcd5, step_flags & 0xcd5, 200);
 }
 
 /*
@@ -173,18 +185,61 @@ static void make_values(enum call call)
 			f->end = PART(1, RESULT, VALUES_PUT, 8);
 		}
 	}
+	made.head.function[2].flags = PLAN_PROBE;
+	made.head.function[2].entry = call == PROBE_FOUND
+					      ? PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_UNSIGNED, 4,
+							VALUES_PUT, 4)
+					      : PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 4);
 	if (call == VALUES_LEFT_OUT)
 		made.head.function[0].end = PART(1, RESULT, VALUES_BYTE, 5, VALUES_EQUAL, VALUES_UNLESS, RESULT,
 			VALUES_PUT, 8);
 	end_plan();
 	for (int i = 0; i < 4; i++)
 		bind_values(with[i], true);
+	bind_values(2, false);
 	tramp_table[7] |= TRAMP_HAS_VALUES;
 	if (call == VALUES_XRAY)
 		tramp_checks |= TRAMP_CHECK_VALUES;
 	function[1].cell->word |= TRAMP_WORD_VALUES;
 	function[2].cell->word |= TRAMP_WORD_VALUES;
 	function[5].cell->word |= TRAMP_WORD_VALUES;
+}
+
+/*
+ * The stub of a probe that is right before `back`, in the middle of a window that the test jumps to in its stead.
+ */
+static uint64_t make_probe(const char *back, uint32_t word)
+{
+	const struct probe_event event = { .word = word, .gate = (uint64_t)(uintptr_t)tramp_gate_probe };
+	const uint64_t stub = step_shared->stubs_end;
+	struct made_window window;
+
+	window_begin(&window, (uint64_t)(uintptr_t)back - PROBE_JUMP_SIZE, PROBE_WAY_JUMP);
+	window_event(&window);
+	window_code(&window, "\x0f\x1f\x44\0\0", PROBE_JUMP_SIZE);
+	window_end(&window);
+	if (!probe_check(&window.window, &window, sizeof(window)) ||
+		!probe_write(&window.window, &window, 0, stub, &event, (uint8_t *)(uintptr_t)stub, PROBE_CODE_MAX))
+		_exit(97);
+	step_shared->stubs_end += PROBE_CODE_MAX;
+	return stub;
+}
+
+static void make_probes(enum call call)
+{
+	/* Within reach of the text. */
+	uint64_t at = ((uint64_t)(uintptr_t)step_code_start & ~4095ul) - (2ul << 20);
+	void *p = MAP_FAILED;
+
+	for (unsigned i = 0; p == MAP_FAILED && i < 256; i++)
+		p = mmap((void *)(uintptr_t)(at - i * (1ul << 20)), 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p == MAP_FAILED)
+		_exit(96);
+	step_shared->stubs = step_shared->stubs_end = (uint64_t)(uintptr_t)p;
+	step_probe_stub = make_probe(
+		step_probe_back, TRACE_WORD(TRACE_PROBE, 3) | (call == PROBE ? 0 : TRAMP_WORD_VALUES));
+	step_handler_stub = make_probe(step_handler_probe_back, TRACE_WORD(TRACE_PROBE, 4));
 }
 
 static void make_functions(enum call call)
@@ -214,6 +269,9 @@ static void make_functions(enum call call)
 		step_target = (uint64_t)(uintptr_t)step_xray;
 	if (call == XRAY_TAIL)
 		step_target = (uint64_t)(uintptr_t)step_xray_jump;
+	if (is_probe(call))
+		step_target = (uint64_t)(uintptr_t)step_probe;
+	make_probes(call);
 	if (call >= VALUES)
 		make_values(call);
 }
@@ -243,7 +301,7 @@ static uint8_t *fill_chunk(void)
 	uint64_t end = (uint64_t)(uintptr_t)thread->chunk + thread->chunk->size;
 
 	/* Makes calls as the handler does while another whole one has room; then marks the rest as passed over. */
-	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 7 * 8) /* 7 words: with a sync, at most */
+	while (thread->next_chunk == 1 && end - tramp_self->cursor >= 8 * 8) /* 8 words: with a sync, at most */
 		call_as_handler();
 	/* Fills the rest as if it held other events that the cursor has not passed yet. */
 	for (uint64_t at = tramp_self->cursor; at < end; at += 8)
