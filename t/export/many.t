@@ -91,6 +91,13 @@ events=200000
 made some "$events"
 is "$("$XAUDIT" info some | sed -n 's/^Events *\([0-9]*\) .*/\1/p')" "$events" "the trace has $events events"
 check some $("$XAUDIT" export --help | sed -n '/^Formats:/,$s/^  \([a-z]*\) .*/\1/p')
+# So many rows that SQLite writes them while others are made.
+if [ -n "$XAUDIT_ALL" ]; then
+	(ulimit -f 20000; trap '' XFSZ; bounded 60 "$XAUDIT" export --format=sqlite -o out some) >said 2>&1
+	like "$? $(cat said)" "^1 xaudit export: out can't be written: .*(full|disk I/O error)\$" \
+		'sqlite: a disk that is full in the middle is an error'
+	is "$(ls out* 2>/dev/null)" '' 'sqlite: and nothing is left'
+fi
 rm -rf some
 # One call that is shorter than --min has a million others in it.
 {

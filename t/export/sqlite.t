@@ -18,6 +18,17 @@ asks() {
 is "$(asks 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok \
 	'the database is whole, and all that rows name is there'
 
+# A question that takes no index reads all of the table.
+indexes="SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'calls'
+	ORDER BY 1)"
+is "$(asks "$indexes")" calls_parent,calls_request,calls_start 'calls have their indexes'
+for column in parent start request; do
+	like "$(asks "EXPLAIN QUERY PLAN SELECT sum(self) FROM calls WHERE $column = 5")" "INDEX calls_$column" \
+		"what asks for calls by $column takes it"
+done
+is "$(asks "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%waiting%' OR sql LIKE '%VIRTUAL%'")" 0 \
+	'nothing is left of how they came'
+
 # ---- the table of report ----
 
 jq -r '.functions[] | [.function, .library, .calls, .total_ns, .self_ns] | @json' json | LC_ALL=C sort >expected
@@ -86,6 +97,7 @@ is "$(cmp app.db kept.db; echo "$?"; ls kept.db?* 2>/dev/null)" 0 'what was ther
 export_fails 'a folder that is not there, too' "no/such/folder can't be written: No such file or directory" \
 	-o no/such/folder
 bounded 60 "$XAUDIT" export --format=sqlite --no-values -o kept.db app.data
+is "$(asks "$indexes" kept.db)" calls_parent,calls_start 'there is no index of requests where there are none'
 is "$(asks 'SELECT count(*) FROM call_values' kept.db) $(asks 'SELECT count(*) FROM requests' kept.db)
 $(asks 'SELECT count(*) FROM calls' kept.db)" "0 0
 $app_all_calls" '--no-values: without values and requests'

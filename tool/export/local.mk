@@ -14,8 +14,9 @@ xaudit_SOURCES += tool/export/folders/ctf.c tool/export/folders/ctf.h tool/expor
 xaudit_SOURCES += tool/export/rows/buffer.c tool/export/rows/buffer.h tool/export/rows/clickhouse.c \
 	tool/export/rows/clickhouse.h tool/export/rows/clickhouse_tables.c tool/export/rows/clickhouse_tables.h \
 	tool/export/rows/csv.c tool/export/rows/http.c tool/export/rows/http.h tool/export/rows/ndjson.c \
-	tool/export/rows/rowbinary.c tool/export/rows/sqlite.c tool/export/rows/sqlite_facts.c \
-	tool/export/rows/sqlite_facts.h tool/export/rows/sqlite_tables.c tool/export/rows/sqlite_tables.h
+	tool/export/rows/rowbinary.c tool/export/rows/sqlite.c tool/export/rows/sqlite_calls.c \
+	tool/export/rows/sqlite_calls.h tool/export/rows/sqlite_facts.c tool/export/rows/sqlite_facts.h \
+	tool/export/rows/sqlite_tables.c tool/export/rows/sqlite_tables.h
 xaudit_SOURCES += tool/export/stacks/callgrind.c tool/export/stacks/callgrind.h tool/export/stacks/folded.c \
 	tool/export/stacks/folded.h tool/export/stacks/merged.c tool/export/stacks/merged.h \
 	tool/export/stacks/pprof.c tool/export/stacks/pprof.h tool/export/stacks/speedscope.c \

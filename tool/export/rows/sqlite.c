@@ -2,7 +2,7 @@
 /*
  * The format sqlite of `xaudit export`: a database of SQLite 3, whose tables, indexes and views sqlite_tables.c has;
  * xaudit-export(1) documents them. It is made without a journal, in the file that gets its name when it is whole
- * (tool/base/out_file.h). One thread.
+ * (tool/base/out_file.h). One thread calls this, and has another one (sqlite_tables.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,30 +11,20 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/export/format.h"
+#include "tool/export/rows/sqlite_calls.h"
 #include "tool/export/rows/sqlite_facts.h"
 #include "tool/export/rows/sqlite_tables.h"
 #include "tool/export/tracks.h"
 #include "tool/show/event_text.h"
 #include "tool/show/show.h"
 
-#define ROWS 65536
-
-/* A call, as the columns of its table have it. */
-struct row {
-	uint64_t id, parent, start, duration, self, total, cpu;
-	uint32_t function, thread, track, depth;
-	const char *how; /* NULL: it returned */
-	uint32_t request;
-};
-
 struct sqlite {
 	struct sqlite_tables tables;
 	struct sqlite_facts facts;
+	struct sqlite_calls calls;
 	char **request; /* their names, by number */
 	uint32_t requests;
 	struct hash by_request;
-	struct row *row; /* that wait */
-	uint32_t rows;
 };
 
 static void begin(struct export *export)
@@ -42,13 +32,15 @@ static void begin(struct export *export)
 	struct sqlite *sqlite = export->state = memory_zeroed(1, sizeof(*sqlite));
 
 	sqlite->tables.export = export;
-	sqlite->row = memory_zeroed(ROWS, sizeof(*sqlite->row));
 	if (!export->out.made) {
 		tool_error("export", "--format=sqlite goes into a regular file, which %s is not", export->out.path);
 		export->failed = true;
 		return;
 	}
 	sqlite_open(&sqlite->tables, export, export->out.made);
+	if (export->failed)
+		return;
+	sqlite_calls_begin(&sqlite->calls, &sqlite->tables);
 	sqlite_facts_begin(&sqlite->facts, &sqlite->tables);
 }
 
@@ -69,65 +61,12 @@ static uint32_t request_of(struct sqlite *sqlite, const char *name)
 	return number + 1u;
 }
 
-static void put_number(
-	const struct sqlite_tables *tables, sqlite3_stmt *row, int column, bool known, uint64_t number)
-{
-	if (known)
-		tables->sqlite3_bind_int64(row, column, (int64_t)number);
-	else
-		tables->sqlite3_bind_null(row, column);
-}
-
-static void put_row(struct sqlite_tables *tables, const struct row *is)
-{
-	sqlite3_stmt *row = tables->row[SQLITE_CALLS];
-
-	tables->sqlite3_bind_int64(row, 1, (int64_t)is->id);
-	put_number(tables, row, 2, is->parent, is->parent);
-	tables->sqlite3_bind_int64(row, 3, is->function);
-	tables->sqlite3_bind_int64(row, 4, is->thread);
-	tables->sqlite3_bind_int64(row, 5, is->track);
-	tables->sqlite3_bind_int64(row, 6, is->depth);
-	tables->sqlite3_bind_int64(row, 7, (int64_t)is->start);
-	put_number(tables, row, 8, is->duration != XAUDIT_READ_UNKNOWN, is->duration);
-	tables->sqlite3_bind_int64(row, 9, (int64_t)is->self);
-	tables->sqlite3_bind_int64(row, 10, (int64_t)is->total);
-	put_number(tables, row, 11, is->cpu != XAUDIT_READ_UNKNOWN, is->cpu);
-	if (is->how)
-		tables->sqlite3_bind_text(row, 12, is->how, -1, SQLITE_STATIC);
-	else
-		tables->sqlite3_bind_null(row, 12);
-	put_number(tables, row, 13, is->request, is->request);
-	sqlite_step(tables, row);
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct row *left = a, *right = b;
-
-	return (left->id > right->id) - (left->id < right->id);
-}
-
-/*
- * Writes the rows that wait, in the order of their numbers: behind the last row of a table SQLite appends, three times
- * as fast as it finds a place in the middle. Calls come when they are over, so few have to go there.
- */
-static void put_rows(struct sqlite *sqlite)
-{
-	qsort(sqlite->row, sqlite->rows, sizeof(*sqlite->row), by_id);
-	for (uint32_t i = 0; i < sqlite->rows && !sqlite->tables.export->failed; i++)
-		put_row(&sqlite->tables, &sqlite->row[i]);
-	sqlite->rows = 0;
-}
-
 static void leave(struct export *export, const struct export_call *is)
 {
 	const struct xaudit_read_call *call = is->call;
 	struct sqlite *sqlite = export->state;
 
-	if (sqlite->rows == ROWS)
-		put_rows(sqlite);
-	sqlite->row[sqlite->rows++] = (struct row){
+	*sqlite_calls_next(&sqlite->calls) = (struct sqlite_call){
 		.id = export_id(call),
 		.parent = export_parent(call),
 		.function = call->function->number + 1u,
@@ -238,7 +177,9 @@ static void end(struct export *export)
 {
 	struct sqlite *sqlite = export->state;
 
-	put_rows(sqlite);
+	sqlite_calls_end(&sqlite->calls);
+	if (sqlite->requests)
+		sqlite_do(&sqlite->tables, "CREATE INDEX calls_request ON calls (request) WHERE request IS NOT NULL");
 	sqlite_facts_end(&sqlite->facts);
 }
 
@@ -246,12 +187,12 @@ static void free_state(struct export *export)
 {
 	struct sqlite *sqlite = export->state;
 
+	sqlite_calls_free(&sqlite->calls);
 	sqlite_close(&sqlite->tables);
 	sqlite_facts_free(&sqlite->facts);
 	for (uint32_t i = 0; i < sqlite->requests; i++)
 		free(sqlite->request[i]);
 	free(sqlite->request);
-	free(sqlite->row);
 	hash_free(&sqlite->by_request);
 	free(sqlite);
 }

@@ -12,11 +12,12 @@
 
 /*
  * Nobody else has the file, and if anything fails it is removed: so there is no journal, and nothing is waited for.
- * Indexes are sorted in temporary files, so that memory does not grow with the number of calls.
+ * Indexes are sorted in temporary files, so that memory does not grow with the number of calls: in parts as large as
+ * the cache, of which 16 are merged at once, so it is large enough for 50 million calls.
  */
 static const char pragmas[] =
 	"PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store = FILE; PRAGMA threads = 2;"
+	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -114688; PRAGMA temp_store = FILE;"
 	/* The first letters of "xaudit", for file(1). */
 	"PRAGMA application_id = 0x78617564; PRAGMA user_version = 1; BEGIN;";
 
@@ -55,13 +56,13 @@ static const char schema[] =
 
 /*
  * What is known when all rows are there: an index that is made then takes less than one that grows. Numbers and times
- * are nearly in order, and sorted in a moment. An index by function is not: it would take longer than all else, so who
- * has many questions about single functions makes it (xaudit-export(1)).
+ * are nearly in order, and sorted in a moment; where one of them is NULL, SQLite compares them in a way that takes
+ * longer, so calls without a parent are left out. An index by function is not: it would take longer than all else, so
+ * who has many questions about single functions makes it (xaudit-export(1)).
  */
 static const char behind[] =
-	"CREATE INDEX calls_parent ON calls (parent);"
+	"CREATE INDEX calls_parent ON calls (parent) WHERE parent IS NOT NULL;"
 	"CREATE INDEX calls_start ON calls (start);"
-	"CREATE INDEX calls_request ON calls (request) WHERE request IS NOT NULL;"
 	"CREATE INDEX values_call ON call_values (call);"
 	"CREATE INDEX values_name ON call_values (name, value);"
 	"CREATE INDEX events_time ON events (time);"
@@ -86,7 +87,6 @@ static const char *const inserts[SQLITE_TABLES] = {
 	[SQLITE_TRACKS] = "INSERT INTO tracks VALUES (?,?,?,?)",
 	[SQLITE_LIBRARIES] = "INSERT INTO libraries VALUES (?,?,?,?)",
 	[SQLITE_FUNCTIONS] = "INSERT INTO functions VALUES (?,?,?,?,?)",
-	[SQLITE_CALLS] = "INSERT INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[SQLITE_VALUES] = "INSERT INTO call_values VALUES (?,?,?,?,?,?,?,?)",
 	[SQLITE_REQUESTS] = "INSERT INTO requests VALUES (?,?)",
 	/* A damaged trace may have the same one twice. */
@@ -112,7 +112,7 @@ static const struct late_library libsqlite3 = {
 	.function = (const struct late_function[]){ SQLITE_FUNCTIONS(IN_TABLES) { 0 } },
 };
 
-static bool failed(struct sqlite_tables *tables, int status)
+bool sqlite_failed(struct sqlite_tables *tables, int status)
 {
 	if (status == SQLITE_OK || status == SQLITE_DONE)
 		return tables->export->failed;
@@ -123,6 +123,87 @@ static bool failed(struct sqlite_tables *tables, int status)
 	return true;
 }
 
+static void do_step(struct sqlite_tables *tables, sqlite3_stmt *statement)
+{
+	sqlite_failed(tables, tables->sqlite3_step(statement));
+	tables->sqlite3_reset(statement);
+}
+
+/* ---- the second thread ---- */
+
+static void *do_steps(void *argument)
+{
+	struct sqlite_tables *tables = argument;
+
+	pthread_mutex_lock(&tables->lock);
+	for (;;) {
+		while (!tables->step && !tables->end)
+			pthread_cond_wait(&tables->changed, &tables->lock);
+		if (!tables->step)
+			break;
+		pthread_mutex_unlock(&tables->lock);
+		int status = tables->sqlite3_step(tables->step);
+		tables->sqlite3_reset(tables->step);
+		pthread_mutex_lock(&tables->lock);
+		tables->step = NULL;
+		tables->status = status;
+		pthread_cond_signal(&tables->changed);
+	}
+	pthread_mutex_unlock(&tables->lock);
+	return NULL;
+}
+
+/* Where there can be no second thread, the first one does all. */
+static void begin_thread(struct sqlite_tables *tables)
+{
+	pthread_mutex_init(&tables->lock, NULL);
+	pthread_cond_init(&tables->changed, NULL);
+	tables->threaded = !pthread_create(&tables->thread, NULL, do_steps, tables);
+}
+
+void sqlite_wait(struct sqlite_tables *tables)
+{
+	if (!tables->threaded)
+		return;
+	pthread_mutex_lock(&tables->lock);
+	while (tables->step)
+		pthread_cond_wait(&tables->changed, &tables->lock);
+	int status = tables->status;
+	tables->status = SQLITE_OK;
+	pthread_mutex_unlock(&tables->lock);
+	sqlite_failed(tables, status);
+}
+
+static void end_thread(struct sqlite_tables *tables)
+{
+	if (!tables->threaded)
+		return;
+	sqlite_wait(tables);
+	pthread_mutex_lock(&tables->lock);
+	tables->end = true;
+	pthread_cond_signal(&tables->changed);
+	pthread_mutex_unlock(&tables->lock);
+	pthread_join(tables->thread, NULL);
+	tables->threaded = false;
+}
+
+void sqlite_step(struct sqlite_tables *tables, sqlite3_stmt *statement)
+{
+	sqlite_wait(tables);
+	if (tables->export->failed)
+		return;
+	if (!tables->threaded) {
+		do_step(tables, statement);
+		return;
+	}
+	pthread_mutex_lock(&tables->lock);
+	tables->step = statement;
+	pthread_cond_signal(&tables->changed);
+	pthread_mutex_unlock(&tables->lock);
+}
+
+/* ---- tables ---- */
+
 void sqlite_open(struct sqlite_tables *tables, struct export *export, const char *path)
 {
 	*tables = (struct sqlite_tables){ .export = export };
@@ -130,15 +211,16 @@ void sqlite_open(struct sqlite_tables *tables, struct export *export, const char
 		export->failed = true;
 		return;
 	}
-	if (failed(tables, tables->sqlite3_open_v2(
+	if (sqlite_failed(tables, tables->sqlite3_open_v2(
 				   path, &tables->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)) ||
-		failed(tables, tables->sqlite3_exec(tables->db, pragmas, NULL, NULL, NULL)) ||
-		failed(tables, tables->sqlite3_exec(tables->db, schema, NULL, NULL, NULL)))
+		sqlite_failed(tables, tables->sqlite3_exec(tables->db, pragmas, NULL, NULL, NULL)) ||
+		sqlite_failed(tables, tables->sqlite3_exec(tables->db, schema, NULL, NULL, NULL)))
 		return;
 	for (int i = 0; i < SQLITE_TABLES; i++)
-		if (failed(tables, tables->sqlite3_prepare_v3(tables->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
-					   &tables->row[i], NULL)))
+		if (sqlite_failed(tables, tables->sqlite3_prepare_v3(tables->db, inserts[i], -1,
+						  SQLITE_PREPARE_PERSISTENT, &tables->row[i], NULL)))
 			return;
+	begin_thread(tables);
 }
 
 /* ---- texts ---- */
@@ -188,15 +270,6 @@ static int bind_bytes(
 
 /* ---- rows ---- */
 
-void sqlite_step(struct sqlite_tables *tables, sqlite3_stmt *row)
-{
-	int status = tables->sqlite3_step(row);
-
-	if (status != SQLITE_DONE)
-		failed(tables, status);
-	tables->sqlite3_reset(row);
-}
-
 static int bind(
 	const struct sqlite_tables *tables, sqlite3_stmt *row, int column, char type, va_list *values)
 {
@@ -234,23 +307,31 @@ void sqlite_row(struct sqlite_tables *tables, enum sqlite_table table, const cha
 	int status = SQLITE_OK;
 	va_list values;
 
+	sqlite_wait(tables);
 	if (tables->export->failed)
 		return;
 	va_start(values, types);
 	for (int column = 1; status == SQLITE_OK && types[column - 1]; column++)
 		status = bind(tables, row, column, types[column - 1], &values);
 	va_end(values);
-	if (!failed(tables, status))
-		sqlite_step(tables, row);
+	if (!sqlite_failed(tables, status))
+		do_step(tables, row);
+}
+
+void sqlite_do(struct sqlite_tables *tables, const char *statements)
+{
+	sqlite_wait(tables);
+	if (!tables->export->failed)
+		sqlite_failed(tables, tables->sqlite3_exec(tables->db, statements, NULL, NULL, NULL));
 }
 
 void sqlite_close(struct sqlite_tables *tables)
 {
 	if (!tables->db)
 		return;
+	end_thread(tables);
 	for (int i = 0; i < SQLITE_TABLES; i++)
 		tables->sqlite3_finalize(tables->row[i]);
-	if (!tables->export->failed)
-		failed(tables, tables->sqlite3_exec(tables->db, behind, NULL, NULL, NULL));
-	failed(tables, tables->sqlite3_close(tables->db));
+	sqlite_do(tables, behind);
+	sqlite_failed(tables, tables->sqlite3_close(tables->db));
 }

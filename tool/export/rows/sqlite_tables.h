@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The database of the format sqlite: its tables, and rows for them. The first error is told in a line, and sets
- * export->failed; what comes behind it does nothing. One thread.
+ * export->failed; what comes behind it does nothing.
+ *
+ * One thread calls this. A second one, which this has, does what may take long while the caller goes on: SQLite is
+ * never in two of them, since all that needs it waits for the second one first.
  */
 #ifndef XAUDIT_TOOL_EXPORT_ROWS_SQLITE_TABLES_H
 #define XAUDIT_TOOL_EXPORT_ROWS_SQLITE_TABLES_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 
 #include "tool/base/late.h"
@@ -19,6 +23,8 @@
 	each(sqlite3_bind_null)     \
 	each(sqlite3_bind_text)     \
 	each(sqlite3_close)         \
+	each(sqlite3_create_module) \
+	each(sqlite3_declare_vtab)  \
 	each(sqlite3_errmsg)        \
 	each(sqlite3_errstr)        \
 	each(sqlite3_exec)          \
@@ -26,6 +32,8 @@
 	each(sqlite3_open_v2)       \
 	each(sqlite3_prepare_v3)    \
 	each(sqlite3_reset)         \
+	each(sqlite3_result_int64)  \
+	each(sqlite3_result_text)   \
 	each(sqlite3_step)
 
 enum sqlite_table {
@@ -35,7 +43,6 @@ enum sqlite_table {
 	SQLITE_TRACKS,
 	SQLITE_LIBRARIES,
 	SQLITE_FUNCTIONS,
-	SQLITE_CALLS,
 	SQLITE_VALUES,
 	SQLITE_REQUESTS,
 	SQLITE_LOADS,
@@ -54,6 +61,13 @@ struct sqlite_tables {
 	struct export *export;
 	sqlite3 *db;
 	sqlite3_stmt *row[SQLITE_TABLES];
+	pthread_t thread; /* the second one */
+	bool threaded; /* it is there */
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	sqlite3_stmt *step; /* it has to do that; NULL: nothing, and `status` is of the last one */
+	bool end; /* it has to end */
+	int status;
 	SQLITE_FUNCTIONS(LATE_MEMBER)
 };
 
@@ -67,8 +81,18 @@ void sqlite_open(struct sqlite_tables *tables, struct export *export, const char
  */
 void sqlite_row(struct sqlite_tables *tables, enum sqlite_table table, const char *types, ...);
 
-/* Takes what a statement of a table has been bound to. */
-void sqlite_step(struct sqlite_tables *tables, sqlite3_stmt *row);
+/* Does statements without results. */
+void sqlite_do(struct sqlite_tables *tables, const char *statements);
+
+/* Tells of an error, if a status of SQLite is one; true, too, if anything has failed before. */
+bool sqlite_failed(struct sqlite_tables *tables, int status);
+
+/*
+ * Does a statement without results, which the caller has prepared, perhaps while the caller goes on: what it uses must
+ * stay as it is until sqlite_wait() returns.
+ */
+void sqlite_step(struct sqlite_tables *tables, sqlite3_stmt *statement);
+void sqlite_wait(struct sqlite_tables *tables);
 
 /* Makes indexes and views if nothing has failed, and closes the file. */
 void sqlite_close(struct sqlite_tables *tables);
