@@ -15,9 +15,9 @@
 
 #define COMMA_WORD(NAME, word, ...) ", " word
 #define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD) ", request, trust"
-#define SECTIONS_ALLOWED "[trace], [library GLOB], [program], [context PATTERN], [prototypes]"
+#define SECTIONS_ALLOWED "[trace], [library GLOB], [program], [context PATTERN], [prototypes], [probe NAME]"
 
-enum where { NOWHERE, IN_TRACE, IN_SECTION, IN_CONTEXT, IN_PROTOTYPES };
+enum where { NOWHERE, IN_TRACE, IN_SECTION, IN_CONTEXT, IN_PROBE, IN_PROTOTYPES };
 
 struct parser {
 	struct rules *rules;
@@ -33,7 +33,7 @@ struct parser {
 	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
 	int kinds_given, none_given, fallback_given;
 	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
-	/* Of [context]: its pattern, and the key that precedes. They lie in the text. */
+	/* Of [context], [probe]: pattern or name, and the key that precedes. They lie in the text. */
 	struct rules_values_part pattern, context_key;
 
 	/* The first error, and its line. */
@@ -169,6 +169,20 @@ static int begin_context(struct parser *parser, const char *p, size_t length)
 	return 0;
 }
 
+/* [probe NAME]: the word is behind `probe`. */
+static int begin_probe(struct parser *parser, const char *p, size_t length)
+{
+	p = trim(p, &length);
+	if (!length)
+		return fail(parser, "section [probe] without a name; allowed: [probe NAME], as in [probe slow]", NULL, 0,
+			NULL);
+	if (holds(p, length, '\t'))
+		return fail(parser, "a tab in the name ", p, length, "; allowed: any other characters");
+	parser->pattern = (struct rules_values_part){ p, length };
+	parser->where = IN_PROBE;
+	return 0;
+}
+
 static int begin_section(struct parser *parser, const char *p, size_t length)
 {
 	const char *glob = NULL;
@@ -194,6 +208,8 @@ static int begin_section(struct parser *parser, const char *p, size_t length)
 	}
 	if (is_word(p, word, "context"))
 		return begin_context(parser, p + word, length - word);
+	if (is_word(p, word, "probe"))
+		return begin_probe(parser, p + word, length - word);
 	if (is_word(p, word, "library")) {
 		glob_length = length - word;
 		glob = trim(p + word, &glob_length);
@@ -400,7 +416,7 @@ static int add_value(struct parser *parser, struct rules_values_part key, const 
 		    key.text ? parser->pattern : none, key, (struct rules_values_part){ value, length }) < 0)
 		return no_memory(parser);
 	if (to->size > RULES_VALUES_MAX)
-		return fail(parser, "sections [context] and [prototypes] with too many lines; allowed: "
+		return fail(parser, "sections [context], [prototypes] and [probe] with too many lines; allowed: "
 			    RULES_VALUES_MAX_TEXT " of them", NULL, 0, NULL);
 	return 0;
 }
@@ -411,10 +427,12 @@ static int add_value(struct parser *parser, struct rules_values_part key, const 
 static int take(struct parser *parser, const char *value, size_t length)
 {
 	value = trim(value, &length);
-	if (!length && parser->where == IN_CONTEXT)
-		return parser->continues ? 0 : fail(parser, "no value for key ", parser->context_key.text,
-						       parser->context_key.length, "");
-	if (parser->where == IN_CONTEXT)
+	const bool is_line = parser->where == IN_CONTEXT || parser->where == IN_PROBE;
+	const size_t front = parser->where == IN_PROBE ? sizeof(RULES_VALUES_PROBE) - 1 : 0;
+	if (!length && is_line)
+		return parser->continues ? 0 : fail(parser, "no value for key ", parser->context_key.text + front,
+						       parser->context_key.length - front, "");
+	if (is_line)
 		return add_value(parser, parser->context_key, value, length);
 	if (!length)
 		return parser->continues ? 0 : fail_value(parser, parser->key, NULL, 0);
@@ -468,6 +486,12 @@ static int take_key(struct parser *parser, const char *p, size_t length)
 		parser->context_key = (struct rules_values_part){ p, name };
 		if (!rules_values_is_key(p, name))
 			return fail(parser, "unknown key ", p, name, " in [context]; allowed: " RULES_CONTEXT_KEYS);
+		return take(parser, p + n + 1, length - n - 1);
+	}
+	if (parser->where == IN_PROBE) {
+		parser->context_key = rules_values_probe_key(p, name);
+		if (!parser->context_key.length)
+			return fail(parser, "unknown key ", p, name, " in [probe]; allowed: " RULES_PROBE_KEYS);
 		return take(parser, p + n + 1, length - n - 1);
 	}
 	if (parser->where == IN_TRACE && is_word(p, name, "request"))

@@ -292,10 +292,9 @@ static int merge(
 		rules->defaults = 1;
 	}
 
-	if (rules->no_values) {
+	if (rules->no_values)
 		rules->event_backtrace = 0;
-		rules->values = NULL;
-	} else if (rules_values_join(&rules->values, &rules->arena, &first->values, &second->values) < 0)
+	if (rules_values_join(&rules->values, &rules->arena, &first->values, &second->values, rules->no_values) < 0)
 		return no_memory(rules, "no memory for the rules");
 	rules->output = absolute(&rules->arena, rules->output);
 	if (!rules->output)

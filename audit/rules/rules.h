@@ -7,10 +7,10 @@
  *  1. XAUDIT_RULES in the environment: INI text that `xaudit record` makes of its options;
  *  2. the file that XAUDIT_CONFIG names, else the first of ./xaudit.conf, $XDG_CONFIG_HOME/xaudit.conf ($HOME/.config
  * when unset), /etc/xaudit.conf. Section [trace] of both counts; keys of 1 win. When 1 holds [library] or [program]
- * sections, such sections of 2 are used only if XAUDIT_CONFIG names the file. [context] and [prototypes] of both count.
- * A file that was searched for, not named, is used if it is a regular file of this user or root that no other user may
- * write to; else it is skipped, with a line about it. Where 1 is set, a file that can't be read is skipped, too. If
- * neither source has a section, [library *] and [program] with the default kinds are used.
+ * sections, such sections of 2 are used only if XAUDIT_CONFIG names the file. [context], [prototypes] and [probe] of
+ * both count. A file that was searched for, not named, is used if it is a regular file of this user or root that no
+ * other user may write to; else it is skipped, with a line about it. Where 1 is set, a file that can't be read is
+ * skipped, too. If neither source has a section, [library *] and [program] with the default kinds are used.
  */
 #ifndef XAUDIT_AUDIT_RULES_RULES_H
 #define XAUDIT_AUDIT_RULES_RULES_H

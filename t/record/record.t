@@ -363,7 +363,7 @@ kinds = xray patchable plt guard' 'with sections of the command line before it'
 printf '[oops]\n' >xaudit.conf
 record true
 is "$end/$said" "exit 125/xaudit: ./xaudit.conf:1: unknown section 'oops'; allowed: [trace], [library GLOB], \
-[program], [context PATTERN], [prototypes]" \
+[program], [context PATTERN], [prototypes], [probe NAME]" \
 	'an error in a configuration that was found is said before anything runs'
 rm xaudit.conf
 

@@ -256,7 +256,7 @@ refused() {
 }
 refused 'an unknown section' \
 	"xaudit: bad.conf:3: unknown section 'librery *'; \
-allowed: [trace], [library GLOB], [program], [context PATTERN], [prototypes]" <<'END'
+allowed: [trace], [library GLOB], [program], [context PATTERN], [prototypes], [probe NAME]" <<'END'
 [trace]
 output = d
 [librery *]

@@ -34,7 +34,7 @@ static void write_file(const char *path, const char *text)
 	"output, buffer, clock, follow, mode, ring, size-limit, overflow, enabled, prepare, throttle, depth, " \
 	"time, below, stack-copying, snapshot, control, merge, sched, perf, values, " \
 	"event-backtrace, request, trust"
-#define SECTIONS "[trace], [library GLOB], [program], [context PATTERN], [prototypes]"
+#define SECTIONS "[trace], [library GLOB], [program], [context PATTERN], [prototypes], [probe NAME]"
 #define RING	 "a power of two from 256k to 1G, as in 8M"
 #define LIMIT	 "off, or at least 1M, as in 500M or 2G"
 #define THROTTLE "off, or from 1% to 99%, as in 20%"

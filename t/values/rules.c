@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections [context] and [prototypes] of the rules: what reaches the command, and what is said of wrong ones. */
+/* Sections [context], [prototypes] and [probe] of the rules: what reaches the command, and what is said of wrong ones. */
 #define _GNU_SOURCE
 #include "t/lib/rules_said.h"
 
@@ -71,6 +71,17 @@ static void taken(void)
 	becomes(NULL, "[context a]\ncontext = arg1\n[context a]\ncontext = arg2\n",
 		"command line\ta\tcontext\targ1\ncommand line\ta\tcontext\targ2\n",
 		"a pattern may have several sections");
+	becomes("[probe a b]\nat = main+0x10@prog\n f.c:12\ncontext = regs backtrace:8 ; remark\nif = arg1 > 100\n"
+		"every = 5\nthen = mark\n[context f]\ncontext = args\n",
+		"[probe c]\nat: usdt:p:n\n",
+		"command line\tc\tprobe at\tusdt:p:n\n"
+		"x.conf:2\ta b\tprobe at\tmain+0x10@prog\nx.conf:3\ta b\tprobe at\tf.c:12\n"
+		"x.conf:4\ta b\tprobe context\tregs backtrace:8\nx.conf:5\ta b\tprobe if\targ1 > 100\n"
+		"x.conf:6\ta b\tprobe every\t5\nx.conf:7\ta b\tprobe then\tmark\nx.conf:9\tf\tcontext\targs\n",
+		"lines of [probe] have its name, and keys of their own");
+	becomes("[trace]\nvalues = no\n[probe a]\nat = f\ncontext = regs\nif = arg1 > 1\n[context f]\ncontext = args\n",
+		NULL, "x.conf:4\ta\tprobe at\tf\nx.conf:4\ta\tprobe context\tnone\nx.conf:6\ta\tprobe if\targ1 > 1\n",
+		"with values = no probes stay, and have no values");
 }
 
 static void refused(void)
@@ -90,14 +101,21 @@ static void refused(void)
 	refuses("[context f]\ncontext args\n",
 		"2: no '=' in 'context args'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'");
 	refuses("[prototypes]\n[prototype]\n", "2: unknown section 'prototype'; allowed: [trace], [library GLOB], "
-					       "[program], [context PATTERN], [prototypes]");
+					       "[program], [context PATTERN], [prototypes], [probe NAME]");
+
+	refuses("[probe]\n", "1: section [probe] without a name; allowed: [probe NAME], as in [probe slow]");
+	refuses("[probe a\tb]\n", "1: a tab in the name 'a?b'; allowed: any other characters");
+	refuses("[probe a]\nlonger = 1ms\n",
+		"2: unknown key 'longer' in [probe]; allowed: at, context, if, every, then");
+	refuses("[probe a]\nat =\n", "2: no value for key 'at'");
 
 	char *large = malloc(70000);
 	size_t n = (size_t)sprintf(large, "[prototypes]\n");
 	/* Lines 2 to 999 are 31830 bytes with their places; others 33, and 64 KiB has room for 1021 of these. */
 	for (size_t i = 2; i < 3000; i++)
 		n += (size_t)sprintf(large + n, "int f(int a%05zu);\n", i);
-	refuses(large, "2021: sections [context] and [prototypes] with too many lines; allowed: 64 KiB of them");
+	refuses(large,
+		"2021: sections [context], [prototypes] and [probe] with too many lines; allowed: 64 KiB of them");
 	free(large);
 }
 

@@ -292,7 +292,7 @@ void index_processors(unsigned count)
 	processors = count;
 }
 
-static unsigned jobs_for(const struct image *image)
+unsigned index_jobs_for(const struct image *image)
 {
 	unsigned jobs = processors ? processors : tool_processors();
 	uint64_t code = 0;
@@ -310,7 +310,7 @@ int index_facts(struct image *image, struct facts *facts, int fd, const char *pa
 	int r = image_open(image, fd, path, NULL);
 
 	if (!r)
-		facts_read(facts, image, jobs_for(image));
+		facts_read(facts, image, index_jobs_for(image));
 	return r;
 }
 
@@ -328,7 +328,7 @@ int index_make(struct index_made *made, int fd, const char *path, const struct i
 	*made = (struct index_made){ 0 };
 	if (r)
 		return r;
-	unsigned jobs = jobs_for(&image);
+	unsigned jobs = index_jobs_for(&image);
 	image_hash(&image, jobs > 1);
 	facts_read(&facts, &image, jobs);
 	uint32_t *number = judge(&image, &facts, &parts);

@@ -18,6 +18,7 @@ struct index_made {
 	bool kept;    /* a folder had it already */
 };
 
+struct image;
 struct image_name;
 
 #define INDEX_JOBS 64 /* threads, at most */
@@ -27,6 +28,9 @@ struct image_name;
  * 512 kB of code. What comes out is the same.
  */
 void index_jobs(unsigned jobs);
+
+/* That number, for this file. */
+unsigned index_jobs_for(const struct image *image);
 
 /* From now on only so many processors count, because others analyse files, too. */
 void index_processors(unsigned processors);

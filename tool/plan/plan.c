@@ -1,489 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/plan/plan.h"
 
-#include <elfutils/libdwfl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/base/hash.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/index/debug.h"
-#include "tool/index/image.h"
 #include "tool/index/own_file.h"
-#include "tool/values/condition.h"
-#include "tool/values/contexts.h"
-#include "tool/values/debug_info.h"
-#include "tool/values/layout.h"
-#include "tool/values/library.h"
-#include "tool/values/variables.h"
-#include "tool/values/wanted.h"
-
-/* Bytes that functions share: code, layouts, names. Positions count from the first of them. */
-struct pieces {
-	uint8_t *bytes;
-	size_t size, room;
-	struct piece {
-		uint32_t at, size;
-	} *piece;
-	uint32_t pieces;
-	struct hash by_bytes;
-};
-
-struct making {
-	struct image image;
-	const char *path;
-	char *soname; /* or NULL */
-	struct wanted wanted;
-	struct prototypes *prototypes;
-	unsigned own; /* as wanted_prototypes() */
-	Dwfl *dwfl;
-	struct debug_info *debug;
-	struct variables variables;
-	struct image_alias *alias; /* those of the image, by function */
-	const char **resolver; /* names of IFUNCs */
-	size_t resolvers;
-	struct pieces pieces;
-	struct plan_function *function;
-	uint32_t functions;
-	bool *matches; /* of each rule, the function at hand */
-	const char *left_out; /* the first function that has more values than there may be */
-	size_t left_outs;
-	bool wrong;
-	bool has_malloc, relays; /* as struct values_known */
-};
-
-/* ---- bytes ---- */
-
-static uint32_t hash_bytes(const uint8_t *bytes, size_t size)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ bytes[i]) * 0x100000001b3u;
-	return (uint32_t)(h ^ h >> 32);
-}
-
-/* Where these bytes are; they are added if they are not there. */
-static uint32_t put(struct pieces *to, const void *bytes, size_t size)
-{
-	uint32_t hash = hash_bytes(bytes, size);
-	uint32_t row = HASH_FIND(i, &to->by_bytes, hash,
-		to->piece[i].size == size && !memcmp(to->bytes + to->piece[i].at, bytes, size));
-
-	if (row != HASH_NONE)
-		return to->piece[row].at;
-	while (to->room - to->size < size + 8) {
-		to->room = to->room ? 2 * to->room : 1 << 16;
-		to->bytes = memory_resize(to->bytes, to->room, 1);
-	}
-	to->piece = memory_grow(to->piece, to->pieces, sizeof(*to->piece));
-	to->piece[to->pieces] = (struct piece){ (uint32_t)to->size, (uint32_t)size };
-	memory_hash(&to->by_bytes, hash, to->pieces);
-	memset(to->bytes + to->size, 0, size + 8);
-	memcpy(to->bytes + to->size, bytes, size);
-	to->size += (size + 7) / 8 * 8;
-	return to->piece[to->pieces++].at;
-}
-
-/* ---- a function ---- */
-
-static int by_function(const void *a, const void *b)
-{
-	const struct image_alias *x = a, *y = b;
-
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* The function's names, one after another: NULL behind the last one. The first may be NULL, too: it has none. */
-static const char *name_of(const struct making *m, size_t function, size_t number)
-{
-	size_t low = 0, high = m->image.aliases;
-
-	if (!number)
-		return m->image.function[function].name;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->alias[middle].function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	low += number - 1;
-	return low < m->image.aliases && m->alias[low].function == function ? m->alias[low].name : NULL;
-}
-
-/* Fills m->matches. Returns false: nothing is wanted of the function. */
-static bool match(struct making *m, size_t function)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		const struct rules_pattern *pattern = &m->wanted.rule[i].pattern;
-		/* Keys of one section follow each other. */
-		if (i && !strcmp(pattern->function, m->wanted.rule[i - 1].pattern.function) &&
-			!pattern->library == !m->wanted.rule[i - 1].pattern.library &&
-			(!pattern->library || !strcmp(pattern->library, m->wanted.rule[i - 1].pattern.library))) {
-			m->matches[i] = m->matches[i - 1];
-			continue;
-		}
-		const char *name = name_of(m, function, 0);
-		bool matches = rules_match(pattern, name, m->path, m->soname);
-		for (size_t n = 1; !matches && (name = name_of(m, function, n)); n++)
-			matches = rules_match(pattern, name, m->path, m->soname);
-		m->matches[i] = matches;
-		any |= matches;
-	}
-	return any;
-}
-
-/* Do both say the same of where arguments are, and of how large they are? */
-static bool are_alike(const struct contexts_list *a, const struct contexts_list *b)
-{
-	if (a->words != b->words)
-		return false;
-	for (size_t i = 0; i < a->words; i++) {
-		const struct values_word *x = &a->word[i], *y = b->word;
-		while (y < b->word + b->words && (x->op != y->op || x->operand != y->operand))
-			y++;
-		if (y == b->word + b->words || (x->size ? x->size : 8) != (y->size ? y->size : 8))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Of what a resolver of the file chooses, that one's: `__strlen_avx2` is a strlen, if that is a resolver. NULL: none.
- */
-static const struct prototype *of_resolver(struct making *m, const char *name, const char *library)
-{
-	const struct prototype *found = NULL;
-
-	if (!name || strncmp(name, "__", 2) != 0)
-		return NULL;
-	char *shorter = memory_text(name + 2, strlen(name + 2));
-	for (char *end; !found && (end = strrchr(shorter, '_')) && end > shorter;) {
-		*end = '\0';
-		for (size_t i = 0; !found && i < m->resolvers; i++)
-			if (!strcmp(m->resolver[i], shorter))
-				found = library_prototype(m->prototypes, shorter, library);
-	}
-	free(shorter);
-	return found;
-}
-
-static void find_resolvers(struct making *m)
-{
-	const char *name;
-
-	for (size_t i = 0; i < m->image.functions; i++)
-		for (size_t n = 0; m->image.function[i].resolver && (name = name_of(m, i, n)); n++) {
-			m->resolver = memory_grow(m->resolver, m->resolvers, sizeof(*m->resolver));
-			m->resolver[m->resolvers++] = name;
-		}
-}
-
-/*
- * What is known of the function's parameters: by the rules' prototypes, else by its debug information, else by the
- * table. What the table says more, of a function that is as it says, counts: names of flags, what failure is.
- */
-static void describe(struct making *m, size_t function, const struct contexts_wish *wish, struct contexts_list *list)
-{
-	const char *library = m->soname ? m->soname : tool_base(m->path), *name;
-	const struct prototype *found = NULL;
-	struct contexts_list told = { 0 };
-
-	for (size_t n = 0; !found && (name = name_of(m, function, n)); n++)
-		found = library_prototype(m->prototypes, name, library);
-	for (size_t n = 0; !found && (name = name_of(m, function, n)); n++)
-		found = of_resolver(m, name, library);
-	if (found)
-		contexts_of(&told, found, wish);
-	/* Of a resolver it tells what that is, not what it chooses. */
-	if ((!found || found->text <= m->own) && !m->image.function[function].resolver &&
-		debug_info_contexts(m->debug, m->image.function[function].address, m->image.function[function].name,
-			wish, list) &&
-		(!found || !are_alike(list, &told))) {
-		contexts_free(&told);
-		return;
-	}
-	contexts_free(list);
-	*list = told;
-}
-
-/* What the rules that match ask of arguments, together. secret: room for all of them. */
-static void wish_of(const struct making *m, struct contexts_wish *wish)
-{
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		const struct wanted_rule *rule = &m->wanted.rule[i];
-		if (!m->matches[i])
-			continue;
-		if (rule->key == WANTED_ARGUMENTS) {
-			wish->arguments = true;
-			wish->contents |= rule->contents;
-			if (wish->depth < rule->number)
-				wish->depth = (uint32_t)rule->number;
-		} else if (rule->key == WANTED_REQUEST) {
-			wish->arguments = true; /* it may be one of them */
-		} else if (rule->key == WANTED_RESULT) {
-			wish->result = true;
-		} else if (rule->key == WANTED_TRUST) {
-			wish->trust = rule->number != 0;
-		} else if (rule->key == WANTED_SECRET) {
-			wish->secret[wish->secrets++] = rule->value;
-		}
-	}
-}
-
-/* Would it still be code, with all that is asked for so far? */
-static bool fits(const struct values_asked *asked, struct values_wrong *wrong)
-{
-	struct values_asked whole = *asked;
-
-	return values_complete(&whole, wrong);
-}
-
-/*
- * Adds a context. item: what it is; NULL: it says so itself. Returns false: it is wrong, or too much, and *asked is as
- * before.
- */
-static bool ask(struct values_asked *asked, const char *text, const struct contexts_item *item,
-	const struct values_known *known, struct values_wrong *wrong)
-{
-	struct values_asked before = *asked;
-	struct values_known with = *known;
-
-	with.trusts = item && item->trusts;
-	bool right = item && item->is_fixed ? values_ask_fixed(asked, text, &item->fixed, wrong)
-					    : values_ask(asked, text, &with, wrong);
-	if (!right || !fits(asked, wrong)) {
-		*asked = before;
-		return false;
-	}
-	for (int end = 0; item && end < 2; end++) {
-		struct values_program *program = end ? &asked->end : &asked->entry;
-		for (uint32_t i = end ? before.end.values : before.entry.values; i < program->values; i++) {
-			program->value[i].role = item->role;
-			program->value[i].place = item->place;
-			program->value[i].marks = item->marks;
-			program->value[i].names = item->names;
-			program->value[i].words = item->words;
-			program->value[i].when = item->when;
-		}
-	}
-	return true;
-}
-
-/* Has an earlier rule that matches asked for the same? Rules may come by several ways. */
-static bool is_asked(const struct making *m, size_t rule)
-{
-	const struct wanted_rule *this = &m->wanted.rule[rule];
-
-	for (size_t i = 0; i < rule; i++)
-		if (m->matches[i] && m->wanted.rule[i].key == this->key &&
-			!strcmp(m->wanted.rule[i].value, this->value))
-			return true;
-	return false;
-}
-
-/*
- * A rule is wrong of a function. What it names may be known of others: whether it is of none is seen at the end.
- */
-static void refuse(struct making *m, struct wanted_rule *rule, const struct values_wrong *wrong)
-{
-	if (wrong->unknown) {
-		rule->unknown = true;
-		rule->wrong = *wrong;
-		return;
-	}
-	m->wrong = true;
-	wanted_wrong(rule, wrong);
-}
-
-/* The conditions of the rules that match. Returns false: one can't be told, so it does not hold. */
-static bool ask_conditions(struct making *m, struct values_asked *asked, const struct values_known *known)
-{
-	struct values_wrong wrong = { 0 };
-
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		struct wanted_rule *rule = &m->wanted.rule[i];
-		if (!m->matches[i] || rule->key != WANTED_IF || is_asked(m, i))
-			continue;
-		if (!values_ask_if(asked, rule->value, known, &wrong) || !fits(asked, &wrong)) {
-			refuse(m, rule, &wrong);
-			return false;
-		}
-		rule->right = true;
-	}
-	return true;
-}
-
-/* What `args` would have of the argument that a request is named by, if it is one: with its type, and its names. */
-static const struct contexts_item *argument_of(const struct contexts_list *list, const char *context)
-{
-	for (size_t i = 0; i < list->items; i++) {
-		const struct contexts_item *item = &list->item[i];
-		const char *name = strchr(item->text, ':'), *at = name ? strchr(name + 1, ':') : NULL;
-		if (item->role != VALUES_ROLE_ARGUMENT || !at || !strncmp(item->text, "out:", 4))
-			continue;
-		size_t length = (size_t)(at - name - 1);
-		if (!strcmp(at + 1, context) ||
-			(strlen(context) == length && !strncmp(context, name + 1, length)))
-			return item;
-	}
-	return NULL;
-}
-
-/*
- * The first rule that matches and says what requests are named by: before all other values. Returns false: it is too
- * much.
- */
-static bool ask_request(struct making *m, struct values_asked *asked, const struct contexts_list *list,
-	const struct values_known *known)
-{
-	struct values_wrong wrong = { 0 };
-
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		struct wanted_rule *rule = &m->wanted.rule[i];
-		if (!m->matches[i] || rule->key != WANTED_REQUEST)
-			continue;
-		const struct contexts_item *item = argument_of(list, rule->value);
-		struct values_asked before = *asked;
-		if (!wanted_ask_request(asked, item ? item->text : rule->value, known, &wrong) ||
-			!fits(asked, &wrong)) {
-			*asked = before;
-			wrong.unknown |= wanted_may_be_parameter(rule->value);
-			refuse(m, rule, &wrong);
-			return !wrong.too_much;
-		}
-		struct values_value *value = &asked->entry.value[asked->entry.values - 1];
-		value->role = VALUES_ROLE_REQUEST;
-		value->marks = item ? item->marks & (uint8_t)~VALUES_MARK_MORE : 0;
-		value->names = item ? item->names : NULL;
-		snprintf(value->name, sizeof(value->name), "request");
-		rule->right = true;
-		return true;
-	}
-	return true;
-}
-
-/* The rules that match ask for contexts. Returns false: some of it is too much. */
-static bool ask_all(struct making *m, struct values_asked *asked, const struct contexts_list *list,
-	const struct values_known *known)
-{
-	struct values_wrong wrong = { 0 };
-	bool whole = true, done[2] = { false, false };
-
-	for (size_t i = 0; i < m->wanted.rules && whole; i++) {
-		struct wanted_rule *rule = &m->wanted.rule[i];
-		bool result = rule->key == WANTED_RESULT;
-		if (!m->matches[i] || is_asked(m, i))
-			continue;
-		if (rule->key == WANTED_CONTEXT) {
-			bool right = ask(asked, rule->value, NULL, known, &wrong);
-			whole = right || !wrong.too_much;
-			rule->right |= right || !whole;
-			if (!right && whole)
-				refuse(m, rule, &wrong);
-		}
-		if ((rule->key != WANTED_ARGUMENTS && !result) || done[result])
-			continue;
-		done[result] = true;
-		for (size_t k = 0; k < list->items && whole; k++)
-			if ((list->item[k].role != VALUES_ROLE_ARGUMENT) == result)
-				whole = ask(asked, list->item[k].text, &list->item[k], known, &wrong) ||
-					!wrong.too_much;
-	}
-	return whole;
-}
-
-static struct plan_part part_of(struct pieces *to, const struct values_program *program, const struct contexts_list *of)
-{
-	struct plan_part part = { .size = (uint32_t)program->size };
-	size_t bytes;
-
-	if (!program->size || program->code[0] == VALUES_END)
-		return (struct plan_part){ 0 };
-	part.code = put(to, program->code, program->size);
-	if (!program->values)
-		return part;
-	void *layout = layout_make(program, of, &bytes);
-	part.layout = put(to, layout, bytes);
-	part.bytes = (uint32_t)bytes;
-	free(layout);
-	return part;
-}
-
-static void add_function(struct making *m, size_t function, const struct values_asked *asked,
-	const struct contexts_list *list)
-{
-	const char *name = m->image.function[function].name;
-	struct plan_function one = { .offset = m->image.function[function].address };
-
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		const struct wanted_rule *rule = &m->wanted.rule[i];
-		if (m->matches[i] && rule->key == WANTED_EVERY && one.every < rule->number)
-			one.every = (uint32_t)rule->number;
-		if (m->matches[i] && rule->key == WANTED_LONGER && one.longer < rule->number)
-			one.longer = rule->number;
-	}
-	one.entry = part_of(&m->pieces, &asked->entry, list);
-	one.end = part_of(&m->pieces, &asked->end, list);
-	if (one.every == 1)
-		one.every = 0;
-	if (!one.entry.size && !one.end.size && !one.every && !one.longer)
-		return;
-	/* What a resolver chooses is found by the name that its caller has for it. */
-	size_t n = 0;
-	do {
-		one.name = put(&m->pieces, name ? name : "", name ? strlen(name) + 1 : 1);
-		m->function = memory_grow(m->function, m->functions, sizeof(*m->function));
-		m->function[m->functions++] = one;
-	} while (m->image.function[function].resolver && (name = name_of(m, function, ++n)));
-}
-
-static void make_function(struct making *m, size_t function)
-{
-	struct contexts_wish wish = { .secret = memory_zeroed(m->wanted.rules, sizeof(char *)) };
-	struct contexts_list list = { 0 };
-	struct values_asked asked = { .keeps = 0 };
-	struct values_wrong wrong;
-
-	wish_of(m, &wish);
-	describe(m, function, &wish, &list);
-	const struct values_known known = { .look = variables_look, .context = &m->variables,
-		.follow = debug_info_follow, .follow_context = m->debug, .word = list.word, .words = list.words,
-		.has_malloc = m->has_malloc, .relays = m->relays };
-	if (ask_conditions(m, &asked, &known)) {
-		if ((!ask_request(m, &asked, &list, &known) || !ask_all(m, &asked, &list, &known)) &&
-			!m->left_outs++) {
-			m->left_out = m->image.function[function].name;
-			m->left_out = m->left_out ? m->left_out : "a function without a name";
-		}
-		if (values_complete(&asked, &wrong))
-			add_function(m, function, &asked, &list);
-	}
-	contexts_free(&list);
-	free(wish.secret);
-}
-
-/* Does the object define a function of this name? */
-static bool has_function(const struct making *m, const char *name)
-{
-	for (size_t i = 0; i < m->image.functions; i++)
-		if (m->image.function[i].name && !strcmp(m->image.function[i].name, name))
-			return true;
-	for (size_t i = 0; i < m->image.aliases; i++)
-		if (!strcmp(m->image.alias[i].name, name))
-			return true;
-	return false;
-}
-
-/* ---- the whole ---- */
+#include "tool/plan/making.h"
 
 static uint32_t moved(uint32_t at, size_t base, bool has)
 {
@@ -496,40 +22,110 @@ static void move_part(struct plan_part *part, size_t base)
 	part->layout = moved(part->layout, base, part->bytes);
 }
 
-static void join(struct making *m, struct plan_made *made)
-{
-	size_t list = m->functions * sizeof(*m->function), base = sizeof(struct plan_head) + list;
-	struct plan_head head = { .magic = PLAN_MAGIC, .version = PLAN_VERSION, .count = m->functions,
-		.size = base + m->pieces.size };
+/* Functions by offset; of one offset, in the order in which they were made, those of probes last. */
+static const struct plan_function *sorted;
 
+static int by_offset(const void *a, const void *b)
+{
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct plan_function *x = &sorted[i], *y = &sorted[k];
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->flags != y->flags)
+		return x->flags < y->flags ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+static void sort(struct making *m)
+{
+	uint32_t *order = memory_zeroed(m->functions + 1, sizeof(*order)),
+		 *number = memory_zeroed(m->functions + 1, sizeof(*number));
+	struct plan_function *list = memory_zeroed(m->functions + 1, sizeof(*list));
+
+	for (uint32_t i = 0; i < m->functions; i++)
+		order[i] = i;
+	sorted = m->function;
+	qsort(order, m->functions, sizeof(*order), by_offset);
+	for (uint32_t i = 0; i < m->functions; i++) {
+		list[i] = m->function[order[i]];
+		number[order[i]] = i;
+	}
+	for (uint32_t i = 0; i < m->probes; i++)
+		if (m->probe[i].function != PROBE_NONE)
+			m->probe[i].function = number[m->probe[i].function];
+	free(m->function);
+	free(order);
+	free(number);
+	m->function = list;
+}
+
+/* Where a list goes, of so many bytes; 0: it is empty. */
+static uint32_t place(size_t *end, size_t bytes)
+{
+	size_t at = *end;
+
+	*end += bytes;
+	return bytes ? (uint32_t)at : 0;
+}
+
+/* Has all positions count from the plan's beginning. */
+static void move(struct making *m, size_t base)
+{
 	for (uint32_t i = 0; i < m->functions; i++) {
 		m->function[i].name += (uint32_t)base;
 		move_part(&m->function[i].entry, base);
 		move_part(&m->function[i].end, base);
 	}
+	for (uint32_t i = 0; i < m->probes; i++) {
+		m->probe[i].name += (uint32_t)base;
+		m->probe[i].at += (uint32_t)base;
+	}
+	for (uint32_t i = 0; i < m->windows; i++) {
+		m->window[i].code += (uint32_t)base;
+		m->window[i].fixups = moved(m->window[i].fixups, base, m->window[i].fixup_count);
+	}
+	for (uint32_t i = 0; i < m->actions; i++)
+		m->action[i].text += (uint32_t)base;
+}
+
+static void copy(uint8_t *bytes, size_t at, const void *from, size_t size)
+{
+	if (size)
+		memcpy(bytes + at, from, size);
+}
+
+static void join(struct making *m, struct plan_made *made)
+{
+	size_t functions = m->functions * sizeof(*m->function), probes = m->probes * sizeof(*m->probe),
+	       windows = m->windows * sizeof(*m->window), actions = m->actions * sizeof(*m->action);
+	size_t base = sizeof(struct plan_head) + functions;
+	struct plan_head head = { .magic = PLAN_MAGIC, .version = PLAN_VERSION, .count = m->functions,
+		.probes = m->probes, .windows = m->windows, .actions = m->actions };
+
+	head.probe = place(&base, probes);
+	head.window = place(&base, windows);
+	head.action = place(&base, actions);
+	head.size = base + m->pieces.size;
+	sort(m);
+	move(m, base);
 	uint8_t *bytes = memory_zeroed(head.size, 1);
-	memcpy(bytes, &head, sizeof(head));
-	if (list)
-		memcpy(bytes + sizeof(head), m->function, list);
-	if (m->pieces.size)
-		memcpy(bytes + base, m->pieces.bytes, m->pieces.size);
+	copy(bytes, 0, &head, sizeof(head));
+	copy(bytes, sizeof(head), m->function, functions);
+	copy(bytes, head.probe, m->probe, probes);
+	copy(bytes, head.window, m->window, windows);
+	copy(bytes, head.action, m->action, actions);
+	copy(bytes, base, m->pieces.bytes, m->pieces.size);
 	*made = (struct plan_made){ .bytes = bytes, .size = head.size, .wrong = m->wrong,
-		.said = m->wrong || m->left_outs };
+		.said = m->wrong || m->said || m->left_outs };
 }
 
 static void make(struct making *m)
 {
 	m->matches = memory_zeroed(m->wanted.rules + 1, sizeof(*m->matches));
-	m->alias = memory_zeroed(m->image.aliases + 1, sizeof(*m->alias));
-	if (m->image.aliases)
-		memcpy(m->alias, m->image.alias, m->image.aliases * sizeof(*m->alias));
-	qsort(m->alias, m->image.aliases, sizeof(*m->alias), by_function);
-	find_resolvers(m);
-	m->has_malloc = has_function(m, "malloc");
-	m->relays = m->has_malloc && has_function(m, "__libc_malloc");
-	for (size_t i = 0; i < m->image.functions; i++)
-		if (!m->image.function[i].piece && match(m, i))
-			make_function(m, i);
+	making_functions(m);
+	if (m->wanted.probes)
+		making_probes(m);
 	for (size_t i = 0; i < m->wanted.rules; i++)
 		if (m->wanted.rule[i].unknown && !m->wanted.rule[i].right) {
 			wanted_wrong(&m->wanted.rule[i], &m->wanted.rule[i].wrong);
@@ -567,10 +163,11 @@ int plan_make(struct plan_made *made, int fd, const char *path, const char *rule
 	prototypes_free(m.prototypes);
 	wanted_free(&m.wanted);
 	image_close(&m.image);
-	hash_free(&m.pieces.by_bytes);
-	free(m.pieces.bytes);
-	free(m.pieces.piece);
+	pieces_free(&m.pieces);
 	free(m.function);
+	free(m.probe);
+	free(m.window);
+	free(m.action);
 	free(m.matches);
 	free(m.alias);
 	free(m.resolver);

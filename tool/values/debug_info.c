@@ -62,6 +62,12 @@ void debug_info_free(struct debug_info *info)
 	free(info);
 }
 
+Dwarf *debug_info_dwarf(struct debug_info *info, uint64_t *delta)
+{
+	*delta = info->delta;
+	return info->functions.dwarf;
+}
+
 /* ---- where a parameter is ---- */
 
 enum found {

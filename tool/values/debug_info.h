@@ -25,6 +25,9 @@ struct values_wrong;
 struct debug_info *debug_info_new(Dwfl_Module *module);
 void debug_info_free(struct debug_info *info);
 
+/* All that is known, for who reads lines; NULL: nothing. *delta: from its addresses to those of the file. */
+Dwarf *debug_info_dwarf(struct debug_info *info, uint64_t *delta);
+
 /*
  * Fills an empty list, as contexts_of() does; its strings belong to the debug information. address: of the function, as
  * its file was linked; name: its symbol, or NULL. Returns false: it is not known.

@@ -389,6 +389,21 @@ static bool sample(struct values_asked *asked, struct parser *p, const char *nam
 	return add_value(asked, p, "sample", 6, VALUES_TYPE_UNSIGNED, 8, 8);
 }
 
+/* Always false: a word that a probe has not. */
+static bool no_context_there(struct parser *p, const char *name)
+{
+	static const char *const those[] = {
+		[VALUES_AT_PROBE] = "; there are arg1 to arg6 (the registers), farg1 to farg8, errno, tid, cpu, comm, "
+				    "calls, backtrace, regs, reg:NAME, TYPE:NAME:EXPRESSION",
+		[VALUES_AT_RETURN] = "; there are retval, ret, ret2, fret, fret2, errno, tid, cpu, comm, calls, "
+				     "backtrace, regs, reg:NAME, TYPE:NAME:EXPRESSION",
+		[VALUES_AT_USDT] = "; there are args, its own arg1 and further ones, errno, tid, cpu, comm, calls, "
+				   "backtrace, regs, reg:NAME, TYPE:NAME:EXPRESSION",
+	};
+
+	return parser_fail(p, "this probe has no context", name, (size_t)(p->end - name), those[p->known->at]);
+}
+
 /* One that is a word alone. */
 static bool plain(struct values_asked *asked, struct parser *p)
 {
@@ -408,13 +423,17 @@ static bool plain(struct values_asked *asked, struct parser *p)
 	if (length && p->at + length < p->end && strchr("-[", p->at[length]))
 		return member(asked, p);
 	if (!length || p->at + length != p->end || !parser_name(p, name, length))
-		return parser_fail(p, "no context is called", name, (size_t)(p->end - name),
+		return p->known && p->known->at != VALUES_AT_CALL ? no_context_there(p, name) :
+			parser_fail(p, "no context is called", name, (size_t)(p->end - name),
 			"; there are args, retval, argN, fargN, ret, fret, errno, tid, cpu, comm, calls, backtrace, "
 			"sample:BYTES:FUNCTION, regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT");
 	type_of(p, name, length, &type, &size);
 	parser_emit(p, VALUES_PUT, size, 1);
 	if (!add_value(asked, p, name, length, type, size, size))
 		return false;
+	/* At a probe they are values as others are. */
+	if (!p->at_end)
+		return true;
 	if (parser_is(name, length, "ret") || parser_is(name, length, "fret"))
 		asked->end.value[asked->end.values - 1].role = VALUES_ROLE_RESULT;
 	else if (type == VALUES_TYPE_ERRNO)
@@ -435,6 +454,10 @@ static bool context(struct values_asked *asked, struct parser *p)
 	if (parser_is(word, length, "backtrace"))
 		return backtrace(asked, p);
 	p->at = colon + 1;
+	const bool at_probe = p->known && p->known->at != VALUES_AT_CALL;
+	if (at_probe && (parser_is(word, length, "out") || parser_is(word, length, "sample")))
+		return parser_fail(p, "this is for calls of functions, not for a probe:", word,
+			(size_t)(p->end - word), "");
 	if (parser_is(word, length, "out")) {
 		p->at_end = true;
 		return context(asked, p);

@@ -26,6 +26,9 @@
  *	condition	(condition.h) expression OP NUMBER, or TYPE:expression OP NUMBER, joined by &&; OP is
  *			== != < <= > >=
  *
+ * At a probe (enum values_at) all is found there: arg1 ... arg6 are what the registers of arguments hold then, ret and
+ * fret are for returns, and out, sample and further arguments are for calls.
+ *
  * What needs ret, fret or errno is found when the call ends, all else when it begins; arguments of an expression of the
  * first kind are kept from the beginning. Memory is read with the size of the type, addresses as 8 bytes. An argument,
  * or what came back, has its own type where that is known; else it is a number of 8 bytes, with its sign.
@@ -114,6 +117,21 @@ struct values_path {
 typedef bool values_follow(void *context, const struct values_word *word, const char *text, size_t length,
 	struct values_path *path, struct values_wrong *wrong);
 
+/* Where values are found. What comes back is known at a return alone, what a call ends with at none of the others. */
+enum values_at {
+	VALUES_AT_CALL,	  /* at both ends of a call */
+	VALUES_AT_PROBE,  /* at an instruction anywhere: no end follows */
+	VALUES_AT_RETURN, /* at an instruction that returns */
+	VALUES_AT_USDT,	  /* at a probe of the program's own, which has arguments of its own */
+};
+
+/* An argument of a program's own probe: code that pushes it, and its type (operand.h). */
+struct values_operand {
+	uint8_t code[96];
+	size_t size; /* 0: it can't be had */
+	struct values_word is;
+};
+
 /* What is known of the function. Zeros: nothing. */
 struct values_known {
 	values_symbol *look; /* NULL: no symbol is known */
@@ -122,6 +140,9 @@ struct values_known {
 	void *follow_context;
 	const struct values_word *word;
 	size_t words;
+	enum values_at at;
+	const struct values_operand *operand; /* at USDT: arg1 and further ones; NULL: not known yet */
+	unsigned operands;
 	bool trusts; /* texts and bytes are read as they are */
 	bool any; /* of what function is not known yet: what has a name may be of any type */
 	bool has_malloc; /* its object defines malloc */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Values of calls, as people ask for them.
+xaudit_SOURCES += tool/values/action.c tool/values/action.h tool/values/operand.c tool/values/operand.h
 xaudit_SOURCES += tool/values/condition.c tool/values/condition.h tool/values/contexts.c tool/values/contexts.h \
 	tool/values/declaring.c tool/values/declaring.h \
 	tool/values/debug_functions.c tool/values/debug_functions.h tool/values/debug_info.c \

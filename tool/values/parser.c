@@ -151,14 +151,36 @@ static unsigned numbered(const char *text, size_t length, const char *word)
 	return number;
 }
 
-/* Pushes a word of the call. */
+static enum values_at at_of(const struct parser *p)
+{
+	return p->known ? p->known->at : VALUES_AT_CALL;
+}
+
+/* Pushes a word of the call; at a probe, one that is there at that moment. */
 static bool push(struct parser *p, uint8_t op, uint8_t operand)
 {
+	if (at_of(p) != VALUES_AT_CALL)
+		operand &= (uint8_t)~PARSER_END;
 	parser_emit(p, op, operand, 1);
-	p->at_end |= (operand & PARSER_END) || (op == VALUES_TASK && operand == VALUES_TASK_ERRNO);
+	p->at_end |= at_of(p) == VALUES_AT_CALL &&
+		     ((operand & PARSER_END) || (op == VALUES_TASK && operand == VALUES_TASK_ERRNO));
 	for (size_t i = 0; p->known && i < p->known->words; i++)
 		if (p->known->word[i].op == op && p->known->word[i].operand == operand)
 			p->word = &p->known->word[i];
+	return true;
+}
+
+/* argN of a probe of the program's own. Returns false: it has none of that number, or this one can't be had. */
+static bool push_operand(struct parser *p, unsigned n)
+{
+	if (!p->known->operand) {
+		parser_emit(p, VALUES_BYTE, 0, 1);
+		return true;
+	}
+	if (n > p->known->operands || !p->known->operand[n - 1].size)
+		return false;
+	parser_append(p, p->known->operand[n - 1].code, p->known->operand[n - 1].size);
+	p->word = &p->known->operand[n - 1].is;
 	return true;
 }
 
@@ -175,6 +197,10 @@ bool parser_name(struct parser *p, const char *name, size_t length)
 	};
 	unsigned n = numbered(name, length, "arg");
 
+	if (n && at_of(p) == VALUES_AT_USDT)
+		return push_operand(p, n);
+	if (n > ARGUMENTS && at_of(p) != VALUES_AT_CALL)
+		return false;
 	if (n && n <= ARGUMENT_MOST)
 		return n <= ARGUMENTS ? push(p, VALUES_REGISTER, argument_registers[n - 1])
 				      : push(p, VALUES_STACK, (uint8_t)(n - ARGUMENTS - 1));
@@ -183,7 +209,9 @@ bool parser_name(struct parser *p, const char *name, size_t length)
 		return push(p, VALUES_FLOAT, (uint8_t)(n - 1));
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (parser_is(name, length, names[i].word))
-			return push(p, names[i].op, names[i].operand);
+			return (!(names[i].operand & PARSER_END) || at_of(p) == VALUES_AT_CALL ||
+				       at_of(p) == VALUES_AT_RETURN) &&
+			       push(p, names[i].op, names[i].operand);
 	for (size_t i = 0; p->known && i < p->known->words; i++)
 		if (p->known->word[i].name && parser_is(name, length, p->known->word[i].name))
 			return push(p, p->known->word[i].op, p->known->word[i].operand);

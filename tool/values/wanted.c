@@ -19,11 +19,15 @@
 
 #define MOST_PROTOTYPES (16u << 20) /* bytes of the file */
 
-static const struct {
+static const struct key {
 	const char *word;
 	enum wanted_key key;
 } keys[] = { { "context", WANTED_CONTEXT }, { "if", WANTED_IF }, { "every", WANTED_EVERY }, { "longer", WANTED_LONGER },
-	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST }, { "trust", WANTED_TRUST } };
+	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST }, { "trust", WANTED_TRUST } },
+  probe_keys[] = { { "at", WANTED_AT }, { "context", WANTED_CONTEXT }, { "if", WANTED_IF }, { "every", WANTED_EVERY },
+	{ "then", WANTED_THEN } };
+
+static const char of_probe[] = "probe "; /* before the keys of one */
 
 /* Always false. */
 static bool wrong_value(const char *where, const char *key, const char *value, const char *allowed)
@@ -64,7 +68,7 @@ static bool take_number(const char *text, uint64_t most, uint64_t *number, const
 	return !errno && *number <= most;
 }
 
-static bool take_time(const char *text, uint64_t *ns)
+bool wanted_time(const char *text, uint64_t *ns)
 {
 	static const struct {
 		const char *word;
@@ -103,7 +107,7 @@ static bool any_members(void *context, const struct values_word *word, const cha
 	return true;
 }
 
-static const struct values_known anything = { .look = any_symbol, .follow = any_members, .any = true };
+const struct values_known wanted_anything = { .look = any_symbol, .follow = any_members, .any = true };
 
 /* args, args:contents, args:depth=2. Returns false: it is not that. */
 static bool take_args(struct wanted_rule *rule, const char *word, size_t length)
@@ -169,8 +173,10 @@ static bool take_context(struct wanted *wanted, const struct wanted_rule *like, 
 	}
 	if (length == 6 && !strncmp(word, "retval", 6))
 		one.key = WANTED_RESULT;
+	if (like->probe && length == 4 && !strncmp(word, "none", 4))
+		one.key = WANTED_NONE;
 	struct wanted_rule *rule = add(wanted, &one, word, length);
-	if (rule->key == WANTED_RESULT || values_ask(&asked, rule->value, &anything, &wrong))
+	if (rule->key != WANTED_CONTEXT || like->probe || values_ask(&asked, rule->value, &wanted_anything, &wrong))
 		return true;
 	wanted_wrong(rule, &wrong);
 	free(rule->value);
@@ -209,15 +215,20 @@ static bool take_value(struct wanted *wanted, struct wanted_rule *rule, const ch
 	const char *end = "";
 
 	switch (rule->key) {
+	case WANTED_AT:
+	case WANTED_THEN:
+		break;
 	case WANTED_IF:
+		if (rule->probe)
+			break;
 		/* Names may be those of parameters, which are not known yet, as symbols are not. */
-		if (!values_ask_if(&asked, value, &anything, &wrong)) {
+		if (!values_ask_if(&asked, value, &wanted_anything, &wrong)) {
 			wanted_wrong(rule, &wrong);
 			return false;
 		}
 		break;
 	case WANTED_REQUEST:
-		if (!wanted_ask_request(&asked, value, &anything, &wrong) && !wanted_may_be_parameter(value)) {
+		if (!wanted_ask_request(&asked, value, &wanted_anything, &wrong) && !wanted_may_be_parameter(value)) {
 			wanted_wrong(rule, &wrong);
 			return false;
 		}
@@ -232,7 +243,7 @@ static bool take_value(struct wanted *wanted, struct wanted_rule *rule, const ch
 			return wrong_value(rule->where, "every", value, "a number from 1 to 4294967295");
 		break;
 	case WANTED_LONGER:
-		if (!take_time(value, &rule->number))
+		if (!wanted_time(value, &rule->number))
 			return wrong_value(rule->where, "longer", value, "a time, as in 500ns, 10us, 1.5ms or 2s");
 		break;
 	default:
@@ -284,6 +295,29 @@ static bool divide(char *line, char *field[4])
 	return true;
 }
 
+/* Lines of one name follow each other. */
+static uint32_t probe_named(struct wanted *wanted, const char *name)
+{
+	wanted->probes += !wanted->probe || strcmp(wanted->probe, name) != 0;
+	wanted->probe = name;
+	return wanted->probes;
+}
+
+static bool take_probe(struct wanted *wanted, char *field[4])
+{
+	const char *word = field[2] + sizeof(of_probe) - 1;
+
+	for (size_t i = 0; i < sizeof(probe_keys) / sizeof(*probe_keys); i++) {
+		if (strcmp(word, probe_keys[i].word) != 0)
+			continue;
+		struct wanted_rule rule = { .where = field[0], .pattern = { .function = field[1] },
+			.key = probe_keys[i].key, .probe = probe_named(wanted, field[1]) };
+		return take_value(wanted, &rule, field[3]);
+	}
+	tool_error(NULL, "%s: unknown key '%s'; allowed for a probe: at, context, if, every, then", field[0], word);
+	return false;
+}
+
 static bool take_line(struct wanted *wanted, char *line)
 {
 	char *field[4];
@@ -298,6 +332,8 @@ static bool take_line(struct wanted *wanted, char *line)
 		add_line(wanted, field[0], field[3]);
 		return true;
 	}
+	if (!strncmp(field[2], of_probe, sizeof(of_probe) - 1))
+		return take_probe(wanted, field);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct wanted_rule rule = { .where = field[0], .key = keys[i].key };
 		if (!strcmp(field[2], keys[i].word))

@@ -14,6 +14,9 @@
  *	trust = arguments, no		texts and bytes that it reads itself are read as they are; the last rule counts
  *	request = CONTEXT		its calls begin requests, which this value names
  *
+ * Of a probe: at (a place), context, if, every, then. What may be asked there depends on the place, so their contexts
+ * and conditions are only divided here: tool/probe/asked.h checks them.
+ *
  * Memory that runs out ends the command. One thread.
  */
 #ifndef XAUDIT_TOOL_VALUES_WANTED_H
@@ -37,14 +40,19 @@ enum wanted_key {
 	WANTED_LONGER,
 	WANTED_SECRET,
 	WANTED_REQUEST,
-	WANTED_TRUST
+	WANTED_TRUST,
+	/* Of probes alone. */
+	WANTED_AT,
+	WANTED_THEN,
+	WANTED_NONE, /* no values, though the place has some by itself */
 };
 
 struct wanted_rule {
 	const char *where;
-	struct rules_pattern pattern;
+	struct rules_pattern pattern; /* of a probe: its name */
+	uint32_t probe; /* 1 + number of the probe that it is of; 0: of functions */
 	enum wanted_key key;
-	char *value;	 /* of CONTEXT, IF, SECRET, REQUEST */
+	char *value;	 /* of CONTEXT, IF, SECRET, REQUEST, AT, THEN */
 	uint64_t number; /* of EVERY, LONGER; of ARGUMENTS the depth; of TRUST 1: arguments */
 	bool contents;	 /* of ARGUMENTS */
 	bool told;	 /* something was wrong with it already */
@@ -56,6 +64,8 @@ struct wanted_rule {
 struct wanted {
 	struct wanted_rule *rule;
 	size_t rules;
+	uint32_t probes;
+	const char *probe; /* name of the last one; NULL */
 	char **line; /* of prototypes; with their places */
 	const char **line_where;
 	size_t lines;
@@ -75,6 +85,15 @@ bool wanted_ask_request(struct values_asked *asked, const char *context, const s
 
 /* May it be the name of a parameter, of a function that is not known yet, and nothing else? */
 bool wanted_may_be_parameter(const char *word);
+
+/*
+ * What every function may have, as far as nobody knows which it is: any symbol, members of any type, and names of
+ * parameters.
+ */
+extern const struct values_known wanted_anything;
+
+/* A time, as in 500ns, 10us, 1.5ms or 2s. Returns false: it is none. */
+bool wanted_time(const char *text, uint64_t *ns);
 
 /* Says what is wrong with a rule, once. */
 void wanted_wrong(struct wanted_rule *rule, const struct values_wrong *wrong);

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The probes of a plan: where they are (tool/probe/places.h), what is recorded there, and the windows of all of them,
+ * which are planned together (tool/probe/windows.h).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/index/facts.h"
+#include "tool/index/write.h"
+#include "tool/plan/making.h"
+#include "tool/probe/asked.h"
+#include "tool/probe/windows.h"
+#include "tool/values/action.h"
+#include "tool/values/condition.h"
+#include "tool/values/operand.h"
+
+/* One that was found, before it has a window. */
+struct found {
+	struct plan_probe probe;
+	uint32_t place; /* which of the addresses it is; PROBE_NONE: another probe has it already */
+};
+
+struct probing {
+	struct making *m;
+	struct found *found;
+	size_t count;
+	uint64_t *address; /* of all, each once, in ascending order */
+	size_t addresses;
+	struct place place; /* the one at hand */
+};
+
+/* What is known of the place at hand, at one of its addresses. */
+struct scene {
+	struct contexts_list list; /* of the function that begins, or returns, there */
+	struct values_operand operand[OPERANDS_MOST];
+	struct values_known known;
+};
+
+/* ---- values ---- */
+
+/* The function that begins there, or that holds it; image->functions: none. */
+static size_t function_at(const struct making *m, uint64_t address, bool begins)
+{
+	size_t i = image_before(&m->image, address);
+
+	if (i < m->image.functions && (begins ? m->image.function[i].address != address
+					      : address >= m->image.function[i].end))
+		i = m->image.functions;
+	return i;
+}
+
+static void see(struct probing *p, const struct place_found *found, struct scene *scene)
+{
+	struct making *m = p->m;
+	const enum values_at at = asked_at(&p->place);
+	struct contexts_wish wish = { .secret = memory_zeroed(m->wanted.rules + 1, sizeof(char *)) };
+	size_t function = at == VALUES_AT_USDT ? m->image.functions
+					       : function_at(m, found->address, at == VALUES_AT_PROBE);
+
+	*scene = (struct scene){ .known = { .look = variables_look, .context = &m->variables,
+					 .follow = debug_info_follow, .follow_context = m->debug, .at = at } };
+	making_wish(m, &wish);
+	if (function < m->image.functions)
+		making_describe(m, function, &wish, &scene->list);
+	free(wish.secret);
+	/* Where it returns, its arguments are gone. */
+	scene->known.word = scene->list.word;
+	scene->known.words = at == VALUES_AT_RETURN ? 0 : scene->list.words;
+	if (at != VALUES_AT_USDT)
+		return;
+	scene->known.operand = scene->operand;
+	scene->known.operands = operands_read(found->arguments, variables_look, &m->variables, scene->operand);
+}
+
+/* All arguments of a probe of the program's own, but those that can't be had. */
+static bool ask_operands(struct values_asked *asked, const struct scene *scene, struct values_wrong *wrong)
+{
+	for (unsigned i = 0; i < scene->known.operands; i++) {
+		char name[8];
+		snprintf(name, sizeof(name), "arg%u", i + 1);
+		if (scene->operand[i].size && !making_ask(asked, name, NULL, &scene->known, wrong))
+			return false;
+	}
+	return true;
+}
+
+/* What is known of the function's parameters, or of its result; what a call ends with has no end here. */
+static bool ask_list(struct values_asked *asked, const struct scene *scene, bool result, struct values_wrong *wrong)
+{
+	for (size_t i = 0; i < scene->list.items; i++) {
+		struct contexts_item item = scene->list.item[i];
+		if (item.role != (result ? VALUES_ROLE_RESULT : VALUES_ROLE_ARGUMENT) || !strncmp(item.text, "out:", 4))
+			continue;
+		item.role = VALUES_ROLE_OTHER;
+		item.place = 0;
+		item.marks &= (uint8_t)~(VALUES_MARK_OUT | VALUES_MARK_MORE);
+		if (item.when)
+			continue;
+		if (!making_ask(asked, item.text, &item, &scene->known, wrong) && wrong->too_much)
+			return false;
+	}
+	return true;
+}
+
+static bool ask_rule(struct probing *p, struct wanted_rule *rule, const struct scene *scene, uint64_t address,
+	struct values_asked *asked, struct values_wrong *wrong)
+{
+	switch (rule->key) {
+	case WANTED_CONTEXT:
+		return making_ask(asked, rule->value, NULL, &scene->known, wrong);
+	case WANTED_ARGUMENTS:
+		if (!asked_may_have(&p->place, rule, function_at(p->m, address, true) < p->m->image.functions, wrong))
+			return false;
+		return p->place.kind == PLACE_USDT ? ask_operands(asked, scene, wrong)
+						   : ask_list(asked, scene, false, wrong);
+	case WANTED_RESULT:
+		return asked_may_have(&p->place, rule, false, wrong) && ask_list(asked, scene, true, wrong);
+	default:
+		return true;
+	}
+}
+
+/* What the rules of the probe ask for. Returns false: some of it is too much. */
+static bool ask_all(struct probing *p, const struct scene *scene, uint64_t address, struct values_asked *asked)
+{
+	struct values_wrong wrong = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < p->m->wanted.rules; i++) {
+		struct wanted_rule *rule = &p->m->wanted.rule[i];
+		if (!p->m->matches[i] || making_is_asked(p->m, i))
+			continue;
+		any |= rule->key == WANTED_CONTEXT || rule->key == WANTED_ARGUMENTS || rule->key == WANTED_RESULT ||
+		       rule->key == WANTED_NONE;
+		wrong = (struct values_wrong){ 0 };
+		if (ask_rule(p, rule, scene, address, asked, &wrong))
+			rule->right |= rule->key == WANTED_CONTEXT;
+		else if (wrong.too_much)
+			return false;
+		else
+			making_refuse(p->m, rule, &wrong);
+	}
+	return any || p->place.kind != PLACE_USDT || ask_operands(asked, scene, &wrong);
+}
+
+/* The row that has values and conditions; PROBE_NONE: there are none. */
+static uint32_t add_values(struct making *m, const char *name, uint64_t address, struct values_asked *asked,
+	const struct contexts_list *list)
+{
+	struct plan_function one = { .offset = address, .flags = PLAN_PROBE, .action = PROBE_NONE };
+
+	for (size_t i = 0; i < m->wanted.rules; i++)
+		if (m->matches[i] && m->wanted.rule[i].key == WANTED_EVERY && one.every < m->wanted.rule[i].number)
+			one.every = (uint32_t)m->wanted.rule[i].number;
+	if (one.every == 1)
+		one.every = 0;
+	one.entry = making_part(&m->pieces, &asked->entry, list);
+	if (!one.entry.size && !one.every)
+		return PROBE_NONE;
+	one.name = pieces_text(&m->pieces, name);
+	m->function = memory_grow(m->function, m->functions, sizeof(*m->function));
+	m->function[m->functions] = one;
+	return m->functions++;
+}
+
+/* The first action of the probe; PROBE_NONE: it has none. */
+static uint32_t add_action(struct making *m, const char *name)
+{
+	for (size_t i = 0; i < m->wanted.rules; i++) {
+		struct wanted_rule *rule = &m->wanted.rule[i];
+		struct plan_action action;
+		char *wrong;
+		if (!m->matches[i] || rule->key != WANTED_THEN)
+			continue;
+		if (!action_read(&action, rule->value, &wrong)) {
+			asked_say(rule, wrong);
+			free(wrong);
+			m->wrong = true;
+			continue;
+		}
+		action.text = pieces_text(&m->pieces, name);
+		m->action = memory_grow(m->action, m->actions, sizeof(*m->action));
+		m->action[m->actions] = action;
+		return m->actions++;
+	}
+	return PROBE_NONE;
+}
+
+/* ---- probes ---- */
+
+static void add_probe(struct probing *p, const struct wanted_rule *at, const struct place_found *found, uint32_t action)
+{
+	struct making *m = p->m;
+	const char *name = at->pattern.function;
+	struct values_asked asked = { .keeps = 0 };
+	struct values_wrong wrong;
+	struct scene scene;
+
+	see(p, found, &scene);
+	if (making_conditions(m, &asked, &scene.known)) {
+		if (!ask_all(p, &scene, found->address, &asked))
+			making_left_out(m, name);
+		/* Readers need to know nothing of how a function fails. */
+		scene.list.has_fails = false;
+		p->found = memory_grow(p->found, p->count, sizeof(*p->found));
+		struct plan_probe *probe = &p->found[p->count++].probe;
+		*probe = (struct plan_probe){ .address = found->address, .semaphore = found->semaphore,
+			.window = PROBE_NONE, .function = PROBE_NONE, .action = action };
+		probe->name = pieces_text(&m->pieces, name);
+		probe->at = pieces_text(&m->pieces, at->value);
+		if (values_complete(&asked, &wrong))
+			probe->function = add_values(m, name, found->address, &asked, &scene.list);
+	}
+	contexts_free(&scene.list);
+}
+
+/* One place of a probe. */
+static void look(struct probing *p, struct wanted_rule *at)
+{
+	struct making *m = p->m;
+	struct place_found *found;
+	char *wrong;
+
+	if (!place_read(&p->place, at->value, &wrong)) {
+		asked_say(at, wrong);
+		free(wrong);
+		m->wrong = true;
+		return;
+	}
+	for (size_t i = 0; i < m->wanted.rules; i++)
+		m->matches[i] = m->wanted.rule[i].probe == at->probe;
+	size_t count = place_find(&p->place, &m->image, m->debug, m->path, m->soname, &found, &wrong);
+	if (wrong) {
+		asked_say(at, wrong);
+		/* With some found, it is only to be known. */
+		m->wrong |= !count;
+		m->said = true;
+		free(wrong);
+	}
+	uint32_t action = count ? add_action(m, at->pattern.function) : PROBE_NONE;
+	for (size_t i = 0; i < count; i++)
+		add_probe(p, at, &found[i], action);
+	free(found);
+	place_free(&p->place);
+}
+
+/* ---- windows ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return (x->probe.address > y->probe.address) - (x->probe.address < y->probe.address);
+}
+
+/* All addresses, each once. Of several probes at one the first has it. */
+static void number_addresses(struct probing *p)
+{
+	/* Equal ones in the order of the rules, whatever qsort() does: by the place that they had. */
+	for (size_t i = 0; i < p->count; i++)
+		p->found[i].place = (uint32_t)i;
+	qsort(p->found, p->count, sizeof(*p->found), by_address);
+	p->address = memory_zeroed(p->count, sizeof(*p->address));
+	for (size_t i = 0, next; i < p->count; i = next) {
+		size_t first = i;
+		for (next = i; next < p->count && p->found[next].probe.address == p->found[i].probe.address; next++)
+			if (p->found[next].place < p->found[first].place)
+				first = next;
+		for (size_t k = i; k < next; k++)
+			p->found[k].place = k == first ? (uint32_t)p->addresses : PROBE_NONE;
+		p->address[p->addresses++] = p->found[i].probe.address;
+	}
+}
+
+static void put_window(struct making *m, const struct window *from)
+{
+	struct plan_window *to = &m->window[m->windows++];
+
+	*to = from->plan;
+	to->code = pieces_put(&m->pieces, from->code, from->plan.code_size);
+	if (from->plan.fixup_count)
+		to->fixups = pieces_put(&m->pieces, from->fixup, from->plan.fixup_count * sizeof(*from->fixup));
+}
+
+/* The probes of the windows, in order, then those that have none. */
+static void put_all(struct probing *p, const struct windows *windows)
+{
+	struct making *m = p->m;
+	uint32_t *of_address = memory_zeroed(p->addresses, sizeof(*of_address));
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->found[i].place != PROBE_NONE)
+			of_address[p->found[i].place] = (uint32_t)i;
+	m->probe = memory_zeroed(p->count, sizeof(*m->probe));
+	m->window = memory_zeroed(windows->count + 1, sizeof(*m->window));
+	bool *is_other = memory_zeroed(windows->count + 1, sizeof(*is_other));
+	for (size_t w = 0; w < windows->count; w++)
+		if (windows->window[w].plan.other != PROBE_NONE)
+			is_other[windows->window[w].plan.other] = true;
+	for (size_t w = 0; w < windows->count; w++) {
+		const struct window *from = &windows->window[w];
+		put_window(m, from);
+		if (is_other[w])
+			continue;
+		m->window[w].first = m->probes;
+		m->window[w].probes = from->addresses;
+		for (uint32_t k = 0; k < from->addresses; k++) {
+			m->probe[m->probes] = p->found[of_address[from->address[k]]].probe;
+			m->probe[m->probes++].window = (uint32_t)w;
+		}
+	}
+	/* They lie behind those that they stand for. */
+	for (size_t w = 0; w < windows->count; w++)
+		if (m->window[w].other != PROBE_NONE) {
+			m->window[m->window[w].other].first = m->window[w].first;
+			m->window[m->window[w].other].probes = m->window[w].probes;
+		}
+	for (size_t i = 0; i < p->count; i++) {
+		const struct found *found = &p->found[i];
+		const struct window_place *place =
+			found->place == PROBE_NONE ? NULL : &windows->place[found->place];
+		if (place && place->window != PROBE_NONE)
+			continue;
+		struct plan_probe *probe = &m->probe[m->probes++];
+		*probe = found->probe;
+		probe->refusal = place ? place->refusal : PROBE_MANY;
+		probe->nearest = place ? place->nearest : 0;
+	}
+	free(is_other);
+	free(of_address);
+}
+
+void making_probes(struct making *m)
+{
+	struct probing p = { .m = m };
+	struct windows windows;
+	struct facts facts;
+
+	for (size_t i = 0; i < m->wanted.rules; i++)
+		if (m->wanted.rule[i].key == WANTED_AT)
+			look(&p, &m->wanted.rule[i]);
+	if (p.count) {
+		number_addresses(&p);
+		facts_read(&facts, &m->image, index_jobs_for(&m->image));
+		windows_make(&windows, &m->image, &facts, p.address, p.addresses);
+		put_all(&p, &windows);
+		windows_free(&windows);
+		facts_free(&facts);
+	}
+	free(p.address);
+	free(p.found);
+}
