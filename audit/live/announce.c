@@ -303,6 +303,30 @@ void announce_bound(const struct object *object, const struct bound_function *on
 	}
 }
 
+void announce_new_probes(const struct object *object, const struct probe_known *before)
+{
+	const struct probe_known *newest = object->known_probes ? object->known_probes->newest : NULL;
+	struct function_count count = { 0 };
+	struct function_list list;
+
+	for (const struct probe_known *known = newest; known != before; known = known->all) {
+		count.functions++;
+		count.names += sys_length(known->name) + 1;
+	}
+	if (!count.functions)
+		return;
+	/* No trace exists yet; announce_all() writes it when one is made. */
+	if (!process_head()) {
+		process_untold();
+		return;
+	}
+	if (!list_start(&list, &count))
+		return;
+	for (const struct probe_known *known = newest; known != before; known = known->all)
+		list_add(&list, known->id, known->address, 0, known->name);
+	list_end(&list, object, TRACE_KIND_PROBE);
+}
+
 static uint32_t total_counts(const struct object *object)
 {
 	uint32_t total = 0;
@@ -361,6 +385,7 @@ void announce_all(void)
 			announce_object(object);
 			list_sleds(object, 0);
 			announce_bound(object, NULL);
+			announce_new_probes(object, NULL);
 			announce_counts(object);
 			announce_pages(object);
 		}

@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/entry.h"
+#include "audit/live/probe_take.h"
 #include "audit/live/values.h"
 #include "audit/model/object.h"
 #include "runtime/control.h"
@@ -38,6 +39,11 @@ int ctl_index_make(uint64_t size, uint64_t *address)
 	return 0;
 }
 
+static bool lies_in_room(const struct control_index *from)
+{
+	return from->offset % 8 == 0 && from->offset <= room.size && from->size <= room.size - from->offset;
+}
+
 /* The object that a part of the room is for; NULL: there is none, or the part lies elsewhere. */
 static struct object *object_of(const struct control_index *from)
 {
@@ -45,7 +51,7 @@ static struct object *object_of(const struct control_index *from)
 
 	while (object && object->number != from->object)
 		object = object->next;
-	return from->offset % 8 || from->offset > room.size || from->size > room.size - from->offset ? NULL : object;
+	return lies_in_room(from) ? object : NULL;
 }
 
 /* Returns whether it was taken. */
@@ -101,6 +107,32 @@ int ctl_index_take_plans(uint64_t count, uint32_t *functions)
 	}
 	if (taken)
 		room.start = NULL;
+	drop();
+	return r;
+}
+
+static int take_probes(const struct control_index *from, struct arena *arena, const char **rules)
+{
+	struct object *object = object_of(from);
+
+	if (object)
+		return probe_take_copy(object, room.start + from->offset, from->size, true);
+	if (from->object != CONTROL_OBJECT_RULES || !lies_in_room(from))
+		return -EBADMSG;
+	*rules = arena_string(arena, (const char *)room.start + from->offset, from->size);
+	return *rules ? 0 : -ENOMEM;
+}
+
+int ctl_index_take_probes(uint64_t count, struct arena *arena, const char **rules)
+{
+	const struct control_index *list = (const void *)room.start;
+	int r = 0;
+
+	count = close_room(count);
+	for (uint64_t i = 0; i < count && !r; i++) {
+		const struct control_index from = list[i];
+		r = take_probes(&from, arena, rules);
+	}
 	drop();
 	return r;
 }

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "runtime/base/arena.h"
+
 /* Makes memory of this size, in place of what was made before and not taken. *address. Returns 0 or -errno. */
 int ctl_index_make(uint64_t size, uint64_t *address);
 
@@ -27,5 +29,11 @@ void ctl_index_take(uint64_t count);
  * -ENOMEM; those before it are taken.
  */
 int ctl_index_take_plans(uint64_t count, uint32_t *functions);
+
+/*
+ * Likewise plans of probes, whose bytes are copied; and RULES, the part of object CONTROL_OBJECT_RULES, which is copied
+ * to the arena: *rules; else it stays as it was. Returns 0, -EBADMSG or -ENOMEM, as above.
+ */
+int ctl_index_take_probes(uint64_t count, struct arena *arena, const char **rules);
 
 #endif

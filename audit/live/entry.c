@@ -11,6 +11,7 @@
 #include "audit/live/entry_copy.h"
 #include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
+#include "audit/live/probe.h"
 #include "audit/live/unwinder.h"
 #include "runtime/base/search.h"
 #include "runtime/process/thread.h"
@@ -84,8 +85,7 @@ static uint32_t find_site(const struct object *object, uint64_t address)
 	return SEARCH(i, 0, object->usable, site[object->by_address[i]].address < address);
 }
 
-/* Does a site of the set cover one of these bytes? */
-static bool is_covered(const struct object *object, uint64_t from, uint64_t end)
+bool entry_is_covered(const struct object *object, uint64_t from, uint64_t end)
 {
 	uint32_t i = find_site(object, from);
 	const struct site *site = object->sites.site;
@@ -109,7 +109,9 @@ static enum trace_reason judge(const struct object *object, const struct index_f
 		return TRACE_REASON_INDEX_DAMAGED;
 	if (unwinder_shadow_stack && f->flags & INDEX_DISPLACES_CALL)
 		return TRACE_REASON_SHADOW_STACK;
-	return is_covered(object, from, end) ? TRACE_REASON_OTHER_SITE : TRACE_REASON_TRACED;
+	if (probe_covers(object, from, end))
+		return TRACE_REASON_PROBE;
+	return entry_is_covered(object, from, end) ? TRACE_REASON_OTHER_SITE : TRACE_REASON_TRACED;
 }
 
 /* Does the set have the function, as of kind entry or with a site of another kind? */

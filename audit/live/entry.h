@@ -81,6 +81,9 @@ int64_t entry_add(struct object *object, const struct entry_wish *wish, uint32_t
  */
 enum trace_reason entry_stubs(struct load *load);
 
+/* Does a site of the object's set need one of these bytes (link-time addresses)? */
+bool entry_is_covered(const struct object *object, uint64_t from, uint64_t end);
+
 /*
  * Are the bytes of the function's first instructions in memory those that the index has, and in one segment? Then its
  * jump may be written.

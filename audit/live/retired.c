@@ -2,6 +2,7 @@
 #include "audit/live/retired.h"
 
 #include "audit/live/entry.h"
+#include "audit/live/probe.h"
 #include "audit/live/xray.h"
 #include "audit/model/object.h"
 #include "runtime/base/arena.h"
@@ -16,6 +17,7 @@ void retired_free(struct epoch_item *item)
 	for (struct stub_block *block = load->blocks; block; block = block->next)
 		stub_unmap(&block->pages);
 	entry_free(load);
+	probe_free(load);
 	stub_unmap(&load->stubs);
 	stub_unmap(&load->words);
 	arena_free(&load->arena);

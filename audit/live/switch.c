@@ -7,6 +7,7 @@
 #include "audit/live/ctl_index.h"
 #include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
+#include "audit/live/probe_change.h"
 #include "audit/live/values.h"
 #include "runtime/base/identity.h"
 #include "runtime/process/process.h"
@@ -78,9 +79,9 @@ static uint32_t is_calming(const struct batch *batch)
  * Makes the trace before anything is on, so that the answer tells if nothing would be recorded. A task of its own that
  * shares the program's memory makes none (runtime/process/thread.c).
  */
-static int begin_trace(const struct batch *batch)
+static int begin_trace(void)
 {
-	if (!batch->on || !batch->selected || process_state() == PROCESS_ON)
+	if (process_state() == PROCESS_ON)
 		return 0;
 	if (!process_may_begin()) {
 		process_why("the program is under a filter of system calls (seccomp), and had no trace before");
@@ -104,8 +105,8 @@ static int plan(int on, const struct requests_rule *rule, size_t rules, struct a
 	if (!batch.changed)
 		return -ENOMEM;
 	int r = batch_make(&batch);
-	if (r == 0)
-		r = begin_trace(&batch);
+	if (r == 0 && on && batch.selected)
+		r = begin_trace();
 	if (r == 0)
 		r = patch_from_outside(&batch, patch);
 	if (r == 0) {
@@ -262,11 +263,29 @@ static int change_values(struct control_request *request)
 	return r ? r : values_remember(request->text);
 }
 
+static int change_probes(struct control_request *request)
+{
+	arena_free(&outside);
+	int r = probe_change(request, &outside);
+	if (r == 0 && request->result.functions)
+		r = begin_trace();
+	if (r == -ECANCELED)
+		probe_cancel();
+	if (r)
+		request->patches = request->patch_count = 0;
+	/* This concerns sites alone. */
+	will_be_calm = calm;
+	return r;
+}
+
 int switch_obey(struct control_request *request)
 {
+	static uint32_t asked; /* the last request that was answered by patches. Lock */
+
 	switch (request->op) {
 	case CONTROL_ENABLE:
 	case CONTROL_DISABLE:
+		asked = request->op;
 		sys_fill(&request->result, 0, sizeof(request->result));
 		request->patches = request->patch_count = 0;
 		return change(request);
@@ -276,7 +295,15 @@ int switch_obey(struct control_request *request)
 	case CONTROL_DEL_CONTEXT:
 		sys_fill(&request->result, 0, sizeof(request->result));
 		return change_values(request);
+	case CONTROL_PROBES:
+		asked = request->op;
+		sys_fill(&request->result, 0, sizeof(request->result));
+		request->patches = request->patch_count = 0;
+		return change_probes(request);
 	case CONTROL_WRITTEN:
+		if (asked == CONTROL_PROBES)
+			probe_changed(request->argument & CONTROL_ALL_WRITTEN);
+		asked = 0;
 		arena_free(&outside);
 		calm = request->argument & CONTROL_ALL_WRITTEN ? will_be_calm : 0;
 		if (request->argument & CONTROL_GIVE_BACK)

@@ -8,6 +8,7 @@
 #include "audit/live/announce.h"
 #include "audit/live/backtraces.h"
 #include "audit/live/load_code.h"
+#include "audit/live/probe_take.h"
 #include "audit/live/requests.h"
 #include "runtime/base/text.h"
 #include "runtime/calls/values_calls.h"
@@ -30,6 +31,63 @@ static bool is_traced(const struct object *object, const struct rules *rules)
 		       rules_may_select(object->section, object->path, object->soname));
 }
 
+/* What follows a field of a line. */
+static const char *behind_field(const char *p, const char *end)
+{
+	while (p < end && *p++ != '\t')
+		;
+	return p;
+}
+
+/* A place of probes (xaudit-probes(7)), of `size` bytes: may it lie in the object? */
+static bool may_have_place(const struct object *object, const char *place, size_t size)
+{
+	char library[256];
+	const struct rules_pattern any = { .function = "*", .library = library };
+	size_t at = 0, colon = 0;
+
+	while (at < size && place[at] != '@')
+		at++;
+	/* Names of C++ have two. */
+	while (colon < size && (place[colon] != ':' || (colon + 1 < size && place[colon + 1] == ':')))
+		colon += place[colon] == ':' ? 2 : 1;
+	const char *name = place + at + 1;
+	size_t length = size - at - 1;
+	if (at == size) {
+		/* LIB:SYMBOL, or FILE:LINE and LIB:ADDRESS; usdt:PROVIDER:NAME. */
+		bool is_line = colon + 1 < size && place[colon + 1] >= '0' && place[colon + 1] <= '9';
+		if (colon >= size || is_line || (colon == 4 && sys_same(place, "usdt", 4)))
+			return true;
+		name = place;
+		length = colon;
+	}
+	if (length >= sizeof(library))
+		return true;
+	sys_copy(library, name, length);
+	library[length] = '\0';
+	return rules_match(&any, NULL, object->path, object->soname);
+}
+
+/* Do the rules have a probe that may lie in the object? */
+static bool may_have_probes(const struct object *object, const char *rules)
+{
+	static const char key[] = "probe at\t";
+
+	if (object->flags & (TRACE_OBJECT_LOADER | TRACE_OBJECT_VDSO))
+		return false;
+	for (const char *line = rules, *next; *line; line = next) {
+		for (next = line; *next && *next++ != '\n';)
+			;
+		const char *field = behind_field(behind_field(line, next), next);
+		if ((size_t)(next - field) < sizeof(key) || !sys_same(field, key, sizeof(key) - 1))
+			continue;
+		field += sizeof(key) - 1;
+		if (may_have_place(object, field, (size_t)(next - field) - (next[-1] == '\n')))
+			return true;
+	}
+	return false;
+}
+
 static void say_damaged(const struct object *object)
 {
 	char line[400];
@@ -37,7 +95,8 @@ static void say_damaged(const struct object *object)
 	struct process_held held;
 
 	text_string(&text, object->path);
-	text_string(&text, ": no values of its calls are recorded: what `xaudit index --values` made is damaged");
+	text_string(&text, ": no values of its calls are recorded, and it has no probes: what "
+			   "`xaudit index --values` made is damaged");
 	process_lock(&held);
 	process_say(line);
 	process_unlock(&held);
@@ -57,7 +116,25 @@ bool values_are_wanted(void)
 	return __atomic_load_n(&word, __ATOMIC_RELAXED) != NULL;
 }
 
-/* Makes the word anew: of these rules, without lines of a pattern (NULL: with all), and more behind them. */
+static const char probe_key[] = "probe "; /* how KEYs of probes begin */
+
+/* Does the line, of RULES, have that pattern? probe_key: is it about probes? */
+static bool is_of(const char *line, const char *end, const char *pattern)
+{
+	const char *field = behind_field(line, end);
+	const size_t length = sys_length(pattern);
+
+	if (pattern == probe_key) {
+		field = behind_field(field, end);
+		return (size_t)(end - field) >= length && sys_same(field, pattern, length);
+	}
+	return (size_t)(end - field) > length && sys_same(field, pattern, length) && field[length] == '\t';
+}
+
+/*
+ * Makes the word anew: of these rules, without lines of a pattern (NULL: with all; probe_key: without those of probes),
+ * and more behind them.
+ */
 static int make_word(const char *rules, const char *without, const char *more)
 {
 	size_t size = RULES_BEGIN + sys_length(rules) + sys_length(more) + 1;
@@ -68,14 +145,9 @@ static int make_word(const char *rules, const char *without, const char *more)
 	sys_copy(to, OPTION, RULES_BEGIN);
 	to += RULES_BEGIN;
 	for (const char *line = rules, *next; *line; line = next) {
-		const char *pattern = line;
 		for (next = line; *next && *next++ != '\n';)
 			;
-		while (pattern < next && *pattern++ != '\t')
-			;
-		size_t length = without ? sys_length(without) : 0;
-		if (without && (size_t)(next - pattern) > length && sys_same(pattern, without, length) &&
-			pattern[length] == '\t')
+		if (without && is_of(line, next, without))
 			continue;
 		sys_copy(to, line, (size_t)(next - line));
 		to += next - line;
@@ -124,7 +196,7 @@ void values_prepare(struct load *load, const struct rules *rules)
 	size_t size;
 
 	/* ld.so's lock keeps other threads from preparing this object. */
-	if (!word || object->values_asked || !is_traced(object, rules))
+	if (!word || object->values_asked || (!is_traced(object, rules) && !may_have_probes(object, rules_now)))
 		return;
 	object->values_asked = true;
 	const void *bytes = index_plan(word, object_file(object), &size);
@@ -133,6 +205,8 @@ void values_prepare(struct load *load, const struct rules *rules)
 	uint32_t functions = 0;
 	process_lock(&held);
 	int r = values_add(object, bytes, size, have_trust(rules_now), &functions);
+	if (!r && object->values->plan->probes)
+		r = probe_take(object, object->values, false);
 	process_unlock(&held);
 	if (r) {
 		say_damaged(object);
@@ -327,7 +401,7 @@ static bool is_in_use(const struct values_function *f)
 {
 	uint32_t events = f->entry.event | f->end.event;
 
-	return events && values_function(events & TRACE_ID_MASK) == f;
+	return events && !(f->plan->flags & PLAN_PROBE) && values_function(events & TRACE_ID_MASK) == f;
 }
 
 int values_add(struct object *object, const void *bytes, uint64_t size, bool trusts, uint32_t *functions)
@@ -343,13 +417,23 @@ int values_add(struct object *object, const void *bytes, uint64_t size, bool tru
 	return 0;
 }
 
-int values_remember(const char *rules)
+static int remember(const char *without, const char *rules)
 {
-	int r = make_word(rules_now ? rules_now : "", NULL, rules);
+	int r = make_word(rules_now ? rules_now : "", without, rules);
 
 	if (!r)
 		backtraces_look();
 	return r;
+}
+
+int values_remember(const char *rules)
+{
+	return remember(NULL, rules);
+}
+
+int values_remember_probes(const char *rules)
+{
+	return remember(probe_key, rules);
 }
 
 /* Drops what the pattern names of the object. Returns how many of them were in use. */
@@ -360,7 +444,8 @@ static uint32_t drop(struct object *object, const struct requests_rule *rule)
 	for (struct values_set *set = object->values; set; set = set->next)
 		for (uint32_t i = 0; i < set->plan->count; i++) {
 			struct values_function *f = &set->function[i];
-			if (f->is_off || !requests_matches(rule, object, TRACE_KIND_PLT, values_name(f)))
+			if (f->is_off || f->plan->flags & PLAN_PROBE ||
+				!requests_matches(rule, object, TRACE_KIND_PLT, values_name(f)))
 				continue;
 			functions += is_in_use(f);
 			values_drop(f);

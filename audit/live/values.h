@@ -15,7 +15,7 @@
 #include "audit/model/object.h"
 #include "x86_64/stub.h"
 
-/* la_objopen: gets the object's plan, if the rules ask for values of calls. Process lock not held. */
+/* la_objopen: gets the object's plan, if the rules ask for values of calls, or for probes. Process lock not held. */
 void values_prepare(struct load *load, const struct rules *rules);
 
 /* A load of the object was opened, or closed, or is gone. Lock held. */
@@ -47,6 +47,7 @@ const char *const *values_rules_place(const struct rules *rules);
  * have no values any more. *functions: how many functions that are traced had them. Returns 0 or -errno. Lock held.
  */
 int values_remember(const char *rules);
+int values_remember_probes(const char *rules); /* in the place of all RULES about probes that there were */
 int values_drop_all(const char *patterns, const char *end, uint32_t *functions);
 
 /* Do they ask for backtraces? ld.so's lock, or the process lock held. */

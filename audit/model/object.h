@@ -20,6 +20,7 @@
 #include "audit/index/frames.h"
 #include "audit/index/index.h"
 #include "audit/match/match.h"
+#include "audit/model/probes.h"
 #include "audit/site/site.h"
 #include "runtime/process/epoch.h"
 #include "runtime/values/plans.h"
@@ -105,6 +106,9 @@ struct object {
 	bool words_asked;
 	struct values_set *values; /* of its functions' calls (audit/live/values.h) */
 	bool values_asked;	  /* the plan of these was. ld.so's lock */
+	/* Its probes (audit/live/probe.h); NULL: none. Their ids; NULL: none yet. */
+	struct object_probes *probes;
+	struct object_known *known_probes;
 	/* How to go up from its code (audit/live/backtraces.h): a copy of an index's part, for good. Lock */
 	struct index_frames frames;
 	bool frames_asked; /* whether there is one was. Lock */
@@ -213,6 +217,7 @@ struct load {
 	/* In la_objopen alone. */
 	struct arena got_calls;
 	struct patch *got_patch, *got_spare;
+	struct load_probes *probes; /* windows (audit/live/probe.h); NULL: none */
 	uint32_t backtraces; /* number of its code (runtime/values/backtrace.h) + 1; 0: it is not known there. Lock */
 	struct values_place place; /* where its variables are */
 	struct values_place bare; /* in its stead: nothing is read directly (values_hide()) */

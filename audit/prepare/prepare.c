@@ -13,6 +13,7 @@
 #include "audit/live/entry_calls.h"
 #include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
+#include "audit/live/probe.h"
 #include "audit/live/requests.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
@@ -482,8 +483,9 @@ void prepare(struct load *load, const struct image *image)
 	if (scanned || set->of[TRACE_KIND_ENTRY].functions)
 		prepare_sleds(load);
 	prepare_told(load->object);
+	probe_prepare(load);
 	process_lock(&held);
-	if (kinds)
+	if (kinds || load->probes)
 		load_code_count_pages(load);
 	xray_open(load);
 	load->preparing = 0;

@@ -47,6 +47,7 @@ static int parse_line(const char *line, uint64_t low, uint64_t high, struct mapp
 	p = parse_number(p, 10, &m->inode);
 	p = skip_word(p);
 	m->is_heap = sys_same(p, "[heap]", 6);
+	m->is_stack = sys_same(p, "[stack]", 7);
 	m->name = p;
 	return 1;
 }

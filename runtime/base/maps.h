@@ -16,7 +16,7 @@ struct mapping {
 	uint64_t inode;	 /* 0: no file is mapped */
 	uint64_t offset; /* of low, in the file */
 	char rights[4];	 /* as the kernel prints them: "r-xp" */
-	int is_heap;
+	int is_heap, is_stack; /* of the program's first thread */
 	const char
 		*name; /* of the file, as the kernel tells it, or ""; only by maps_find(), until the next question */
 };

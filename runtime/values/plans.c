@@ -9,6 +9,7 @@
 #include "runtime/record/throttle.h"
 #include "runtime/values/sample.h"
 #include "x86_64/confined.h"
+#include "x86_64/probe.h"
 #include "x86_64/sys.h"
 
 struct tramp_values **tramp_values;
@@ -76,6 +77,95 @@ static bool check_head(const struct plan_head *plan, size_t size)
 	       plan->count <= (size - sizeof(*plan)) / sizeof(plan->function[0]);
 }
 
+/* Are there so many items at the position? Then their number is right. */
+static bool has_items(const struct plan_head *plan, uint64_t at, uint64_t count, size_t size)
+{
+	return count ? lies_in(plan, at, count * size, 8) : true;
+}
+
+/* Where a window's bytes end, those that are written and those that are displaced. */
+static uint64_t end_of(const struct plan_window *w)
+{
+	unsigned written = probe_written(w);
+
+	return w->address + (w->length > written ? w->length : written);
+}
+
+/* before: the window before it; NULL: none, or it is only the `other` one of another. */
+static bool check_window(const struct plan_head *plan, const struct plan_window *w, const struct plan_window *before)
+{
+	const struct plan_window *window = (const void *)((const uint8_t *)plan + plan->window);
+	const uint32_t number = (uint32_t)(w - window);
+
+	if (!probe_check(w, plan, plan->size) || w->address > INT64_MAX ||
+		w->first > plan->probes || w->probes > plan->probes - w->first)
+		return false;
+	/* Numbers ascend, so no window is its own other one. */
+	if (w->other != PROBE_NONE &&
+		(w->other <= number || w->other >= plan->windows || window[w->other].first != w->first ||
+			window[w->other].probes != w->probes))
+		return false;
+	return !before || end_of(before) <= w->address;
+}
+
+static bool check_probe(const struct plan_head *plan, const struct plan_probe *p)
+{
+	const struct plan_window *window = (const void *)((const uint8_t *)plan + plan->window);
+	const struct plan_probe *probe = (const void *)((const uint8_t *)plan + plan->probe);
+	const uint32_t number = (uint32_t)(p - probe);
+
+	if (!is_text((const char *)plan, p->name, plan->size) || !is_text((const char *)plan, p->at, plan->size))
+		return false;
+	if (p->function != PROBE_NONE &&
+		(p->function >= plan->count || !(plan->function[p->function].flags & PLAN_PROBE)))
+		return false;
+	if (p->action != PROBE_NONE && p->action >= plan->actions)
+		return false;
+	if (p->window == PROBE_NONE)
+		return p->refusal != PROBE_USABLE && p->refusal < PROBE_REFUSAL_COUNT;
+	if (p->window >= plan->windows || p->refusal != PROBE_USABLE)
+		return false;
+	const struct plan_window *w = &window[p->window];
+	return number >= w->first && number - w->first < w->probes && p->address >= w->address &&
+	       p->address < w->address + w->length &&
+	       (number == w->first || p->address > probe[number - 1].address);
+}
+
+/*
+ * Windows that are only the `other` one of another lie behind the rest, whose probes follow each other: these are the
+ * first windows, in order of address.
+ */
+static bool check_probes(const struct plan_head *plan)
+{
+	const struct plan_window *window = (const void *)((const uint8_t *)plan + plan->window);
+	const struct plan_probe *probe = (const void *)((const uint8_t *)plan + plan->probe);
+	const struct plan_action *action = (const void *)((const uint8_t *)plan + plan->action);
+	uint32_t probes = 0, own = 0;
+
+	if (plan->windows > PROBE_WINDOWS_MAX || !has_items(plan, plan->window, plan->windows, sizeof(*window)) ||
+		!has_items(plan, plan->probe, plan->probes, sizeof(*probe)) ||
+		!has_items(plan, plan->action, plan->actions, sizeof(*action)))
+		return false;
+	for (; own < plan->windows && window[own].first == probes && probes < plan->probes &&
+		probe[probes].window == own;
+		own++) {
+		if (!check_window(plan, &window[own], own ? &window[own - 1] : NULL))
+			return false;
+		probes += window[own].probes;
+	}
+	for (uint32_t i = own; i < plan->windows; i++)
+		if (!check_window(plan, &window[i], NULL))
+			return false;
+	for (uint32_t i = 0; i < plan->probes; i++)
+		if (!check_probe(plan, &probe[i]) || (i < probes) != (probe[i].window < own))
+			return false;
+	for (uint32_t i = 0; i < plan->actions; i++)
+		if (!action[i].what || action[i].what > PLAN_ACTION_STOP ||
+			!is_text((const char *)plan, action[i].text, plan->size))
+			return false;
+	return true;
+}
+
 static uint32_t hash_name(const char *name)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
@@ -95,6 +185,8 @@ static bool index_names(struct values_set *set)
 		set->names *= 2;
 	set->by_name = arena_alloc(&memory, set->names * sizeof(*set->by_name));
 	for (uint32_t i = 0; set->by_name && i < plan->count; i++) {
+		if (plan->function[i].flags & PLAN_PROBE)
+			continue;
 		uint32_t at = hash_name((const char *)plan + plan->function[i].name);
 		while (set->by_name[at & (set->names - 1)])
 			at++;
@@ -107,7 +199,7 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 {
 	const struct plan_head *plan = bytes;
 
-	if (!check_head(plan, size))
+	if (!check_head(plan, size) || !check_probes(plan))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < plan->count; i++)
 		if (!is_text(bytes, plan->function[i].name, size) ||
@@ -147,8 +239,9 @@ static struct values_function *find(struct values_set *set, uint64_t offset, con
 		else
 			high = middle;
 	}
-	if (low < plan->count && plan->function[low].offset == offset)
-		return &set->function[low];
+	for (; low < plan->count && plan->function[low].offset == offset; low++)
+		if (!(plan->function[low].flags & PLAN_PROBE))
+			return &set->function[low];
 	/* Of an IFUNC the plan has the resolver's address. */
 	if (!name || !*name)
 		return NULL;
@@ -354,6 +447,18 @@ bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uin
 	if (f || values_function(id))
 		__atomic_store_n(&tramp_values[id], f ? &f->quick : NULL, __ATOMIC_RELEASE);
 	return f != NULL;
+}
+
+bool values_bind_probe(struct values_set *set, uint32_t number, uint32_t id)
+{
+	struct values_function *f = &set->function[number];
+
+	if (f->is_off || !f->entry.code || !id || id >= TRAMP_TABLE_IDS || !make_table())
+		return false;
+	begin(f, id, false);
+	/* Release: pairs with the acquire in values_function(). */
+	__atomic_store_n(&tramp_values[id], &f->quick, __ATOMIC_RELEASE);
+	return true;
 }
 
 void values_drop(struct values_function *f)

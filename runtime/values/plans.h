@@ -66,9 +66,9 @@ struct values_set {
 };
 
 /*
- * Takes a plan, whose bytes nobody can change, and which stays mapped, before those that were taken before: *sets.
- * trusts: the rules have arguments trusted; else functions whose code does that have no values. Returns 0; -EBADMSG: it
- * is damaged; -ENOMEM.
+ * Takes a plan, whose bytes nobody can change, and which stays mapped, before those that were taken before: *sets. Its
+ * probes and windows are checked, too. trusts: the rules have arguments trusted; else functions whose code does that
+ * have no values. Returns 0; -EBADMSG: it is damaged; -ENOMEM.
  */
 int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts);
 
@@ -78,6 +78,12 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
  * whether there are any.
  */
 bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end);
+
+/*
+ * The same of a probe: of the function with this number in the set, which has PLAN_PROBE. No other way leads to such
+ * ones.
+ */
+bool values_bind_probe(struct values_set *set, uint32_t number, uint32_t id);
 
 /* Its values are recorded no more: only those of older plans can be bound. */
 void values_drop(struct values_function *f);
