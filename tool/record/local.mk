@@ -6,6 +6,7 @@ xaudit_SOURCES += tool/record/broker.c tool/record/broker.h tool/record/drain_th
 	tool/record/indexing.c tool/record/indexing.h tool/record/losses.c tool/record/losses.h \
 	tool/record/meant.c tool/record/meant.h tool/record/objects.c tool/record/objects.h tool/record/outcome.c \
 	tool/record/outcome.h tool/record/pack.c tool/record/pack.h tool/record/peer.c tool/record/peer.h \
+	tool/record/probes.c tool/record/probes.h \
 	tool/record/reaper.c tool/record/reaper.h tool/record/record.c tool/record/record.h \
 	tool/record/record_file.c tool/record/record_file.h tool/record/rules.c tool/record/rules.h \
 	tool/record/run.c tool/record/run.h tool/record/sched_thread.c tool/record/sched_thread.h \

@@ -388,7 +388,9 @@ void record_outcome(const struct record_folder *folder, const struct record_opti
 		record_error("nothing was recorded: the rules say that all begins switched off, and nobody "
 				     "switched anything on; while the "
 				     "command runs, `xaudit ctl PID enable FUNCTION` does");
-	else if (found.empty && found.empty == found.processes && !off)
+	/* Of probes alone it is told which of them nothing had. */
+	else if (found.empty && found.empty == found.processes && !off &&
+		 (rules_kinds(rules) || !record_unmatched_probes()))
 		say_empty(&found, options, rules);
 	else if (rules->below && found.processes && !found.alive && !found.recorded)
 		record_error("nothing was recorded: no function that %s names was called where it is traced; "
@@ -403,7 +405,8 @@ void record_outcome(const struct record_folder *folder, const struct record_opti
 		record_error("what %u process%s and %s children recorded was not looked at: out of memory; "
 			"`xaudit info` tells what was lost", found.unread, found.unread == 1 ? "" : "es",
 			found.unread == 1 ? "its" : "their");
-	record_unmatched_say(off || found.alive || found.empty == found.processes || found.unread);
+	record_unmatched_say(off || found.alive || found.unread ||
+			     (found.empty == found.processes && !record_unmatched_probes()));
 	record_losses_say(&found.lost, found.processes);
 	record_executed_say();
 	free(found.exe);

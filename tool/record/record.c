@@ -24,6 +24,7 @@
 #include "tool/record/objects.h"
 #include "tool/record/outcome.h"
 #include "tool/record/pack.h"
+#include "tool/record/probes.h"
 #include "tool/record/reaper.h"
 #include "tool/record/record_file.h"
 #include "tool/record/rules.h"
@@ -138,7 +139,11 @@ const struct options_row record_rows[] = {
 	{ 0, "pack", NULL, "at the end, make one compressed file of the trace: DIR.pack, instead of DIR",
 		.take = options_flag, AT(pack) },
 	{ 0, "context", "WHAT", "record values, as in args,retval or FUNCTION:args: see xaudit-contexts; repeatable",
-		.take = take_more, AT(contexts) },
+		.take = record_probes_take_context },
+	{ 0, "probe", "PLACE", "an event at this instruction, as in [NAME=]main+0x10: see xaudit-probes; repeatable",
+		.take = record_probes_take },
+	{ 0, "function", "FUNC", "trace this function, as in [NAME=]SYMBOL[@LIB], or an address; repeatable",
+		.take = record_probes_take_function },
 	{ 'a', "args-of-all", NULL, "record arguments and results of all functions whose types are known",
 		.take = options_flag, AT(args_of_all) },
 	{ 'A', "args", "PATTERN", "record arguments of these functions; with commas, or repeatable",
@@ -257,8 +262,9 @@ static bool begin_following(const struct record_options *options, const char *fo
 	return !follower || !follower->begin || follower->begin(follower->context, folder);
 }
 
-int record_command(const struct record_options *options)
+int record_command(const struct record_options *given)
 {
+	struct record_options own = *given, *options = &own;
 	struct record_folder folder;
 	struct record_watcher watcher = {
 		.begin = begin, .begun = begun, .ended = record_sched_ended, .context = &folder };
@@ -278,7 +284,8 @@ int record_command(const struct record_options *options)
 		return status;
 	}
 	record_objects_find(&objects, path);
-	output = record_prepare(options, &objects, &rules, &searched);
+	output = record_probes_functions(options, &objects) ? record_prepare(options, &objects, &rules, &searched)
+							     : NULL;
 	if (!output)
 		goto out;
 	if (rules.perf && options->pack) {
@@ -299,7 +306,7 @@ int record_command(const struct record_options *options)
 	if (rules.perf)
 		watcher.child = perf_anonymous_maps;
 	record_broker_start(&folder);
-	record_unmatched_begin(options);
+	record_unmatched_begin(options, &rules);
 	/* What is followed keeps its files as they are. */
 	bool followed = options->follower && options->follower->end;
 	if (!followed)
@@ -323,6 +330,8 @@ out:
 	for (size_t i = 0; i < left.count; i++)
 		free(left.file[i]);
 	free(left.file);
+	if (own.functions.word != given->functions.word)
+		free(own.functions.word);
 	arena_free(&rules.arena);
 	record_objects_free(&objects);
 	free(searched);
@@ -367,6 +376,7 @@ void record_options_free(struct record_options *options)
 	free(options->requests.word);
 	free(options->args.word);
 	free(options->results.word);
+	record_probes_free(options);
 }
 
 int record_main(int argc, char **argv)

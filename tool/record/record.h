@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the user asked of `xaudit record`: its options, for the parts that turn them into rules. The parts, in the order
- * in which record.c comes to them: run.h (finding the command), objects.h, rules.h, static_tls.h, indexing.h, folder.h,
+ * in which record.c comes to them: run.h (finding the command), objects.h, probes.h, rules.h, static_tls.h, indexing.h, folder.h,
  * sched_thread.h, record_file.h, broker.h, unmatched.h, reaper.h, drain_thread.h, run.h and signals.h (running the
  * command), outcome.h with trim.h, losses.h and untraced.h, pack.h. All is done by one thread, but for broker.c,
  * reaper.c, drain_thread.c and sched_thread.c, which have their own.
@@ -46,11 +46,24 @@ struct record_follower {
 	const char *removes;
 };
 
+/* --probe, --function and --context, in the order of the line: a context may be for what is named before it. */
+enum record_line_kind { RECORD_PROBE, RECORD_FUNCTION, RECORD_CONTEXT };
+
+struct record_line {
+	enum record_line_kind kind;
+	const char *word;  /* as it was given */
+	char *name;	   /* of a probe or function */
+	const char *place; /* in `word` */
+	char *pattern;	   /* of a function; NULL: not known yet */
+};
+
 struct record_options {
 	const char *output, *config;	     /* NULL: not given */
 	const char *value[RULES_KEYS_TRACE]; /* of keys that are no lists; NULL: not given */
 	struct record_words libraries, functions, exclude, below, snapshots;
 	struct record_words contexts, args, results, requests;
+	struct record_line *line;
+	size_t lines;
 	bool start_disabled, merge, sched, perf, pack, args_of_all, no_values;
 	unsigned kinds; /* mask; 0: not given */
 	char **command;

@@ -18,6 +18,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/record/objects.h"
+#include "tool/record/probes.h"
 #include "tool/record/record.h"
 #include "tool/record/run.h"
 #include "tool/record/static_tls.h"
@@ -235,10 +236,8 @@ static void put_options(FILE *to, const struct record_options *options)
 	for (int i = 0; i < RULES_KEYS_TRACE; i++)
 		if (options->value[i])
 			fprintf(to, "%s = %s\n", rules_keys[i].word, options->value[i]);
-	for (size_t i = 0; i < options->below.count; i++)
-		fprintf(to, "below = %s\n", options->below.word[i]);
-	for (size_t i = 0; i < options->snapshots.count; i++)
-		fprintf(to, "snapshot = %s\n", options->snapshots.word[i]);
+	put_words(to, "below", &options->below);
+	put_words(to, "snapshot", &options->snapshots);
 	if (options->start_disabled)
 		fputs("enabled = no\n", to);
 	if (options->merge)
@@ -360,6 +359,8 @@ static void put_sections(FILE *to, const struct record_options *options, const s
 	} else if (kinds) {
 		put_section(to, options, "*", kinds, program, false);
 		put_section(to, options, NULL, kinds, program, false);
+	} else if (record_probes_alone(options, found)) {
+		fputs("[library *]\nkinds = none\n[program]\nkinds = none\n", to);
 	} else if (found->defaults || options->functions.count) {
 		/*
 		 * Without any choice the user shall see something: every dynamic program has calls of libraries.

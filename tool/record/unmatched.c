@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "audit/match/match.h"
+#include "audit/rules/values.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/read/api/api.h"
@@ -16,11 +17,12 @@
 #include "tool/record/record.h"
 #include "tool/record/run.h"
 
+#define PROBE	    'P' /* letter of no option here */
 #define LOOKED_MOST 64 /* processes: all names of each are read */
 
 struct pattern {
-	char letter;
-	struct rules_pattern is; /* of -l, `library` alone */
+	char letter; /* of its option; PROBE */
+	struct rules_pattern is; /* of -l, `library` alone; of a probe its name is `function` */
 	char *text;		 /* that `is` points into */
 	const char *word;	 /* as it was given */
 	bool named;		 /* something */
@@ -50,18 +52,51 @@ static void add(char letter, const struct record_words *words)
 	}
 }
 
-void record_unmatched_begin(const struct record_options *options)
+/* The names of probes in RULES (format/plan.h), each once. */
+static void add_probes(const char *rules)
+{
+	static const char key[] = "\t" RULES_VALUES_PROBE "at\t";
+
+	for (const char *line = rules, *end; line && *line; line = *end ? end + 1 : end) {
+		end = line + strcspn(line, "\n");
+		const char *name = strchr(line, '\t') + 1;
+		size_t length = strcspn(name, "\t"), i = 0;
+		if (strncmp(name + length, key, sizeof(key) - 1) != 0)
+			continue;
+		char *text = memory_text(name, length);
+		while (i < named.count && (named.pattern[i].letter != PROBE || strcmp(named.pattern[i].text, text)))
+			i++;
+		if (i < named.count) {
+			free(text);
+			continue;
+		}
+		named.pattern = memory_resize(named.pattern, named.count + 1, sizeof(*named.pattern));
+		named.pattern[named.count++] = (struct pattern){
+			.letter = PROBE, .is = { .function = text }, .text = text, .word = text };
+	}
+}
+
+void record_unmatched_begin(const struct record_options *options, const struct rules *rules)
 {
 	size_t count = options->libraries.count + options->functions.count + options->below.count;
 
-	if (options->libraries.count < 2 && options->functions.count < 2 && options->below.count < 2)
-		return;
-	named.pattern = memory_zeroed(count, sizeof(*named.pattern));
-	add('l', &options->libraries);
-	add('F', &options->functions);
-	add('C', &options->below);
-	named.open = count;
-	named.all = true;
+	if (options->libraries.count > 1 || options->functions.count > 1 || options->below.count > 1) {
+		named.pattern = memory_zeroed(count, sizeof(*named.pattern));
+		add('l', &options->libraries);
+		add('F', &options->functions);
+		add('C', &options->below);
+	}
+	add_probes(rules->values);
+	named.open = named.count;
+	named.all = named.count > 0;
+}
+
+bool record_unmatched_probes(void)
+{
+	for (size_t i = 0; i < named.count; i++)
+		if (named.pattern[i].letter == PROBE)
+			return true;
+	return false;
 }
 
 static void note(struct pattern *pattern, bool names)
@@ -85,8 +120,13 @@ static void look_at_function(const struct read_process *read, const struct read_
 
 	for (size_t i = 0; i < named.count; i++) {
 		struct pattern *pattern = &named.pattern[i];
-		if (pattern->letter == 'l' || pattern->named || !object)
+		const bool is_probe = function->kind == TRACE_KIND_PROBE;
+		if (pattern->letter == 'l' || pattern->named || !object || is_probe != (pattern->letter == PROBE))
 			continue;
+		if (is_probe) {
+			note(pattern, !strcmp(function->name, pattern->text));
+			continue;
+		}
 		note(pattern, rules_match(&pattern->is, *function->name ? function->name : NULL, object->path,
 				      object->soname));
 		for (const char *name = function->aliases; *name && !pattern->named; name += strlen(name) + 1)
@@ -114,7 +154,7 @@ void record_unmatched_look(struct xaudit_read_process *process)
 		look_at_function(process->read, read_process_function_at(process->read, i));
 }
 
-/* Says in one line which patterns of these letters named nothing. */
+/* Says in one line which patterns of these letters named nothing. `what` is in front of them. */
 static void say(const char *letters, const char *what, const char *help)
 {
 	char *text = NULL;
@@ -128,19 +168,23 @@ static void say(const char *letters, const char *what, const char *help)
 		const char option[] = { '-', pattern->letter, '\0' };
 		if (!pattern->named && strchr(letters, pattern->letter))
 			fprintf(to, "%s%s '%s'", told++ ? ", " : "",
-				pattern->letter == 'C' ? record_names.below : option, pattern->word);
+				pattern->letter == 'C'	   ? record_names.below
+				: pattern->letter == PROBE ? "probe"
+							   : option, pattern->word);
 	}
 	if (fclose(to) == 0 && text && *text)
-		record_error("%s is named by %s; %s", what, text, help);
+		record_error("%s %s; %s", what, text, help);
 	free(text);
 }
 
 void record_unmatched_say(bool quiet)
 {
 	if (!quiet && named.open && named.all && named.looked) {
-		say("l", "no library that was loaded", "`xaudit info` lists them");
-		say("FeC", "no function that was traced",
+		say("l", "no library that was loaded is named by", "`xaudit info` lists them");
+		say("FeC", "no function that was traced is named by",
 			"`xaudit list FILE PATTERN` shows those that match in a file");
+		say((const char[]){ PROBE, '\0' }, "nothing that was loaded has the place of",
+			"or it can't have a probe, as a line above tells; `xaudit list FILE` shows what a file has");
 	}
 	for (size_t i = 0; i < named.count; i++)
 		free(named.pattern[i].text);

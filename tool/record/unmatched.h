@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns of -l, -F and -C that named nothing. One alone shows by an empty trace, and is told then; beside others that
+ * Patterns of -l, -F and -C that named nothing, and probes that no object had. One alone shows by an empty trace, and is told then; beside others that
  * did name something, one that is misspelt would never be noticed. So the objects and functions of processes that
  * ended are compared with the patterns until each has named something; where there are many processes, and so it is
  * not known, nothing is said.
@@ -11,15 +11,25 @@
 #include <stdbool.h>
 
 struct record_options;
+struct rules;
 struct xaudit_read_process;
 
-/* Keeps the patterns of -l, -F and -C, if there are several of one of them. Before record_reaper_start(). */
-void record_unmatched_begin(const struct record_options *options);
+/*
+ * Keeps the patterns of -l, -F and -C, if there are several of one of them, and the names of the rules' probes. Before
+ * record_reaper_start().
+ */
+void record_unmatched_begin(const struct record_options *options, const struct rules *rules);
 
 /* Compares what is in the trace of a process that has ended with them. One thread at a time. */
 void record_unmatched_look(struct xaudit_read_process *process);
 
-/* Says in a line which libraries, and in one which functions, were named in vain; quiet: not that. At the end, once. */
+/* Are there probes among them? */
+bool record_unmatched_probes(void);
+
+/*
+ * Says in a line which libraries, and in one which functions, were named in vain, and in one which probes nothing had;
+ * quiet: not that. At the end, once.
+ */
 void record_unmatched_say(bool quiet);
 
 #endif

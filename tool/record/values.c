@@ -8,6 +8,8 @@
 #include "audit/rules/values.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/probe/asked.h"
+#include "tool/record/probes.h"
 #include "tool/record/record.h"
 #include "tool/record/run.h"
 #include "tool/values/parser.h"
@@ -103,14 +105,17 @@ static bool check_option(const char *option, const char *pattern, const char *co
 	return right;
 }
 
-static bool put_context(FILE *to, const char *option)
+bool record_values_of_function(const char *option)
 {
 	const char *contexts;
-	size_t n = function_of(option, &contexts);
 
+	return function_of(option, &contexts);
+}
+
+bool record_values_contexts(FILE *to, const char *option, const char *pattern, const char *contexts)
+{
 	if (!check_text("--context", option))
 		return false;
-	char *pattern = n ? memory_text(option, n) : memory_text("*", 1);
 	char *where = memory_format("--context %s", option);
 	bool right = check_option(where, pattern, contexts);
 	if (right) {
@@ -118,6 +123,16 @@ static bool put_context(FILE *to, const char *option)
 		put_contexts(to, contexts);
 	}
 	free(where);
+	return right;
+}
+
+bool record_values_context(FILE *to, const char *option)
+{
+	const char *contexts;
+	size_t n = function_of(option, &contexts);
+	char *pattern = n ? memory_text(option, n) : memory_text("*", 1);
+	bool right = record_values_contexts(to, option, pattern, contexts);
+
 	free(pattern);
 	return right;
 }
@@ -143,6 +158,17 @@ static bool put_patterns(FILE *to, const char *option, const struct record_words
 	return true;
 }
 
+/* One of them: each is behind the one before it. */
+static void put_line(FILE *to, const char *pattern, const char *key, const char *value, const char *end)
+{
+	static const char probe[] = RULES_VALUES_PROBE;
+	bool is_probe = !strncmp(key, probe, sizeof(probe) - 1);
+	const char *word = is_probe ? key + sizeof(probe) - 1 : key;
+
+	fprintf(to, "[%s %.*s]\n%.*s = %.*s\n", is_probe ? "probe" : "context", (int)(key - pattern - 1), pattern,
+		(int)(value - word - 1), word, (int)(end - value), value);
+}
+
 /* RULES of format/plan.h, as sections again. */
 static void put_found(FILE *to, const char *values)
 {
@@ -153,8 +179,7 @@ static void put_found(FILE *to, const char *values)
 		if (*pattern == '\t')
 			fprintf(to, "[prototypes]\n%.*s\n", (int)(end - value), value);
 		else
-			fprintf(to, "[context %.*s]\n%.*s = %.*s\n", (int)(key - pattern - 1), pattern,
-				(int)(value - key - 1), key, (int)(end - value), value);
+			put_line(to, pattern, key, value, end);
 	}
 }
 
@@ -190,8 +215,10 @@ static bool put_request(FILE *to, const char *option)
 
 bool record_values_put(FILE *to, const struct record_options *options, const struct rules *found)
 {
+	if (!record_probes_put(to, options, found))
+		return false;
 	for (size_t i = 0; i < options->contexts.count; i++)
-		if (!put_context(to, options->contexts.word[i]))
+		if (!record_values_context(to, options->contexts.word[i]))
 			return false;
 	for (size_t i = 0; i < options->requests.count; i++)
 		if (!put_request(to, options->requests.word[i]))
@@ -207,5 +234,5 @@ bool record_values_put(FILE *to, const struct record_options *options, const str
 
 bool record_values_check(const struct rules *rules)
 {
-	return !rules->values || wanted_check(rules->values);
+	return !rules->values || asked_check(rules->values);
 }

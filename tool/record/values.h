@@ -23,6 +23,13 @@ struct rules;
 /* Bytes of FUNC in --request; 0: it is wrong. */
 size_t record_values_request(const char *option);
 
+/* Is FUNC in front of the contexts of --context? */
+bool record_values_of_function(const char *option);
+
+/* Write the section of --context; of another pattern. Return false after a line about what is wrong. */
+bool record_values_context(FILE *to, const char *option);
+bool record_values_contexts(FILE *to, const char *option, const char *pattern, const char *contexts);
+
 /*
  * Writes the sections of the options. found: rules whose own sections are to be written, too; NULL: none. Returns false
  * after a line about one that is wrong.

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/record/probes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/match/match.h"
+#include "audit/rules/values.h"
+#include "tool/base/memory.h"
+#include "tool/base/tool.h"
+#include "tool/index/image.h"
+#include "tool/index/own_file.h"
+#include "tool/probe/asked.h"
+#include "tool/probe/places.h"
+#include "tool/record/objects.h"
+#include "tool/record/run.h"
+#include "tool/record/values.h"
+
+/* ---- options ---- */
+
+/* NAME= in front of a place, as a copy; else the whole text. *place: what is behind it. */
+static char *split(const char *word, const char **place)
+{
+	const char *equal = strchr(word, '='), *operator = strstr(word, "operator");
+
+	/* That of an operator's name is none of ours. */
+	if (!equal || equal == word || !equal[1] || (operator && operator < equal))
+		equal = NULL;
+	*place = equal ? equal + 1 : word;
+	return memory_text(word, equal ? (size_t)(equal - word) : strlen(word));
+}
+
+static struct record_line *add(const struct options_given *given, enum record_line_kind kind)
+{
+	struct record_options *options = given->context;
+
+	options->line = memory_grow(options->line, options->lines, sizeof(*options->line));
+	struct record_line *line = &options->line[options->lines++];
+	*line = (struct record_line){ .kind = kind, .word = given->value };
+	return line;
+}
+
+/* Reads the line's place. Returns false after a line on stderr. */
+static bool read_place(struct record_line *line, const char *option, struct place *place)
+{
+	char *wrong;
+
+	line->name = split(line->word, &line->place);
+	if (strpbrk(line->name, "\n\r\v\f\t") || strstr(line->name, " ;")) {
+		record_error("--%s '%s' holds a line break, a tab, or a blank before ';'; the configuration can't "
+			     "express that", option, line->word);
+		return false;
+	}
+	if (place_read(place, line->place, &wrong))
+		return true;
+	record_error("--%s %s: %s", option, line->word, wrong);
+	free(wrong);
+	return false;
+}
+
+bool record_probes_take(const struct options_given *given)
+{
+	struct place place;
+
+	if (!read_place(add(given, RECORD_PROBE), "probe", &place))
+		return false;
+	place_free(&place);
+	return true;
+}
+
+bool record_probes_take_function(const struct options_given *given)
+{
+	struct record_line *line = add(given, RECORD_FUNCTION);
+	struct place place;
+
+	if (!read_place(line, "function", &place))
+		return false;
+	bool right = place.kind == PLACE_SYMBOL || place.kind == PLACE_ADDRESS;
+	if (!right)
+		record_error("--function %s: that is no function's beginning; --probe is for it", line->word);
+	/* An address is found when the files are known. */
+	if (place.kind == PLACE_SYMBOL && !place.offset)
+		line->pattern = memory_format("%s%s%s", place.symbol, place.library ? "@" : "",
+			place.library ? place.library : "");
+	place_free(&place);
+	return right;
+}
+
+bool record_probes_take_context(const struct options_given *given)
+{
+	add(given, RECORD_CONTEXT);
+	return true;
+}
+
+void record_probes_free(struct record_options *options)
+{
+	for (size_t i = 0; i < options->lines; i++) {
+		free(options->line[i].name);
+		free(options->line[i].pattern);
+	}
+	free(options->line);
+	options->line = NULL;
+	options->lines = 0;
+}
+
+/* ---- functions ---- */
+
+/* What was found of a place that should be a function's beginning. */
+struct search {
+	char *pattern;	 /* of the function that begins there; NULL: none was found */
+	char *wrong;	 /* NULL, or why it is none, by the last file that has it */
+};
+
+static void take_found(struct search *search, const struct image *image, const char *path, const struct place_found *at)
+{
+	const struct image_function *function = image_at(image, at->address);
+
+	if (search->pattern)
+		return;
+	if (function && function->name) {
+		search->pattern = memory_format("%s@%s", function->name, tool_base(path));
+		return;
+	}
+	free(search->wrong);
+	search->wrong = memory_format("no function with a name begins at 0x%lx in %s; --probe takes any instruction",
+		(unsigned long)at->address, path);
+}
+
+static void look(struct search *search, const struct place *place, const char *path)
+{
+	struct place_found *found = NULL;
+	struct image_name name;
+	struct image image;
+	char *wrong = NULL;
+	int fd = own_open(path);
+
+	if (fd < 0)
+		return;
+	int r = image_identify(fd, &name);
+	if (!r && !image_open(&image, fd, path, NULL)) {
+		size_t count = place_find(place, &image, NULL, path, name.soname, &found, &wrong);
+		for (size_t i = 0; i < count; i++)
+			take_found(search, &image, path, &found[i]);
+		if (wrong && !search->wrong)
+			search->wrong = wrong;
+		else
+			free(wrong);
+		free(found);
+		image_close(&image);
+	}
+	if (!r)
+		free(name.soname);
+	close(fd);
+}
+
+/* Returns false after a line on stderr. */
+static bool find(struct record_line *line, const struct record_objects *objects)
+{
+	struct search search = { .pattern = NULL };
+	struct place place;
+	char *wrong;
+
+	/* It was read before. */
+	if (!place_read(&place, line->place, &wrong)) {
+		free(wrong);
+		return false;
+	}
+	if (objects->program)
+		look(&search, &place, objects->program);
+	for (size_t i = 0; i < objects->libraries && !search.pattern; i++)
+		look(&search, &place, objects->library[i]);
+	if (!search.pattern)
+		record_error("--function %s: %s", line->word,
+			search.wrong ? search.wrong : "nothing of it is in the program and the libraries that it is "
+						      "linked with");
+	place_free(&place);
+	free(search.wrong);
+	line->pattern = search.pattern;
+	return search.pattern;
+}
+
+bool record_probes_functions(struct record_options *options, const struct record_objects *objects)
+{
+	struct record_words words = { .selected = options->functions.selected };
+	bool any = false;
+
+	for (size_t i = 0; i < options->lines; i++) {
+		struct record_line *line = &options->line[i];
+		if (line->kind != RECORD_FUNCTION)
+			continue;
+		any = true;
+		if (!line->pattern && !find(line, objects)) {
+			free(words.word);
+			return false;
+		}
+		record_words_add(&words, line->pattern);
+	}
+	/* Behind them, since the last ones are those of -e. */
+	for (size_t i = 0; any && i < options->functions.count; i++)
+		record_words_add(&words, options->functions.word[i]);
+	if (any)
+		options->functions = words;
+	return true;
+}
+
+/* ---- sections ---- */
+
+bool record_probes_alone(const struct record_options *options, const struct rules *found)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < options->lines; i++)
+		any |= options->line[i].kind == RECORD_PROBE;
+	return any && found->defaults && !options->functions.count && !options->libraries.count && !options->kinds;
+}
+
+/* Behind NAME: or NAME=, if the context begins so; NULL: it does not. */
+static const char *behind(const char *context, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(context, name, length) && (context[length] == ':' || context[length] == '=') &&
+			       context[length + 1] != ':'
+		       ? context + length + 1
+		       : NULL;
+}
+
+/* The line that a context names: a number; options->lines: none. *contexts: what is behind the name. */
+static size_t named(const struct record_options *options, const char *context, const char **contexts)
+{
+	for (size_t i = 0; i < options->lines; i++)
+		if (options->line[i].kind != RECORD_CONTEXT &&
+			(*contexts = behind(context, options->line[i].name)))
+			return i;
+	*contexts = context;
+	return options->lines;
+}
+
+/* Is the line's context for the probe or function of another line? *contexts: what it asks for. */
+static bool is_for(const struct record_options *options, size_t context, size_t line, const char **contexts)
+{
+	const struct record_line *from = &options->line[context], *to = &options->line[line];
+
+	if (from->kind != RECORD_CONTEXT)
+		return false;
+	size_t i = named(options, from->word, contexts);
+	if (i < options->lines)
+		return !strcmp(options->line[i].name, to->name);
+	return context > line && !record_values_of_function(from->word);
+}
+
+/* KEY=VALUE of a probe, or a context. RULES of it go to `rules`, for a check. */
+static void put_one(FILE *to, FILE *rules, const char *where, const char *name, const char *text, size_t length)
+{
+	const char *equal = memchr(text, '=', length), *value = text;
+	size_t word = equal ? (size_t)(equal - text) : 0;
+	const char *key = "context";
+
+	if (rules_values_probe_key(text, word).length || rules_values_is_key(text, word)) {
+		key = text;
+		value = equal + 1;
+	} else {
+		word = strlen(key);
+	}
+	int rest = (int)(text + length - value);
+	fprintf(to, "%.*s = %.*s\n", (int)word, key, rest, value);
+	fprintf(rules, "%s\t%s\t" RULES_VALUES_PROBE "%.*s\t%.*s\n", where, name, (int)word, key, rest, value);
+}
+
+static void put_context(FILE *to, FILE *rules, const char *name, const char *option, const char *contexts)
+{
+	char *where = memory_format("%s: --context %s", record_speaker, option);
+
+	for (size_t length; contexts;) {
+		const char *from = contexts;
+		contexts = values_first(from, &length);
+		put_one(to, rules, where, name, from, length);
+	}
+	free(where);
+}
+
+/* The section of the probe at a line, with the places of all that have its name. */
+static bool put_probe(FILE *to, const struct record_options *options, size_t first)
+{
+	const char *name = options->line[first].name, *contexts;
+	char *rules;
+	size_t size;
+
+	for (size_t i = 0; i < first; i++)
+		if (options->line[i].kind == RECORD_PROBE && !strcmp(options->line[i].name, name))
+			return true;
+	FILE *check = memory_need(open_memstream(&rules, &size));
+	fprintf(to, "[probe %s]\n", name);
+	for (size_t i = first; i < options->lines; i++) {
+		const struct record_line *line = &options->line[i];
+		if (line->kind != RECORD_PROBE || strcmp(line->name, name) != 0)
+			continue;
+		fprintf(to, "at = %s\n", line->place);
+		fprintf(check, "%s: --probe %s\t%s\t" RULES_VALUES_PROBE "at\t%s\n", record_speaker, line->word, name,
+			line->place);
+	}
+	for (size_t i = 0; i < options->lines; i++)
+		if (is_for(options, i, first, &contexts))
+			put_context(to, check, name, options->line[i].word, contexts);
+	if (fclose(check))
+		memory_failed();
+	bool right = asked_check(rules);
+	free(rules);
+	return right;
+}
+
+/* A context of functions, as it ever was. alone: nothing but what the line names is traced. */
+static bool put_functions(FILE *to, const struct record_options *options, size_t context, bool alone)
+{
+	const char *word = options->line[context].word, *contexts;
+	size_t line = named(options, word, &contexts);
+	bool is_unnamed = line == options->lines && !record_values_of_function(word), before = false;
+
+	if (line < options->lines && options->line[line].kind == RECORD_PROBE)
+		return true;
+	if (line < options->lines)
+		return record_values_contexts(to, word, options->line[line].pattern, contexts);
+	for (size_t i = 0; i < context; i++)
+		before |= options->line[i].kind == RECORD_PROBE;
+	/* Of the probes before it, and of nothing else that is traced. */
+	if (is_unnamed && before && alone)
+		return true;
+	return record_values_context(to, word);
+}
+
+bool record_probes_put(FILE *to, const struct record_options *options, const struct rules *found)
+{
+	bool alone = !found || record_probes_alone(options, found);
+
+	for (size_t i = 0; i < options->lines; i++) {
+		const struct record_line *line = &options->line[i];
+		if (line->kind == RECORD_CONTEXT && !put_functions(to, options, i, alone))
+			return false;
+		if (line->kind == RECORD_PROBE && !put_probe(to, options, i))
+			return false;
+	}
+	return true;
+}
