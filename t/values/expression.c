@@ -8,6 +8,7 @@
 #include "runtime/base/identity.h"
 #include "runtime/values/evaluate.h"
 #include "tool/values/condition.h"
+#include "tool/values/operand.h"
 #include "x86_64/contract.h"
 
 static struct tramp_registers registers;
@@ -382,6 +383,81 @@ static void wrong_ones(void)
 	refuses_if("arg1 > 5 &&", "expected a value, not ''");
 }
 
+/* At a probe in the middle of a function, and at one that returns. */
+static void probes(void)
+{
+	const struct values_known amid = { .look = look, .at = VALUES_AT_PROBE },
+				  at_return = { .look = look, .at = VALUES_AT_RETURN };
+	const struct tramp_registers before = registers;
+
+	registers = (struct tramp_registers){ .rax = 5, .rbx = 6, .rdi = 7, .rdx = 9 };
+	known = &amid;
+	entry("arg1,reg:rbx", "arg1=7 rbx=6");
+	ok(!asked.end.size && !asked.keeps, "nothing of a probe is left for an end");
+	ok(compile("errno", NULL) && !asked.end.size, "errno is found at once");
+	entry("long:x:%rax", "x=5");
+	refuses("ret", "this probe has no context 'ret'; there are arg1 to arg6");
+	refuses("fret2", "this probe has no context 'fret2'");
+	refuses("arg7", "this probe has no context 'arg7'");
+	refuses("out:arg1", "this is for calls of functions, not for a probe: 'out:arg1'");
+	refuses("sample:1k:malloc", "this is for calls of functions, not for a probe: 'sample:1k:malloc'");
+	known = &at_return;
+	entry("ret,ret2", "ret=5 ret2=9");
+	entry("int:r:ret", "r=5");
+	ok(!asked.end.size && !asked.keeps, "what comes back is there where it returns");
+	condition("ret == 5", true);
+	condition("int:ret < 5", false);
+	registers = before;
+	known = &nothing;
+}
+
+/* Arguments of a probe of the program's own, by what its note says. */
+static void operand(const char *arguments, const char *contexts, const char *expected)
+{
+	static struct values_operand operands[OPERANDS_MOST];
+	struct values_known usdt = { .look = look, .at = VALUES_AT_USDT, .operand = operands };
+	const struct tramp_registers before = registers;
+
+	registers = (struct tramp_registers){ .rax = 0xfffffffffffffe80, .rbx = (uint64_t)(uintptr_t)pair, .rcx = 1,
+		.rdi = 0x8899aabbccddeeff, .r9 = 300, .rsp = (uint64_t)(uintptr_t)stack };
+	usdt.operands = operands_read(arguments, look, NULL, operands);
+	known = &usdt;
+	bool made = compile(contexts, NULL);
+	const char *got = made ? show(&asked.entry, true) : wrong.part;
+	ok(made && !strcmp(got, expected), "%s", arguments) || (diag("got %s, expected %s", got, expected), 0);
+	known = &nothing;
+	registers = before;
+}
+
+static void operands(void)
+{
+	operand("8@%rdi -8@%rdi", "arg1,arg2", "arg1=-8603657889541918977 arg2=-8603657889541918977");
+	operand("4@%edi -4@%edi 2@%di 1@%dil", "arg1,arg2,arg3,arg4", "arg1=3437096703 arg2=-857870593 arg3=61183 arg4=255");
+	operand("-1@%al -1@%ah 1@%ah -2@%ax", "arg1,arg2,arg3,arg4", "arg1=-128 arg2=-2 arg3=254 arg4=-384");
+	operand("4@%r9d 2@%r9w 1@%r9b", "arg1,arg2,arg3", "arg1=300 arg2=300 arg3=44");
+	operand("-4@$-7 8@$0x10 1@$0377", "arg1,arg2,arg3", "arg1=-7 arg2=16 arg3=255");
+	operand("-4@(%rbx) -4@4(%rbx) -4@(%rbx,%rcx,4)", "arg1,arg2,arg3", "arg1=11 arg2=33 arg3=33");
+	operand("-4@-4(%rbx,%rcx,8) 8@0x8(%rsp) -4@(%rbx, %rcx, 4)", "arg1,arg2,arg3", "arg1=33 arg2=800 arg3=33");
+	operand("-8@variable(%rip) -2@variable+0(%rip) -8@variable", "arg1,arg2,arg3",
+		"arg1=-12345 arg2=-12345 arg3=-12345");
+	operand("1@text_variable+2(%rip) 1@2+text_variable(%rip)", "arg1,arg2", "arg1=114 arg2=114");
+	operand("8@$text_variable", "string:t:arg1", "t=variable");
+	operand("%rcx $5", "arg1,arg2", "arg1=1 arg2=5");
+	operand("4@%ecx", "int:x:arg1,int:y:+4(%rbx)", "x=1 y=33");
+	operand("", "calls", "calls=3");
+	struct values_operand to[OPERANDS_MOST];
+	is_int(operands_read("8@%st 8@12(%rip) 3@%rax 8@nowhere(%rip) 8@%rax,1 8@(%rbx,%rcx,3) 8@", look, NULL, to), 7,
+		"of all arguments that are there");
+	for (int i = 0; i < 7; i++)
+		is_int(to[i].size, 0, "number %d can't be had", i + 1);
+	const struct values_known usdt = { .at = VALUES_AT_USDT, .operand = to, .operands = 7 };
+	known = &usdt;
+	refuses("arg1", "this probe has no context 'arg1'; there are args, its own arg1");
+	refuses("arg8", "this probe has no context 'arg8'");
+	refuses("ret", "this probe has no context 'ret'");
+	known = &nothing;
+}
+
 /* Texts made of what expressions are made of: what is taken is code that the module takes. */
 static void random_texts(void)
 {
@@ -421,6 +497,8 @@ int main(void)
 	strings();
 	wrong_ones();
 	test_samples();
+	probes();
+	operands();
 	random_texts();
 	return done_testing();
 }

@@ -60,6 +60,40 @@ static bool is_sound(const struct plan_part *part)
 	return !name_of(layout, layout->names_size)[-1];
 }
 
+/* Do the lists lie in the plan, and are they as format/probe.h says? */
+static bool check_probes(void)
+{
+	const struct plan_probe *probe = (const void *)(made + head->probe);
+	const struct plan_window *window = (const void *)(made + head->window);
+	uint32_t next = 0;
+
+	if (head->probe + head->probes * sizeof(*probe) > head->size ||
+		head->window + head->windows * sizeof(*window) > head->size || head->probe % 8 || head->window % 8)
+		return false;
+	for (uint32_t i = 0; i < head->probes; i++) {
+		const struct plan_probe *p = &probe[i];
+		bool has = p->window != PROBE_NONE;
+		if ((has && (p->window >= head->windows || p->refusal || i - window[p->window].first >=
+				    window[p->window].probes)) || (!has && !p->refusal) ||
+			(i && p[-1].window > p->window) ||
+			(p->function != PROBE_NONE && (p->function >= head->count ||
+				head->function[p->function].flags != PLAN_PROBE ||
+				head->function[p->function].offset != p->address)))
+			return false;
+	}
+	for (uint32_t i = 0; i < head->windows; i++) {
+		if (window[i].other != PROBE_NONE && (window[i].other <= i || window[i].other >= head->windows))
+			return false;
+		if (!window[i].probes || window[i].first > next ||
+			window[i].code + (uint64_t)window[i].code_size > head->size ||
+			window[i].fixups + window[i].fixup_count * sizeof(struct probe_fixup) > head->size)
+			return false;
+		if (window[i].first == next)
+			next += window[i].probes;
+	}
+	return next <= head->probes;
+}
+
 static bool check(void)
 {
 	if (memcmp(head->magic, PLAN_MAGIC, 8) || head->version != PLAN_VERSION)
@@ -70,7 +104,7 @@ static bool check(void)
 			f->name < sizeof(*head) || f->name >= head->size)
 			return false;
 	}
-	return true;
+	return check_probes();
 }
 
 static void print_layout(const char *what, const struct plan_part *part)
@@ -105,6 +139,35 @@ static void print(const struct plan_function *f)
 		printf(" every %u", f->every);
 	if (f->longer)
 		printf(" longer %" PRIu64, f->longer);
+	putchar('\n');
+}
+
+/* "probe NAME at PLACE ADDRESS", whether it can be had, or why not, and what it has besides. */
+static void print_probe(const struct plan_probe *p)
+{
+	const struct plan_window *window = (const void *)(made + head->window);
+	const struct plan_action *action = (const void *)(made + head->action);
+	static const char *const whats[] = { "?", "mark", "snapshot", "start", "stop" };
+
+	printf("probe %s at %s 0x%" PRIx64, made + p->name, made + p->at, p->address);
+	if (p->window == PROBE_NONE)
+		printf(" refused %u", p->refusal);
+	else
+		fputs(window[p->window].way > 0 && window[p->window].way < PROBE_WAYS ? " placed" : " nowhere", stdout);
+	if (p->semaphore)
+		printf(" semaphore 0x%" PRIx64, p->semaphore);
+	if (p->function != PROBE_NONE) {
+		print_layout("has", &head->function[p->function].entry);
+		if (!layout_of(&head->function[p->function].entry))
+			printf(" bare");
+		if (head->function[p->function].every)
+			printf(" every %u", head->function[p->function].every);
+	}
+	if (p->action != PROBE_NONE) {
+		const struct plan_action *a = &action[p->action];
+		printf(" then %s flags %u every %" PRIu64 " at-most %" PRIu64, whats[a->what], a->flags, a->every,
+			a->at_most);
+	}
 	putchar('\n');
 }
 
@@ -261,7 +324,10 @@ static int with_plan(const char *path, const char *calls)
 		return 1;
 	}
 	for (uint32_t i = 0; !calls && i < head->count; i++)
-		print(&head->function[i]);
+		if (!(head->function[i].flags & PLAN_PROBE))
+			print(&head->function[i]);
+	for (uint32_t i = 0; !calls && i < head->probes; i++)
+		print_probe((const struct plan_probe *)(const void *)(made + head->probe) + i);
 	if (!calls)
 		return 0;
 	void *library = dlopen(calls, RTLD_NOW);

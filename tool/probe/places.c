@@ -223,9 +223,9 @@ static void say_nearest(struct finding *to)
 			nearest_look(&nearest, image->function[i].name);
 	for (size_t i = 0; i < image->aliases; i++)
 		nearest_look(&nearest, image->alias[i].name);
-	finding_say(to, memory_format("'%s': no function of %s has this name%s%s%s; `xaudit list %s` shows those that "
-				      "there are", to->place->text, tool_base(to->path), nearest.word ? "; is it '" : "",
-				nearest.word ? nearest.word : "", nearest.word ? "'?" : "", to->path));
+	finding_say(to, memory_format("'%s': no function of %s has this name; %s%s%s`xaudit list %s` shows those that "
+				      "there are", to->place->text, tool_base(to->path), nearest.word ? "is it '" : "",
+				nearest.word ? nearest.word : "", nearest.word ? "'? " : "", to->path));
 	nearest_free(&nearest);
 }
 

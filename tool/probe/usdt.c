@@ -119,10 +119,10 @@ void usdt_find(struct finding *to)
 
 	usdt_each(to->image, look, &l);
 	if (!to->count && l.has_provider)
-		finding_say(to, memory_format("'%s': provider '%s' has no probe of that name in %s%s%s%s; `xaudit list "
+		finding_say(to, memory_format("'%s': provider '%s' has no probe of that name in %s; %s%s%s`xaudit list "
 					      "--usdt %s` shows those that there are", to->place->text,
-				to->place->symbol, base, l.nearest.word ? "; is it '" : "",
-				l.nearest.word ? l.nearest.word : "", l.nearest.word ? "'?" : "", to->path));
+				to->place->symbol, base, l.nearest.word ? "is it '" : "",
+				l.nearest.word ? l.nearest.word : "", l.nearest.word ? "'? " : "", to->path));
 	else if (!to->count && to->place->library)
 		finding_say(to, memory_format("'%s': %s has no probes of %s%s%s (.note.stapsdt)", to->place->text, base,
 				l.has_any ? "provider '" : "its own", l.has_any ? to->place->symbol : "",

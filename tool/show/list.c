@@ -19,6 +19,7 @@
 #include "tool/index/own_file.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/list_symbol.h"
+#include "tool/show/list_usdt.h"
 #include "tool/show/show.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
@@ -373,6 +374,8 @@ static void print_table(const struct list *list)
 static const struct options_row rows[] = {
 	{ 'v', "verbose", NULL, "say of each function why kind entry can't trace it",
 		.take = options_flag, .at = offsetof(struct list, verbose) },
+	{ 0, "usdt", NULL, "list the probes that the file has of its own, and nothing else",
+		.take = options_flag, .at = offsetof(struct list, usdt) },
 	{ 0, "format", "FORMAT", "table (default) or json",
 		.take = options_word, .at = offsetof(struct list, json), .allowed = "table or json" },
 	OPTIONS_COLOR(offsetof(struct list, colour)),
@@ -394,6 +397,7 @@ static const struct options_syntax syntax = {
 	.column = 19,
 	.wording = &wording,
 	.head = "Usage: xaudit list [OPTION]... FILE [SYMBOL]...\n"
+		"       xaudit list --usdt [OPTION]... FILE\n"
 		"Shows what could be traced in an ELF file, per kind, and why not, without\n"
 		"running it. Of functions that are named, by patterns or 0xADDRESS, shows the\n"
 		"instructions, and which of them kind entry displaces.\n"
@@ -456,15 +460,19 @@ int list_main(int argc, char **argv)
 	if (first == argc)
 		return usage("no file is named", "");
 	list.file = argv[first];
+	if (list.usdt && first + 1 < argc)
+		return usage("--usdt takes one file, not also ", argv[first + 1]);
 	term_begin(false);
 
 	fd = own_open(list.file);
 	own = fd < 0 ? fd : own_copy(fd);
-	r = own < 0 ? own : gather(&list, fd, own);
+	r = own < 0 ? own : list.usdt ? list_usdt(&list, own) : gather(&list, fd, own);
 	if (r == -ENOEXEC)
 		tool_error("list", "%s: not an x86-64 ELF file", list.file);
 	else if (r)
 		tool_error("list", "%s: %s", list.file, strerror(-r));
+	else if (list.usdt)
+		r = 0; /* it was printed */
 	else if (first + 1 < argc)
 		r = print_symbols(&list, own, argv + first + 1);
 	else if (list.json)

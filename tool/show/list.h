@@ -23,6 +23,7 @@ struct list {
 	int colour; /* in the table */
 	int json;   /* not the table */
 	bool verbose;
+	bool usdt; /* the file's own probes alone */
 	struct site_set set;
 	struct index_had had; /* index.head NULL: the file can't be analysed */
 	struct list_row *row; /* by address */

@@ -179,7 +179,7 @@ static bool take_memory(struct parser *p, uint8_t size)
 {
 	struct address address = { .base = -1, .index = -1 };
 
-	if (!take_sum(p, &address) || (parser_take(p, "(") && !take_registers(p, &address)))
+	if (p->at == p->end || !take_sum(p, &address) || (parser_take(p, "(") && !take_registers(p, &address)))
 		return false;
 	/* A bare distance from an instruction that nobody tells of. */
 	if (p->at < p->end || (address.relative && !address.has_symbol))
