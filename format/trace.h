@@ -108,11 +108,7 @@ enum trace_type {
 	 */
 	TRACE_UNWIND = 4,
 	TRACE_POINT = 5,    /* id: a function that was called; its return is not intercepted (no end will follow) */
-	/*
-	 * id: a probe (format/probe.h) that the thread came to: no call begins or ends. Less than 8: in the words of stubs
-	 * the uppermost bit is TRAMP_WORD_VALUES (x86_64/contract.h)
-	 */
-	TRACE_PROBE = 6,
+	TRACE_PROBE = 6, /* id: a probe (format/probe.h) that the thread came to: no call begins or ends */
 	TRACE_ENTRY_KEPT = 7, /* read as TRACE_ENTRY (runtime/record/filter.c says what it is for) */
 	TRACE_STACK = 8,      /* no event; id: number of the stack that the events which follow are on */
 	/* an event of one of the types above, with values; id: TRACE_VALUED_ID(); its payload: format/values.h */

@@ -48,7 +48,7 @@ soak_tests = t/index/displace.u t/process/epoch_torture.u t/api/handlers_safe.u 
 soak: all
 	XAUDIT_ALL=1 XAUDIT_SOAK=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_tests)' AM_T_LOG_FLAGS='-k 10 20000'
 
-bench: all t/lib/make_trace t/lib/max_rss t/lib/read_calls t/bench/handler_cost
+bench: all t/lib/make_trace t/lib/max_rss t/lib/read_calls t/bench/handler_cost t/bench/probe_cost
 	@$(test_environment) $(srcdir)/t/bench/run.sh
 
 # Programs that Debian installs, in five ways; FARM='nginx perl' names some of them.

@@ -101,7 +101,7 @@
 
 /*
  * Bits of the word of a function (in its cell, and while a call is open in the mirror), beside its type, which is that
- * of an entry. VALUES: tramp_values_*() records its events. SILENT, beside VALUES: this call has no events.
+ * of an entry, or a probe's, all less than 8. VALUES: tramp_values_*() records its events. SILENT, beside VALUES: this call has no events.
  */
 #define TRAMP_WORD_VALUES 0x80000000
 #define TRAMP_WORD_SILENT 0x40000000

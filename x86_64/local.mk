@@ -14,7 +14,8 @@ x86_64_libx86_64_la_SOURCES = x86_64/altstack.S x86_64/clone.h x86_64/confined.h
 	x86_64/stub.c x86_64/stub.h x86_64/stub_fixed.S x86_64/sys.h x86_64/tramp.S x86_64/tramp.h \
 	x86_64/tramp_calls.h x86_64/tramp_count.S x86_64/tramp_cyg.S x86_64/tramp_event.S x86_64/tramp_handlers.S \
 	x86_64/tramp_intercept.S x86_64/tramp_labels.S x86_64/tramp_pieces.h x86_64/tramp_probe.S \
-	x86_64/tramp_sample.S x86_64/tramp_text.h x86_64/tramp_xray.S x86_64/vectors.S x86_64/vectors.h x86_64/wait.S x86_64/xsave.c x86_64/xsave.h
+	x86_64/tramp_sample.S x86_64/tramp_text.h x86_64/tramp_xray.S x86_64/vectors.S x86_64/vectors.h \
+	x86_64/wait.S x86_64/xsave.c x86_64/xsave.h
 x86_64_libx86_64_la_CFLAGS = $(MODULE_THREAD_CFLAGS)
 x86_64_libx86_64_la_CCASFLAGS = -fPIC
 EXTRA_DIST += x86_64/offsets.c

@@ -36,7 +36,7 @@ static bool lies_in(size_t size, uint64_t at, uint64_t bytes)
 	return at && at <= size && bytes <= size - at;
 }
 
-/* Does the way write and compare no more than is displaced, and than there is room for? */
+/* Is all compared that the way writes and displaces, and is there room for it? What it displaces may be shorter. */
 static bool check_way(const struct plan_window *window)
 {
 	unsigned compared = window->length;

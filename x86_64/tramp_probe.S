@@ -106,12 +106,18 @@
 .endif
 .endm
 
-/* Is the function's stack the one that the thread used last, in its known part? Else \other. Clobbers rax. */
+/*
+ * r11 = the stack that the function is on, if the thread used it last, in its known part, without calls to be ended;
+ * else goes to \other. rcx = record; clobbers rax. Its end is not below the innermost open call, which is its end where
+ * there is none.
+ */
 .macro	PROBE_ON other
+	STACK	%r11, \other
 	lea	PROBE_SLOT(%rsp), %rax
-	sub	STACK_LOW(%r11), %rax
-	cmp	STACK_SIZE(%r11), %rax
-	jae	\other
+	cmp	%rax, STACK_TOP(%r11)
+	jb	\other				/* open calls below are dead. An XRay call is kept at this word */
+	cmp	STACK_LOW(%r11), %rax
+	jb	\other
 .endm
 
 .macro	PROBE	clock
@@ -121,10 +127,6 @@
 	jne	.Lprobe_checked_\clock
 .Lprobe_admitted_\clock:
 	SELF	.Lprobe_slow_\clock
-	STACK	%r11, .Lprobe_slow_\clock
-	lea	PROBE_SLOT(%rsp), %rax
-	cmp	%rax, STACK_TOP(%r11)
-	jb	.Lprobe_slow_\clock		/* open calls below are dead. An XRay call is kept at this word */
 	PROBE_ON .Lprobe_slow_\clock
 .Lprobe_put_\clock:
 	mov	PROBE_WORD(%rsp), %r10
@@ -162,7 +164,10 @@
 	/* Its stack is the thread's now, or was. */
 	SELF	.Lprobe_cold_\clock
 	STACK	%r11, .Lprobe_cold_\clock
-	PROBE_ON .Lprobe_cold_\clock
+	lea	PROBE_SLOT(%rsp), %rax
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	.Lprobe_cold_\clock
 	jmp	.Lprobe_put_\clock
 .Lprobe_cold_\clock:
 	mov	PROBE_WORD(%rsp), %r10
@@ -185,7 +190,6 @@
 	test	%eax, %eax
 	jnz	.Lprobe_admitted_\clock		/* its event comes after those of the handler */
 	SELF	.Lprobe_slow_\clock
-	STACK	%r11, .Lprobe_slow_\clock
 	PROBE_ON .Lprobe_slow_\clock
 	mov	PROBE_WORD(%rsp), %r10
 	shl	$32, %r10
@@ -199,7 +203,16 @@
 	mov	%rax, %rdx
 	STORE	.Lprobe_full_\clock
 	jmp	.Lprobe_go_\clock
+/* rcx = record, r11 = stack */
+	.p2align 6
 .Lprobe_values_\clock:
+	VALUES_OF PROBE_WORD(%rsp), %r10, .Lprobe_found_\clock
+	cmpl	$0, QUICK_ENTRY+QUICK_EVENT(%r10)
+	je	.Lprobe_found_\clock
+	PROBE_CLOCK \clock
+	VALUES_QUICK QUICK_ENTRY, .Lprobe_found_\clock, LINES_tsc
+	jmp	.Lprobe_go_\clock
+.Lprobe_found_\clock:
 	mov	%rsp, %rcx
 	lea	tramp_values_probe(%rip), %rax
 	DIRECTION_KEPT

@@ -186,7 +186,7 @@ enum xaudit_handler_type {
 	 * registered or not
 	 */
 	XAUDIT_HANDLE_TYPED = 6,
-	XAUDIT_HANDLE_PROBE = 7,     /* no such events yet: -ENOTSUP */
+	XAUDIT_HANDLE_PROBE = 7,     /* a probe is passed: an instruction that a rule names; no call begins or ends */
 	XAUDIT_HANDLE_LOAD = 8,	     /* an object was mapped: before its constructors, under ld.so's lock */
 	XAUDIT_HANDLE_UNLOAD = 9     /* its destructors have run: under ld.so's lock; not told when the process exits */
 };
@@ -194,7 +194,7 @@ enum xaudit_handler_type {
 /* Or'ed to the type: the handler and all it calls use general registers alone (-mgeneral-regs-only). */
 #define XAUDIT_GENERAL 0x100
 
-/* General registers of the program; rsp at the function's entry, or after its return. */
+/* General registers of the program; rsp at the function's entry, or after its return; at a probe as it is there. */
 struct xaudit_registers {
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
 };
@@ -203,12 +203,13 @@ struct xaudit_registers {
 struct xaudit_handler_event {
 	uint32_t size;
 	uint32_t type;	 /* enum xaudit_handler_type */
-	uint32_t id;	 /* of the function: xaudit_function(); 0: none */
+	uint32_t id;	 /* of the function or probe: xaudit_function(); 0: none */
 	uint32_t object; /* its number in the trace; 0: not known */
-	uint64_t address; /* entry: the function's code; load, unload: the object's load address; 0: not known */
+	/* entry: the function's code; probe: the instruction; load, unload: the object's load address; 0: not known */
+	uint64_t address;
 	uint64_t caller; /* where the call returns to; 0: not known */
 	uint64_t clock;	 /* of the trace: TSC, or CLOCK_MONOTONIC in ns; see xaudit_set_handler() */
-	/* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
+	/* entry, arguments, exit, tail, probe; else NULL. XRay sleds have written r10. */
 	const struct xaudit_registers *registers;
 	const void *vectors;	 /* for xaudit_vector() */
 	const void *data;	 /* custom, typed: the bytes; else NULL */
@@ -227,9 +228,9 @@ typedef void xaudit_handler(const struct xaudit_handler_event *event, void *arg)
  * events. So the handler's time counts as the function's at an entry with XAUDIT_GENERAL, else as its caller's. Events
  * made inside a handler, or by a signal handler that interrupts it, reach no handler. A handler of an entry, exit,
  * tail, of arguments or custom events may be left by siglongjmp, or by an exception, which arrives where the function
- * was called.
+ * was called; one of a probe by siglongjmp.
  *
- * Returns 0; -EINVAL: no such type, or no handler; -ENOTSUP: XAUDIT_HANDLE_PROBE; -ENOMEM; if a handler was replaced,
+ * Returns 0; -EINVAL: no such type, or no handler; -ENOMEM; if a handler was replaced,
  * what xaudit_remove_handler() would have answered for it; -ENOSYS. Thread-safe, async-signal-safe.
  */
 int xaudit_set_handler(int type, xaudit_handler *handler, void *arg);
@@ -323,8 +324,8 @@ struct xaudit_values {
 };
 
 /*
- * In a handler of an entry, of arguments or of an exit: the values that the rules ([context] of the configuration,
- * xaudit-ctl(1) add-context) want of this call; arguments at its entry, results at its exit. They are found at this
+ * In a handler of an entry, of arguments, of an exit or a probe: the values that the rules ([context] and [probe] of the
+ * configuration, xaudit-ctl(1) add-context) want there; arguments at its entry, results at its exit. They are found at this
  * moment: memory that the handler has changed, and errno, are as they are now; registers are the event's. A call that
  * the rules leave out of the trace (if, every, longer) has its values here, and asking changes nothing in the trace.
  *

@@ -63,11 +63,14 @@ struct handlers_event {
 	uint32_t type; /* enum handlers_type */
 	uint32_t id;	 /* of the function; 0: none */
 	uint32_t object; /* number of the object as in the trace; 0: not known */
-	/* where the function's code goes on after its sled or PLT slot; load address of an object; 0: not known */
+	/*
+	 * where the function's code goes on after its sled or PLT slot; a probe's instruction; load address of an
+	 * object; 0: not known
+	 */
 	uint64_t address;
 	uint64_t caller;  /* where the call returns to; 0: not known */
 	uint64_t clock;	  /* of the trace: TSC, or CLOCK_MONOTONIC in ns */
-	/* entry, arguments, exit, tail; else NULL. XRay sleds have written r10. */
+	/* entry, arguments, exit, tail, probe; else NULL. XRay sleds have written r10. */
 	const struct tramp_registers *registers;
 	/* see handlers_vector(); NULL for HANDLERS_GENERAL, load and unload */
 	const void *vectors;

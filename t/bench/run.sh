@@ -13,8 +13,8 @@
 : "${XAUDIT:=$top_builddir/xaudit}" "${MODULE:=$top_builddir/.libs/libxaudit.so}"
 : "${ROUNDS:=7}" "${CALLS:=5000000}" "${EVENTS:=20000000}" "${MEMORY:=/dev/shm}"
 . "$top_srcdir/t/bench/lib.sh"
-parts='calls modes values backtraces samples limit stacks entry handlers starts pairs alloc pause reading'
-parts="$parts commands page"
+parts='calls modes values backtraces samples limit stacks entry probes handlers starts pairs alloc pause'
+parts="$parts reading commands page"
 for table in $PARTS; do
 	case " $parts " in
 	*" $table "*) ;;

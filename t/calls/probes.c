@@ -9,6 +9,8 @@
 
 #include <sys/mman.h>
 
+#include "runtime/api/xaudit.h"
+#include "runtime/event_values.h"
 #include "runtime/handlers/handlers.h"
 #include "runtime/process/thread.h"
 #include "runtime/record/dispatch.h"
@@ -130,7 +132,7 @@ static void refused(void)
 	WRONG(PROBE_WAY_JUMP, "too many probes", w->probes = PROBE_IN_WINDOW + 1);
 	WRONG(PROBE_WAY_JUMP, "numbers of probes that are too large", w->first = UINT32_MAX - 1);
 	WRONG(PROBE_WAY_JUMP, "an unknown way", w->way = PROBE_WAYS);
-	WRONG(PROBE_WAY_JUMP, "a jump longer than what is displaced", w->length = 4);
+	WRONG(PROBE_WAY_JUMP, "a jump over bytes that are not compared", (w->length = 4, w->originals = 4));
 	WRONG(PROBE_WAY_JUMP, "bytes that are not compared", w->originals = 6);
 	WRONG(PROBE_WAY_JUMP, "more compared than there are", w->originals = PROBE_ORIGINAL + 1);
 	WRONG(PROBE_WAY_JUMP, "a place beyond the code", w->inside[3] = (uint8_t)w->code_size);
@@ -317,21 +319,38 @@ enum set { TSC, MONO, COARSE, COUNT, IDLE, VALUES, VALUES_QUICK, HANDLED, SETS }
 static const char *const names[] = { "with the TSC", "with CLOCK_MONOTONIC", "with a coarse clock", "counted",
 	"with nothing recorded", "with values that C finds", "with two registers", "with a handler" };
 
+#define CASES 3000
+
 static struct results {
 	pid_t pid;
+	uint64_t rbx[CASES], rsp[CASES], rdi[CASES]; /* before each window. None of its instructions changes rbx */
 	uint32_t events, registers, flags, vectors, memory, broken, told, told_wrong;
 } *results;
 
 static uint64_t told_rsp;
 
-/* Of each event: is the stack pointer the function's? And it spoils what a handler may. */
+static uint64_t told_function; /* address */
+
+/* Of each event: are registers, address and values those of the function? And it spoils what a handler may. */
 static void told(const struct handlers_event *event, void *argument)
 {
+	static struct xaudit_values values;
+	const struct tramp_registers *r = event->registers;
+
 	(void)argument;
+	values.size = sizeof(values);
 	results->told++;
-	results->told_wrong += event->registers->rsp - told_rsp + 4096 > 8192 || event->type != HANDLERS_PROBE ||
-			       !event->address;
+	results->told_wrong += event->type != HANDLERS_PROBE || r->rsp - told_rsp + 4096 > 8192 ||
+			       event->address - told_function >= PROBE_ORIGINAL || !event->id ||
+			       event->id > PROBE_IN_WINDOW || event->caller;
+	results->told_wrong += handlers_values(event, &values) != 3 || values.value[0].number != r->rbx ||
+			       values.value[1].number != r->rsp || values.value[2].number != r->rdi;
 	__asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm9, %%xmm9" : : : "xmm0", "xmm9");
+}
+
+static bool has_values(enum set set)
+{
+	return set == VALUES || set == VALUES_QUICK || set == HANDLED;
 }
 
 static void make_probe_values(enum set set)
@@ -340,9 +359,12 @@ static void make_probe_values(enum set set)
 	for (uint32_t i = 0; i < PROBE_IN_WINDOW; i++) {
 		made.head.function[i].flags = PLAN_PROBE;
 		made.head.function[i].entry =
-			set == VALUES ? PART(3, VALUES_REGISTER, VALUES_RBX, VALUES_PUT, 8, VALUES_REGISTER, VALUES_RSP,
-						VALUES_PUT, 8, ARGUMENT1, VALUES_PUT, 8)
-				      : PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 8);
+			set == VALUES_QUICK ? PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 8)
+					    : PART(3, VALUES_REGISTER, VALUES_RBX, VALUES_PUT, 8, VALUES_REGISTER,
+						      VALUES_RSP, VALUES_PUT, 8, ARGUMENT1, VALUES_PUT, 8);
+		struct trace_layout *layout = (void *)(made.bytes + made.head.function[i].entry.layout);
+		for (uint32_t n = 0; n < layout->count; n++)
+			layout->value[n] = (struct trace_value){ .type = VALUES_TYPE_UNSIGNED, .size = 8 };
 	}
 	end_plan();
 	for (uint32_t i = 0; i < PROBE_IN_WINDOW; i++)
@@ -364,22 +386,22 @@ static void compare(
 	results->memory += memcmp(after + from, place->area + from, AREA - from) != 0;
 }
 
-#define CASES 3000
-
 static void __attribute__((noinline)) run_cases(struct place *place, enum set set)
 {
 	static struct made_window window;
 	static struct machine in, placed, moved;
 
-	for (uint32_t n = 0; n < CASES;) {
-		if (!draw_window(&window, place))
-			continue;
-		n++;
+	for (uint32_t n = 0; n < CASES; n++) {
+		while (!draw_window(&window, place))
+			;
 		draw_state(&in, place);
+		results->rbx[n] = in.reg[3];
+		results->rsp[n] = in.reg[4];
+		results->rdi[n] = in.reg[7];
 		told_rsp = in.reg[4];
 		run_in(place, &in, &placed);
 		memcpy(after, place->area, AREA);
-		if (!patch(&window, place, set == VALUES || set == VALUES_QUICK ? TRAMP_WORD_VALUES : 0, 1)) {
+		if (!patch(&window, place, has_values(set) ? TRAMP_WORD_VALUES : 0, 1)) {
 			results->broken++;
 			continue;
 		}
@@ -405,11 +427,12 @@ static int cases(void *argument)
 	if (place.function == MAP_FAILED)
 		return 77;
 	place.stub = place.function + 4096;
+	told_function = (uint64_t)(uintptr_t)place.function;
 	core_coarse = set == COARSE;
 	core_start(core_folder(), 4 * TRACE_CHUNK_MIN, clock);
 	if (set == COUNT || set == IDLE)
 		dispatch_use(set == COUNT ? DISPATCH_COUNT : DISPATCH_IDLE, clock);
-	if (set == VALUES || set == VALUES_QUICK)
+	if (has_values(set))
 		make_probe_values(set);
 	if (set == HANDLED && handlers_set(HANDLERS_PROBE, told, NULL, 0))
 		return 76;
@@ -417,11 +440,30 @@ static int cases(void *argument)
 	return 0;
 }
 
+/* Do so few bytes lie between them? Instructions change these two by little. */
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return a - b + 128 < 256;
+}
+
+/* Has an event of the case the right values? */
+static bool check_values(enum set set, const struct event *event, uint32_t n)
+{
+	const uint64_t *v = event->value;
+
+	if (!has_values(set))
+		return true;
+	if (set == VALUES_QUICK)
+		return n < CASES && is_near(v[0], results->rdi[n]);
+	return n < CASES && v[0] == results->rbx[n] && is_near(v[1], results->rsp[n]) &&
+	       is_near(v[2], results->rdi[n]);
+}
+
 /* Each event of a window has the next id; so many there were. */
 static void check_trace(enum set set)
 {
 	struct reading reading;
-	uint32_t there = 0, other = 0;
+	uint32_t there = 0, other = 0, wrong = 0, n = 0;
 
 	for (uint32_t i = 1; i <= PROBE_IN_WINDOW; i++)
 		core_layouts[i] = TRACE_WORD(TRACE_PROBE, i);
@@ -430,14 +472,17 @@ static void check_trace(enum set set)
 	for (size_t i = 0; i < reading.count; i++) {
 		const struct event *event = &reading.event[i];
 		there++;
+		n += event->id == 1;
+		wrong += !check_values(set, event, n - 1);
 		other += event->type != TRACE_PROBE || !event->id ||
 			 (event->id != 1 && (!i || event->id != event[-1].id + 1)) ||
-			 (event->layout != 0) != (set == VALUES || set == VALUES_QUICK) ||
-			 (event->layout && event->words != (set == VALUES ? 3 : 2)) || event->flawed;
+			 (event->layout != 0) != has_values(set) ||
+			 (event->layout && event->words != (set == VALUES_QUICK ? 2 : 3)) || event->flawed;
 	}
 	is_str(reading.damage, NULL, "%s: the file keeps to the format", names[set]);
 	is_int(there, set == COUNT || set == IDLE ? 0 : results->events, "%s: all events are there", names[set]);
 	is_int(other, 0, "%s: in their order", names[set]);
+	is_int(wrong, 0, "%s: and their values are right", names[set]);
 	core_forget(&reading);
 }
 
@@ -457,7 +502,8 @@ static void run_set(enum set set)
 	is_int(results->memory, 0, "%s: memory and red zone stay", names[set]);
 	if (set == HANDLED)
 		is_int(results->told_wrong + results->events - results->told, 0,
-			"%s: it is told each of %u, with the stack pointer as it is", names[set], results->events);
+			"%s: it is told each of %u, with its registers, address and values", names[set],
+			results->events);
 	if (set == COUNT) {
 		long long counted = 0;
 		for (uint32_t i = 1; i <= PROBE_IN_WINDOW; i++)

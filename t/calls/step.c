@@ -268,8 +268,8 @@ static void match(struct pattern *pattern, const struct event *event)
 	}
 	if ("?EXTUPR"[event->type] != pattern->at[0] || event->id != (uint32_t)(pattern->at[1] - '0')) {
 		if (!pattern->strange++)
-			diag("instead of %.2s came %c%u in round %llu", pattern->at, "?EXTUPR"[event->type], event -> id,
-				(unsigned long long)pattern -> rounds);
+			diag("instead of %.2s came %c%u in round %llu", pattern->at, "?EXTUPR"[event->type],
+				event -> id, (unsigned long long)pattern -> rounds);
 		return;
 	}
 	pattern->at += 2;

@@ -103,7 +103,8 @@ void core_read_words(struct reading *reading, const struct trace_chunk *chunk)
 			if (is_token(word, chunk))
 				reading->damage = "an event whose late payload is not there";
 			word = read_values(reading, event, word, end);
-		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT && type != TRACE_PROBE) {
+		} else if ((type < TRACE_ENTRY || type > TRACE_POINT) && type != TRACE_ENTRY_KEPT &&
+			   type != TRACE_PROBE) {
 			reading->damage = "an unknown type of event";
 		} else {
 			const struct event event = { .type = type == TRACE_ENTRY_KEPT ? TRACE_ENTRY : type, .id = id,
