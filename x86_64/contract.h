@@ -101,7 +101,8 @@
 
 /*
  * Bits of the word of a function (in its cell, and while a call is open in the mirror), beside its type, which is that
- * of an entry, or a probe's, all less than 8. VALUES: tramp_values_*() records its events. SILENT, beside VALUES: this call has no events.
+ * of an entry, or a probe's: less than 8. VALUES: tramp_values_*() records its events. SILENT, beside VALUES: this call
+ * has no events.
  */
 #define TRAMP_WORD_VALUES 0x80000000
 #define TRAMP_WORD_SILENT 0x40000000
@@ -370,7 +371,8 @@ struct tramp_quick {
 	/*
 	 * Not 0: the payload is one word, and comes late; this is the event's word then, with TRACE_VALUED_LATE, moved
 	 * up by 32. Which bits of the payload are those of the first register (rdi, of an end rax), and of the next one
-	 * (rsi), moved up by 32.
+	 * (rsi), moved up by 32. Of a probe: the payload is one word or two, each a register that piece[0] and piece[2]
+	 * tell, and its first word comes late.
 	 */
 	uint64_t late, first, next;
 	/*

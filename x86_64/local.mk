@@ -36,7 +36,8 @@ x86_64/offsets.h: x86_64/offsets.c
 # BUILT_SOURCES alone does not cover `make t/foo.t`.
 $(x86_64_libx86_64_la_OBJECTS): x86_64/offsets.h
 
-# x86_64/libsled.la: the bytes of sleds, of displaced entries and of stubs of probes, for module and command; for program threads, too.
+# x86_64/libsled.la: the bytes of sleds, of displaced entries and of stubs of probes, for module and command; for
+# program threads, too.
 noinst_LTLIBRARIES += x86_64/libsled.la
 x86_64_libsled_la_SOURCES = x86_64/displace.c x86_64/displace.h x86_64/probe.c x86_64/probe.h \
 	x86_64/sled.c x86_64/sled.h

@@ -189,6 +189,18 @@
 	jz	\slow
 .endm
 
+/* The end of VALUES_QUICK, with the stack as before it: from 8 to \slow, from 9 on. */
+.macro	QUICK_BACK slow
+8:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdi, %rsi, %r8, %r9
+	jmp	\slow
+	.cfi_adjust_cfa_offset 40
+9:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	RESTORE	%rdi, %rsi, %r8, %r9
+.endm
+
 /* In VALUES_QUICK: goes to \on if rax, found there, is the word rdx that was to be stored, and the cursor is there. */
 .macro	IF_TWINS on
 	cmp	%rdx, %rax
@@ -286,14 +298,7 @@
 4:	IF_TWINS 5b
 	jmp	8f
 7:	IF_TWINS 2b
-8:	lea	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
-	RESTORE	%rdi, %rsi, %r8, %r9
-	jmp	\slow
-	.cfi_adjust_cfa_offset 40
-9:	lea	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
-	RESTORE	%rdi, %rsi, %r8, %r9
+	QUICK_BACK \slow
 .endm
 
 /*

@@ -108,16 +108,81 @@
 
 /*
  * r11 = the stack that the function is on, if the thread used it last, in its known part, without calls to be ended;
- * else goes to \other. rcx = record; clobbers rax. Its end is not below the innermost open call, which is its end where
- * there is none.
+ * else goes to \other. rcx = record; clobbers rax. As POINT: the stack may end above the known part, where another one
+ * is by now.
  */
 .macro	PROBE_ON other
 	STACK	%r11, \other
 	lea	PROBE_SLOT(%rsp), %rax
 	cmp	%rax, STACK_TOP(%r11)
 	jb	\other				/* open calls below are dead. An XRay call is kept at this word */
-	cmp	STACK_LOW(%r11), %rax
-	jb	\other
+	sub	STACK_LOW(%r11), %rax
+	cmp	STACK_SIZE(%r11), %rax
+	jae	\other
+.endm
+
+/*
+ * In PROBE_LATE, where rax was found: a twin, forked by a handler, may have stored \word there. Goes to \other if that
+ * is not so, else to \on: nobody has moved the cursor. As IF_TWINS.
+ */
+.macro	PROBE_TWINS word, on, other
+	cmp	\word, %rax
+	jne	\other
+	SELF_AGAIN
+	cmp	%rdi, STATE_CURSOR(%rcx)
+	mov	STATE_TOKEN(%rcx), %rax
+	je	\on
+	jmp	\other
+.endm
+
+/*
+ * Records an event whose payload is one register or two: the event's first word; of the payload the second word, then
+ * the first, which makes the event whole, as of STORE_LATE. The cursor is looked at before each store: a handler that
+ * has made events, or forked, has moved it; then C records the event.
+ *
+ * r10 = struct tramp_values, rcx = record, r11 = stack. Goes to \slow, with the stack as before. Clobbers rax, rcx,
+ * rdx, r10.
+ *
+ *	stack	as VALUES_QUICK's
+ *	in use	rdi where, rsi words of the payload, r8 and r9 these, r10 event
+ */
+.macro	PROBE_LATE clock, slow
+	SAVE	%r9, %r8, %rsi, %rdi
+	pushq	$0
+	.cfi_adjust_cfa_offset 8
+	movzbl	QUICK_ENTRY+QUICK_PIECE(%r10), %eax
+	movzbl	QUICK_ENTRY+QUICK_PIECE+2(%r10), %edx
+	mov	(%rsp,%rax), %r8
+	mov	(%rsp,%rdx), %r9
+	movzbl	QUICK_ENTRY+QUICK_WORDS(%r10), %esi
+	mov	QUICK_ENTRY+QUICK_LATE(%r10), %r10
+	PROBE_CLOCK \clock
+	or	%rax, %r10
+	add	%eax, %eax			/* edx = clock >> 31, as of WRITE */
+	adc	%edx, %edx
+	ROOM	%rdi, "(%rdi,%rsi,8)", 8f, LINES_tsc
+	mov	STATE_TOKEN(%rcx), %rax
+	cmp	%rax, %r8			/* it would look like none */
+	je	8f
+	cmpxchg	%r10, (%rdi)			/* no lock: as of STORE */
+	jne	5f
+2:	cmp	$1, %esi
+	je	3f
+	cmp	%rdi, STATE_CURSOR(%rcx)
+	jne	8f
+	cmpxchg	%r9, 16(%rdi)
+	jne	6f
+3:	cmp	%rdi, STATE_CURSOR(%rcx)
+	jne	8f
+	cmpxchg	%r8, 8(%rdi)
+	jne	7f
+4:	lea	8(,%rsi,8), %esi
+	add	%rsi, STATE_CURSOR(%rcx)	/* relative, as of STORE */
+	jmp	9f
+5:	PROBE_TWINS %r10, 2b, 8f
+6:	PROBE_TWINS %r9, 3b, 8f
+7:	PROBE_TWINS %r8, 4b, 8f
+	QUICK_BACK \slow
 .endm
 
 .macro	PROBE	clock
@@ -207,6 +272,11 @@
 	.p2align 6
 .Lprobe_values_\clock:
 	VALUES_OF PROBE_WORD(%rsp), %r10, .Lprobe_found_\clock
+	cmpq	$0, QUICK_ENTRY+QUICK_LATE(%r10)
+	je	.Lprobe_many_\clock
+	PROBE_LATE \clock, .Lprobe_found_\clock
+	jmp	.Lprobe_go_\clock
+.Lprobe_many_\clock:
 	cmpl	$0, QUICK_ENTRY+QUICK_EVENT(%r10)
 	je	.Lprobe_found_\clock
 	PROBE_CLOCK \clock

@@ -324,10 +324,11 @@ struct xaudit_values {
 };
 
 /*
- * In a handler of an entry, of arguments, of an exit or a probe: the values that the rules ([context] and [probe] of the
- * configuration, xaudit-ctl(1) add-context) want there; arguments at its entry, results at its exit. They are found at this
- * moment: memory that the handler has changed, and errno, are as they are now; registers are the event's. A call that
- * the rules leave out of the trace (if, every, longer) has its values here, and asking changes nothing in the trace.
+ * In a handler of an entry, of arguments, of an exit or a probe: the values that the rules ([context] and [probe] of
+ * the configuration, xaudit-ctl(1) add-context) want there; arguments at an entry, results at an exit. They are found
+ * at this moment: memory that the handler has changed, and errno, are as they are now; registers are the event's. A
+ * call that the rules leave out of the trace (if, every, longer) has its values here, and asking changes nothing in the
+ * trace.
  *
  * event: what the handler was given, not a copy; also in functions that the handler calls. values->size is to be set,
  * the rest need not. Returns how many values there are, which is values->count; 0: this event has none, since the rules

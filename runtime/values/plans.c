@@ -332,6 +332,18 @@ static uint8_t text_place(const uint8_t *code)
 	return most >= TRAMP_TEXT_MOST && code[5] == VALUES_END ? quick_place(code[1]) : 0;
 }
 
+/* As set_event(), of a probe: late are one register or two, each a word of the payload. */
+static void set_probe(struct tramp_quick *quick, uint32_t layout)
+{
+	bool whole = quick->words <= 2;
+
+	set_event(quick, layout, 0);
+	for (uint32_t i = 0; i < quick->words; i++)
+		whole &= quick->piece[2 * i] && quick->piece[2 * i + 1] == quick->piece[2 * i] + 4;
+	if (whole)
+		quick->late = TRACE_EVENT(TRACE_VALUED, TRACE_VALUED_ID(layout, TRACE_VALUED_LATE(quick->words)), 0);
+}
+
 /* f has its numbers. */
 static void set_quick(struct values_function *f, bool has_end)
 {
@@ -342,7 +354,7 @@ static void set_quick(struct values_function *f, bool has_end)
 		return;
 	if (is_probe) {
 		if (f->entry.number && make_quick(entry, &f->entry))
-			set_event(entry, f->entry.number, 0);
+			set_probe(entry, f->entry.number);
 	} else if (!f->entry.code)
 		entry->event = TRACE_WORD(TRACE_ENTRY, f->end.event & TRACE_ID_MASK);
 	else if (f->entry.number && has_end && make_quick(entry, &f->entry))
@@ -358,7 +370,7 @@ static void set_quick(struct values_function *f, bool has_end)
 		set_event(end, f->end.number, TRAMP_QUICK_RAX);
 	entry->plain = !f->end.code;
 	/* That way leaves the mirror as it is. */
-	if (entry->plain)
+	if (entry->plain && !is_probe)
 		entry->late = 0;
 	entry->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, entry->words));
 	end->reserved = TRACE_WORD(TRACE_CONTROL, TRACE_CONTROL_ID(TRACE_RESERVED, end->words));

@@ -314,10 +314,11 @@ static bool patch(const struct made_window *made, const struct place *place, uin
 	return probe_jump(&made->window, at, stub, place->function) == PROBE_JUMP_SIZE;
 }
 
-enum set { TSC, MONO, COARSE, COUNT, IDLE, VALUES, VALUES_QUICK, HANDLED, SETS };
+enum set { TSC, MONO, COARSE, COUNT, IDLE, VALUES, VALUES_QUICK, VALUES_ONE, VALUES_MANY, HANDLED, SETS };
 
 static const char *const names[] = { "with the TSC", "with CLOCK_MONOTONIC", "with a coarse clock", "counted",
-	"with nothing recorded", "with values that C finds", "with two registers", "with a handler" };
+	"with nothing recorded", "with values that C finds", "with two registers",
+	"with one register", "with three", "with a handler" };
 
 #define CASES 3000
 
@@ -350,7 +351,7 @@ static void told(const struct handlers_event *event, void *argument)
 
 static bool has_values(enum set set)
 {
-	return set == VALUES || set == VALUES_QUICK || set == HANDLED;
+	return set >= VALUES;
 }
 
 static void make_probe_values(enum set set)
@@ -359,8 +360,11 @@ static void make_probe_values(enum set set)
 	for (uint32_t i = 0; i < PROBE_IN_WINDOW; i++) {
 		made.head.function[i].flags = PLAN_PROBE;
 		made.head.function[i].entry =
-			set == VALUES_QUICK ? PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 8)
-					    : PART(3, VALUES_REGISTER, VALUES_RBX, VALUES_PUT, 8, VALUES_REGISTER,
+			set == VALUES_QUICK  ? PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 8)
+			: set == VALUES_ONE  ? PART(1, ARGUMENT1, VALUES_PUT, 8)
+			: set == VALUES_MANY ? PART(3, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 4,
+						       VALUES_REGISTER, VALUES_RCX, VALUES_PUT, 4)
+					     : PART(3, VALUES_REGISTER, VALUES_RBX, VALUES_PUT, 8, VALUES_REGISTER,
 						      VALUES_RSP, VALUES_PUT, 8, ARGUMENT1, VALUES_PUT, 8);
 		struct trace_layout *layout = (void *)(made.bytes + made.head.function[i].entry.layout);
 		for (uint32_t n = 0; n < layout->count; n++)
@@ -453,10 +457,16 @@ static bool check_values(enum set set, const struct event *event, uint32_t n)
 
 	if (!has_values(set))
 		return true;
-	if (set == VALUES_QUICK)
+	if (set >= VALUES_QUICK && set <= VALUES_MANY)
 		return n < CASES && is_near(v[0], results->rdi[n]);
 	return n < CASES && v[0] == results->rbx[n] && is_near(v[1], results->rsp[n]) &&
 	       is_near(v[2], results->rdi[n]);
+}
+
+/* Of the payload. */
+static uint32_t words_of(enum set set)
+{
+	return set == VALUES_ONE ? 1 : set == VALUES || set == HANDLED ? 3 : 2;
 }
 
 /* Each event of a window has the next id; so many there were. */
@@ -477,7 +487,7 @@ static void check_trace(enum set set)
 		other += event->type != TRACE_PROBE || !event->id ||
 			 (event->id != 1 && (!i || event->id != event[-1].id + 1)) ||
 			 (event->layout != 0) != has_values(set) ||
-			 (event->layout && event->words != (set == VALUES_QUICK ? 2 : 3)) || event->flawed;
+			 (event->layout && event->words != words_of(set)) || event->flawed;
 	}
 	is_str(reading.damage, NULL, "%s: the file keeps to the format", names[set]);
 	is_int(there, set == COUNT || set == IDLE ? 0 : results->events, "%s: all events are there", names[set]);

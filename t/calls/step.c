@@ -39,6 +39,7 @@ static const struct {
 	[VALUES_LEFT_OUT] = {"a call that its result leaves out", "E1X1"},
 	[VALUES_TAIL] = {"a tail call with values", "E1T1E2X2"},
 	[PROBE_VALUES] = {"a probe with values of registers", "R3"},
+	[PROBE_REGISTERS] = {"a probe with two registers", "R3"},
 	[PROBE_FOUND] = {"a probe with values that are found", "R3"},
 };
 

@@ -15,9 +15,10 @@ enum call {
 	INTERCEPT, POINT, XRAY, XRAY_TAIL, TAIL, TAIL_POINT, TAIL_CALLER, LANDED, PROBE,
 	/*
 	 * With values: of registers, as they are; that C finds; of an XRay function; of a tail call, in both functions;
-	 * of a call that its result leaves out; of a probe, of registers, and that C finds.
+	 * of a call that its result leaves out; of a probe: of registers, of two
+	 * whole ones, and that C finds.
 	 */
-	VALUES, VALUES_FOUND, VALUES_XRAY, VALUES_TAIL, VALUES_LEFT_OUT, PROBE_VALUES, PROBE_FOUND,
+	VALUES, VALUES_FOUND, VALUES_XRAY, VALUES_TAIL, VALUES_LEFT_OUT, PROBE_VALUES, PROBE_REGISTERS, PROBE_FOUND,
 	CALLS
 };
 

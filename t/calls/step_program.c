@@ -140,7 +140,7 @@ static void check_register(uint64_t got, uint64_t expected, unsigned number)
 
 static bool is_probe(enum call call)
 {
-	return call == PROBE || call == PROBE_VALUES || call == PROBE_FOUND;
+	return call == PROBE || call >= PROBE_VALUES;
 }
 
 /* Wrong registers are reported by number: at the body 0 to 31, after the call 100 to 131; xmm from 16 on. */
@@ -189,6 +189,8 @@ static void make_values(enum call call)
 	made.head.function[2].entry = call == PROBE_FOUND
 					      ? PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_UNSIGNED, 4,
 							VALUES_PUT, 4)
+				      : call == PROBE_REGISTERS
+					      ? PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 8)
 					      : PART(2, ARGUMENT1, VALUES_PUT, 8, ARGUMENT2, VALUES_PUT, 4);
 	if (call == VALUES_LEFT_OUT)
 		made.head.function[0].end = PART(1, RESULT, VALUES_BYTE, 5, VALUES_EQUAL, VALUES_UNLESS, RESULT,
