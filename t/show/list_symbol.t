@@ -29,9 +29,10 @@ behind() { # SYMBOL BYTES
 head_of() {
 	list forms.so "$1" | grep -v '^  [0-9a-f]\{16\} '
 }
-# Its instructions, with their marks, without addresses; runs of blanks are one.
+# Its instructions, with their marks, without addresses and probes; runs of blanks are one.
 code_of() {
-	list forms.so "$1" | sed -n 's/^  [0-9a-f]\{16\} //p' | sed -e 's/  */ /g' -e 's/ $//'
+	list forms.so "$1" | sed -n 's/^  [0-9a-f]\{16\}  +0x[0-9a-f]* *[a-z-]*  \([> ]\) / \1 /p' |
+		sed -e 's/ *(no probe: .*//' -e 's/  */ /g' -e 's/ $//'
 }
 
 # ---- as text ----

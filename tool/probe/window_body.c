@@ -65,7 +65,8 @@ struct decoding {
 	struct window_body *body;
 	struct copy copy; /* for copy_may_fault() alone */
 	bool lost;	  /* something could not be decoded, since nothing led anywhere */
-	bool unreached;
+	bool unreached;	  /* what is before it does not go on there, and nothing leads there */
+	bool doubtful;	  /* nor was it padding: it may be data */
 	bool returns; /* a call is before it */
 };
 
@@ -131,8 +132,12 @@ static unsigned decode(struct decoding *decoding, const uint8_t *bytes, size_t r
 	struct insn insn;
 
 	decoding->lost &= !led;
+	decoding->doubtful &= !led;
 	decoding->returns = false;
-	if (!insn_decode(bytes, room, address, &insn)) {
+	/* Data that looks like an instruction may seem to go on in the code behind it. */
+	bool decoded = insn_decode(bytes, room, address, &insn);
+	decoding->doubtful |= decoded && decoding->unreached && !led && !insn.nop;
+	if (!decoded || (decoding->doubtful && led_anywhere(bodies, address + 1, address + insn.length))) {
 		decoding->lost = true;
 		add(decoding->body, address, 1, PROBE_UNDECODABLE, marks);
 		return 1;

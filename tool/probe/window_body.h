@@ -5,7 +5,7 @@
  *
  * A function reaches up to where the next one begins. It is decoded once, when it is asked for, and stays so. What
  * follows something that can't be decoded is refused, too, up to the next place that something leads to: nobody knows
- * where instructions begin there.
+ * where instructions begin there. Behind a jump or a return there may be data, up to such a place.
  *
  * Nobody's are nops and int3 behind a jump, a return or a last call, as far as nothing leads to them.
  */

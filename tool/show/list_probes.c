@@ -42,9 +42,8 @@ static void take(void *context, uint64_t address, unsigned length, const struct 
 	const struct window_place *place)
 {
 	struct list_probes *probes = context;
-	struct list_probe probe = { .address = address };
+	struct list_probe probe = { .address = address, .length = length };
 
-	(void)length;
 	if (window)
 		probe.way = coverage_way(window, address);
 	else

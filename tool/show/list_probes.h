@@ -10,6 +10,7 @@
 
 struct list_probe {
 	uint64_t address;
+	unsigned length; /* 1 where no instruction is known to begin */
 	const char *way; /* NULL: none */
 	const char *why; /* not */
 };

@@ -172,13 +172,16 @@ struct line {
 	uint64_t target;
 };
 
-static void read_line(const uint8_t *bytes, size_t room, uint64_t address, struct line *line)
+static void read_line(const uint8_t *bytes, size_t room, uint64_t address, struct line *line,
+	const struct list_probe *probe)
 {
 	struct insn insn;
 
 	*line = (struct line){ .address = address, .bytes = bytes, .length = 1 };
 	unsigned length = insn_text(bytes, room, address, line->text, sizeof(line->text));
-	if (!length || !insn_decode(bytes, room, address, &insn)) {
+	/* Data may look like an instruction that goes on in the next one. */
+	bool data = probe && probe->length < length;
+	if (!length || data || !insn_decode(bytes, room, address, &insn)) {
 		snprintf(line->text, sizeof(line->text), ".byte 0x%02x", *bytes);
 		return;
 	}
@@ -270,9 +273,9 @@ static void print(const struct list *list, const struct known *known, const stru
 				list_reason(kind, row->refused[kind]), list_plain(list));
 	print_entry(list, row, &entry);
 	for (size_t at = 0; at < size; at += line.length) {
-		read_line(code + at, size - at, row->address + at, &line);
-		print_line(list, row, &line, is_displaced(&entry, line.address),
-			list_probe(known->probes, line.address));
+		const struct list_probe *probe = list_probe(known->probes, row->address + at);
+		read_line(code + at, size - at, row->address + at, &line, probe);
+		print_line(list, row, &line, is_displaced(&entry, line.address), probe);
 	}
 }
 
@@ -366,10 +369,11 @@ static void put(const struct list *list, const struct known *known, const struct
 	put_entry(&entry);
 	fputs(",\"instructions\":[", stdout);
 	for (size_t at = 0; at < size; at += line.length) {
-		read_line(code + at, size - at, row->address + at, &line);
+		const struct list_probe *probe = list_probe(known->probes, row->address + at);
+		read_line(code + at, size - at, row->address + at, &line, probe);
 		if (at)
 			putchar(',');
-		put_line(&line, is_displaced(&entry, line.address), list_probe(known->probes, line.address));
+		put_line(&line, is_displaced(&entry, line.address), probe);
 	}
 	fputs("]}", stdout);
 }
