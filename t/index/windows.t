@@ -13,23 +13,26 @@ export XAUDIT_INDEX
 	bail "$CC: $(cat err)"
 # A word for each instruction; of refused ones what is in their phrase.
 ways() { # FUNCTION
-	bounded 60 "$XAUDIT" list forms.so "$1" 2>err | sed -n \
-		's/^  [0-9a-f]\{16\}  +0x\([0-9a-f]*\) *\([a-z-]*\) .*  [^(]*\((no probe: \(.*\))\)\{0,1\}$/\1:\2 \4/p' |
-		sed -e 's/- .*instructions we know$/data/' -e 's/- .*system call.*/waits/' \
-			-e 's/- a branch .*/branch/' -e 's/- in a restartable .*/rseq/' -e 's/ *$//' | tr '\n' ' '
+	bounded 60 "$XAUDIT" list forms.so "$1" >listed 2>err
+	sed -n 's/^  [0-9a-f]*  +0x\([0-9a-f]*\) *\([a-z-]*\) .*  [^(]*\((no probe: \(.*\))\)\{0,1\}$/\1:\2 \4/p' \
+		listed | sed -e 's/- .*instructions we know$/data/' -e 's/- .*system call.*/waits/' \
+			-e 's/- a branch .*/branch/' -e 's/- in a restartable .*/rseq/' -e 's/ *$//' |
+		tr '\n' ' '
 }
 is "$(ways plain)" '0:jump 5:jump 6:jump 7:jump 9:jump-before b:jump-before ' \
 	'a jump over one, over several, and before those at the end'
 is "$(ways branches)" '0:shared 2:jump 4:jump 6:jump 8:jump a:jump f:jump-before ' \
 	'a branch to the next instruction leaves a jump that shares bytes with it'
-is "$(ways near)" '0:short 2:jump 4:jump 6:jump 8:jump ' 'or a short one, where there is padding; that has room at the end'
+is "$(ways near)" '0:short 2:jump 4:jump 6:jump 8:jump ' \
+	'or a short one, where there is padding; that has room at the end'
 is "$(ways returns)" '0:short 2:jump ' 'a return has the padding behind it'
 is "$(ways calls)" '0:jump 4:jump-before 6:short 8:jump c:jump-before ' 'a call is the last in a window'
 is "$(ways waits)" '0:jump 5:waits 7:jump ' 'a system call is in none'
 is "$(ways locks)" '0:jump 9:jump-before b:branch e:jump 13:jump ' 'nor is what a branch leads into the middle of'
 is "$(ways computes)" '0:jump 7:short b:short d:short f:short 11:short 13:short 15:short 17:shared ' \
 	'where jumps are computed, none has several instructions'
-is "$(ways switches)" '0:jump 7:jump b:jump e:jump-before 10:jump 12:jump-before 14:jump-before 16:jump 1b:jump-before ' \
+is "$(ways switches)" \
+	'0:jump 7:jump b:jump e:jump-before 10:jump 12:jump-before 14:jump-before 16:jump 1b:jump-before ' \
 	'but where a table says where to'
 is "$(ways restarts)" '0:jump 5:rseq a:rseq f:jump 14:jump-before 15:rseq 16:data 17:data 18:data 19:jump 1e:jump ' \
 	'a restartable sequence has none, and code is found behind the data before its end'

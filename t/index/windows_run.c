@@ -2,7 +2,8 @@
 /*
  * Windows of probes in real libraries, run: a piece of work is done step by step first, which counts how often each
  * instruction of the library runs; then with probes at the instructions of all functions that ran, in batches. The
- * result must be the same, and each probe must have as many events as its instruction ran before.
+ * result must be the same, and each probe must have as many events as its instruction ran before. Wherever a step went
+ * to by a jump, something must be known to lead.
  *
  *	windows_run.u			each library that is there, with its work
  *	windows_run.u LIBRARY		that one
@@ -24,6 +25,7 @@
 #include "tool/base/memory.h"
 #include "tool/index/decode.h"
 #include "tool/index/facts.h"
+#include "tool/probe/window_body.h"
 #include "tool/probe/windows.h"
 #include "x86_64/probe.h"
 
@@ -41,6 +43,7 @@ static struct {
 	uint64_t load, low, size;
 	uint32_t *steps; /* of the byte at low + i: how often an instruction began there */
 	bool *repeats;
+	bool *arrived; /* somebody came there from elsewhere than the instruction before it */
 	uint64_t last;
 } run;
 
@@ -57,8 +60,13 @@ static void step(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)info;
 	/* rep: a step is one round of it. */
-	if (at < run.size && !(at == run.last && run.repeats[at]))
+	if (at < run.size && !(at == run.last && run.repeats[at])) {
+		const uint8_t *last = (const uint8_t *)(uintptr_t)(run.load + run.low + run.last);
+		struct insn insn;
 		run.steps[at]++;
+		if (run.last >= run.size || !insn_decode(last, 15, 0, &insn) || run.last + insn.length != at)
+			run.arrived[at] = true;
+	}
 	run.last = at;
 }
 
@@ -303,6 +311,28 @@ static void find_places(struct places *places)
 			windows_each(&image, &facts, i, take, places);
 }
 
+/* Whoever came somewhere did so by what is known to lead there: else a window might have bytes of a jump there. */
+static size_t count_unknown(void)
+{
+	struct window_bodies bodies;
+	size_t unknown = 0;
+
+	window_bodies_begin(&bodies, &image, &facts);
+	for (uint64_t at = 0; at < run.size; at++) {
+		size_t function = run.arrived[at] ? image_before(&image, run.low + at) : image.functions;
+		if (function >= image.functions || image_section(&image, run.low + at)->plt)
+			continue;
+		const struct window_body *body = window_body(&bodies, function);
+		size_t insn = window_insn(body, run.low + at);
+		if (insn && (insn >= body->insns || !(body->insn[insn].marks & (WINDOW_LED | WINDOW_RETURN)))) {
+			printf("# nobody is known to lead to 0x%" PRIx64 "\n", run.low + at);
+			unknown++;
+		}
+	}
+	window_bodies_free(&bodies);
+	return unknown;
+}
+
 static void find_repeats(void)
 {
 	for (size_t c = 0; c < image.codes; c++)
@@ -390,10 +420,12 @@ static void library(const struct work *work)
 	run.size = facts.size;
 	run.steps = memory_zeroed(run.size + 1, sizeof(*run.steps));
 	run.repeats = memory_zeroed(run.size + 1, sizeof(*run.repeats));
+	run.arrived = memory_zeroed(run.size + 1, sizeof(*run.arrived));
 	find_repeats();
 	work->run(handle);
 	uint64_t result = work->run(handle);
 	ok(stepped(work, handle) == result, "%s: the work has the same result step by step", work->library);
+	is_int((long)count_unknown(), 0, "%s: wherever somebody jumped or returned to is known", work->library);
 	find_places(&places);
 	unprotect();
 	batches(work, handle, result, &places);
@@ -401,6 +433,7 @@ static void library(const struct work *work)
 	free(places.way);
 	free(run.steps);
 	free(run.repeats);
+	free(run.arrived);
 	facts_free(&facts);
 	image_close(&image);
 	close(fd);

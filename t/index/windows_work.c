@@ -118,7 +118,8 @@ static int by_value(const void *a, const void *b)
 static uint64_t run_text(void *libc, uint64_t sum)
 {
 	static const char *const number[] = { "0", "-17", "0x1fz", "0777", "99999999999999999999", " +12 ", "zz" };
-	static const char *const real[] = { "0", "3.14159", "-1e300", "1e-310", "0x1.8p3", "inf", "12345678901234567890.5" };
+	static const char *const real[] = { "0", "3.14159", "-1e300", "1e-310", "0x1.8p3", "inf",
+		"12345678901234567890.5" };
 	char text[512];
 
 	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++)
@@ -137,11 +138,12 @@ static uint64_t run_text(void *libc, uint64_t sum)
 		sum = add(sum, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text));
 	}
 	for (int i = -3; i < 40; i += 7) {
-		int a, b, n = OF(libc, snprintf)(text, sizeof(text), "%d %08x %-5o|%+lld|%5s|%.2s|%c|%p|%%|%zu|%hhd|%*d", i,
-			i, i, (long long)i * 1234567890123, "ab", "abcdef", 'x', (void *)(uintptr_t)(i + 4), sizeof(i), i,
-			i > 0 ? i : 1, 5);
+		int a = 0, b = 0, width = i > 0 ? i : 1;
+		int n = OF(libc, snprintf)(text, sizeof(text), "%d %08x %-5o|%+lld|%5s|%.2s|%c|%p|%%|%zu|%hhd|%*d", i,
+			(unsigned)i, (unsigned)i, (long long)i * 1234567890123, "ab", "abcdef", 'x',
+			(void *)(uintptr_t)(i + 4), sizeof(i), i, width, 5);
 		sum = add(sum, text, (size_t)n);
-		sum += (uint64_t)OF(libc, sscanf)(text, "%d %x", &a, &b) + (unsigned)(a ^ b);
+		sum += (uint64_t)OF(libc, sscanf)(text, "%d %x", &a, (unsigned *)&b) + (unsigned)(a ^ b);
 	}
 	return sum;
 }
@@ -182,7 +184,8 @@ static uint64_t run_time(void *libc, uint64_t sum)
 		struct tm tm = { 0 };
 		char text[200];
 		OF(libc, gmtime_r)(&t, &tm);
-		size_t n = OF(libc, strftime)(text, sizeof(text), "%a %A %b %B %c %d %H %I %j %m %M %p %S %U %w %x %X %Y", &tm);
+		size_t n = OF(libc, strftime)(text, sizeof(text),
+			"%a %A %b %B %c %d %H %I %j %m %M %p %S %U %w %x %X %Y", &tm);
 		sum = add(sum, text, n);
 	}
 	return sum;

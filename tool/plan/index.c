@@ -33,8 +33,8 @@ struct options {
 };
 
 static const struct options_row rows[] = {
-	{ 'v', "verbose", NULL, "list each function, why one can't be displaced, and where probes can be", .take = options_flag,
-		.at = offsetof(struct options, verbose) },
+	{ 'v', "verbose", NULL, "list each function, why one can't be displaced, and where probes can be",
+		.take = options_flag, .at = offsetof(struct options, verbose) },
 	{ 'n', "dry-run", NULL, "keep nothing", .take = options_flag, .at = offsetof(struct options, dry) },
 	{ 'j', "jobs", "N", "analyse a file by so many threads, instead of one per processor",
 		.take = options_number, .at = offsetof(struct options, jobs), .allowed = "a number from 1 to 64",
