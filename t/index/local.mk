@@ -7,9 +7,10 @@ dist_check_SCRIPTS += t/index/fault_place.t t/index/index.t t/index/index_alone.
 	t/index/unwind.t t/index/windows.t
 EXTRA_DIST += t/index/fault_place.S t/index/fault_place.c t/index/index_apply.c t/index/index_find.c \
 	t/index/index_fixed.S t/index/index_made.c t/index/return_reached.S t/index/unwind_forms.S \
-	t/index/unwind_libdw.c t/index/windows_forms.S
+	t/index/unwind_libdw.c
 check_PROGRAMS += t/index/displace.u t/index/index_content.u t/index/index_folders.u t/index/index_helper.u \
-	t/index/index_open.u t/index/index_reader.u t/index/template.u t/index/windows_run.u
+	t/index/index_open.u t/index/index_reader.u t/index/template.u t/index/windows_plan.u \
+	t/index/windows_run.u
 
 t_index_displace_u_SOURCES = t/index/displace.c t/index/displace_run.S tool/index/copy.c tool/index/copy.h \
 	tool/index/decode.c tool/index/decode.h \
@@ -49,3 +50,7 @@ t_index_windows_run_u_SOURCES = t/index/windows_gate.S t/index/windows_run.c t/i
 t_index_windows_run_u_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS) $(LIBMD_CFLAGS) $(DW_CFLAGS)
 t_index_windows_run_u_LDADD = audit/index/libindex.la audit/site/libsites.la t/lib/libcore.la x86_64/libsled.la \
 	$(ZYDIS_LIBS) $(LIBMD_LIBS) $(DW_LIBS)
+
+t_index_windows_plan_u_SOURCES = t/index/windows_forms.S t/index/windows_plan.c $(windows_sources)
+t_index_windows_plan_u_CFLAGS = $(t_index_windows_run_u_CFLAGS)
+t_index_windows_plan_u_LDADD = $(t_index_windows_run_u_LDADD)
