@@ -76,7 +76,7 @@ static void together(void)
 }
 
 /* What is refused, and what is near. */
-static void refused(const char *name, unsigned at, unsigned why, int nearest)
+static void refused(const char *name, unsigned at, unsigned why, unsigned nearest)
 {
 	uint64_t from = address_of(name);
 	struct windows windows;
@@ -84,8 +84,7 @@ static void refused(const char *name, unsigned at, unsigned why, int nearest)
 	make(&windows, from, (unsigned[MOST]){ at });
 	ok(!windows.count && windows.place[0].window == PROBE_NONE && windows.place[0].refusal == why,
 		"%s+%u is refused (%u)", name, at, windows.place[0].refusal);
-	ok(windows.place[0].nearest == (nearest < 0 ? 0 : from + (unsigned)nearest), "the nearest to %s+%u is told", name,
-		at);
+	ok(windows.place[0].nearest == from + nearest, "the nearest to %s+%u is told", name, at);
 	windows_free(&windows);
 }
 
