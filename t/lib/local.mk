@@ -37,5 +37,5 @@ t_lib_spoil_SOURCES = t/lib/spoil.c
 check_LTLIBRARIES += t/lib/libcore.la
 t_lib_libcore_la_SOURCES = t/lib/caller.c t/lib/caller.h t/lib/core.c t/lib/core.h t/lib/core_words.c \
 	t/lib/core_words.h t/lib/plain.h t/lib/values.h
-t_lib_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la runtime/libbase.la
+t_lib_libcore_la_LIBADD = runtime/libruntime.la x86_64/libx86_64.la x86_64/libsled.la runtime/libbase.la
 t_lib_inject_SOURCES = t/lib/inject.c t/lib/inject.h t/lib/inject_thread.c t/lib/inject_thread.h
