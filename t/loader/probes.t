@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Probes of a library that is loaded and unloaded: each is placed in each load, by each way, all their events are
+# recorded, in forked children too; the library computes what it must, and nothing is left behind.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+
+library "$CC" libprobed.so probed_library.c
+program "$CC" probed probed.c
+cat >rules <<'END'
+[library *]
+kinds = none
+[program]
+kinds = none
+[probe first]
+at = probed_jump@libprobed.so
+[probe jump]
+at = libprobed.so:probed_jump+7
+context = reg:rax
+[probe loop]
+at = libprobed.so:probed_loop+6
+[probe ret]
+at = libprobed.so:probed_loop+0xd
+[probe short]
+at = libprobed.so:probed_far+7
+[probe far]
+at = libprobed.so:probed_far+0xc
+[probe inside]
+at = libprobed.so:probed_far+1
+END
+
+# In each round: calls of three functions, of which one goes around four times.
+counts() {
+	bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "probe") | .probe' | sort | uniq -c |
+		sed 's/^ *//' | tr '\n' ','
+}
+record d -c rules -- ./probed ./libprobed.so 100 10
+is "$status $(echo "$out" | cut -d' ' -f1-3)" '0 3000 0 0' 'with probes, all results are as without'
+is "$(counts)" '1000 far,1000 first,1000 jump,4000 loop,1000 ret,1000 short,' \
+	'each probe has all its events, in each load'
+ok 'nothing is left of loads that are gone' [ "$(echo "$out" | cut -d' ' -f5)" -le 4 ]
+is "$(echo "$err" | grep -c 'probe inside at libprobed.so:probed_far+1 in libprobed.so: no instruction begins')" 1 \
+	'a probe that can not be there is said, once'
+is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -rs '[.[] | select(.event == "probe" and .probe == "jump") |
+	.values[0].value] | unique | join(" ")')" '0x0 0x12 0x15 0x18 0x1b 0x3 0x6 0x9 0xc 0xf' \
+	'values are those of the place: three times the first argument'
+record d -c rules -- ./probed ./libprobed.so 3 10 fork
+is "$status $(echo "$out" | cut -d' ' -f1-3)" '0 90 0 0' 'children that are forked compute the same'
+is "$(counts)" '60 far,60 first,60 jump,240 loop,60 ret,60 short,' 'and have all events of the probes'
+done_testing
