@@ -92,7 +92,7 @@
 #include "format/valued.h"
 
 #define TRACE_MAGIC   "xaudit\0\1" /* 8 bytes at the start of meta */
-#define TRACE_VERSION 4 /* 3: of a chunk alone, TRACE_CHUNK_DENSE */
+#define TRACE_VERSION 4 /* 3: of a chunk alone, TRACE_CHUNK_DENSE. To older readers a TRACE_PROBE is a word of damage */
 
 /* ---- events ---- */
 

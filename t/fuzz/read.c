@@ -36,6 +36,18 @@ static void text(const char *string)
 		add(strlen(string) > most);
 }
 
+static void read_probe(const struct xaudit_read_probe *probe)
+{
+	struct xaudit_read_symbol symbol;
+
+	must(probe && probe->name && probe->object, "a probe of nothing");
+	text(probe->name);
+	text(probe->object->path);
+	if (xaudit_read_probe_symbol(probe, &symbol))
+		must(!symbol.name || symbol.start <= probe->offset, "a probe before its function");
+	text(symbol.name);
+}
+
 /* ---- entries of the library ---- */
 
 static void read_facts(struct xaudit_read_process *process)
@@ -53,6 +65,8 @@ static void read_facts(struct xaudit_read_process *process)
 	text(facts->rules);
 	for (uint32_t i = 0; i < facts->notes; i++)
 		text(facts->note[i]);
+	for (uint32_t i = 0; i < facts->probes; i++)
+		read_probe(xaudit_read_process_probe(process, i));
 	for (uint32_t i = 0; i < facts->objects; i++) {
 		const struct xaudit_read_process_object *object = xaudit_read_process_object(process, i);
 		must(object != NULL, "an object is counted, but not there");
@@ -252,6 +266,13 @@ static void read_calls(struct xaudit_read_trace *trace, const struct xaudit_read
 			text(item.call->function->name);
 			text(item.call->function->object->path);
 		}
+		if (item.what == XAUDIT_READ_PROBE || item.what == XAUDIT_READ_PROBES_COUNTED)
+			read_probe(item.probe);
+		if (item.values) {
+			struct xaudit_read_values *copy = xaudit_read_values_copy(item.values);
+			read_values(copy);
+			xaudit_read_values_free(copy);
+		}
 		if (item.what == XAUDIT_READ_CUSTOM && item.data_size)
 			add(((const uint8_t *)item.data)[0] + ((const uint8_t *)item.data)[item.data_size - 1] > 512);
 		text(item.type);
@@ -284,6 +305,12 @@ static void read_profile(struct xaudit_read_trace *trace, const struct xaudit_re
 	}
 	for (uint32_t i = 0; i < info->customs; i++)
 		text(xaudit_read_profile_custom(profile, i)->type);
+	for (uint32_t i = 0; i < info->probes; i++) {
+		const struct xaudit_read_probe_row *row = xaudit_read_profile_probe(profile, i);
+		text(row->name);
+		text(row->library);
+		must(row->count >= row->counted && row->first <= row->last, "a row of probes contradicts itself");
+	}
 	xaudit_read_profile_close(profile);
 }
 
@@ -292,7 +319,7 @@ static void read_events(struct xaudit_read_trace *trace, int leaves, uint64_t fr
 	struct xaudit_read_error error;
 	struct xaudit_read_events *events = xaudit_read_events(trace,
 		&(struct xaudit_read_events_options){ .size = sizeof(struct xaudit_read_events_options),
-			.leaves = leaves, .from = from, .tail = tail },
+			.leaves = leaves, .from = from, .tail = tail, .probes = !leaves },
 		&error);
 	struct xaudit_read_event event;
 
@@ -300,6 +327,8 @@ static void read_events(struct xaudit_read_trace *trace, int leaves, uint64_t fr
 	while (xaudit_read_next_event(events, &event) != XAUDIT_READ_EVENT_END) {
 		if (event.what == XAUDIT_READ_EVENT_ENTRY)
 			must(event.call && event.function, "no call begins");
+		if (event.what == XAUDIT_READ_EVENT_PROBE)
+			read_probe(event.probe);
 		if (event.call)
 			text(event.call->function->name);
 		if (event.function)
@@ -323,7 +352,7 @@ static void read_all(struct xaudit_read_trace *trace)
 {
 	read_processes(trace);
 	read_calls(trace, &(struct xaudit_read_calls_options){ .size = sizeof(struct xaudit_read_calls_options),
-		.enters = 1, .customs = 1, .losses = 1, .counted = 1, .values = 1 });
+		.enters = 1, .customs = 1, .probes = 1, .losses = 1, .counted = 1, .values = 1 });
 	read_calls(trace, &(struct xaudit_read_calls_options){
 		.size = sizeof(struct xaudit_read_calls_options), .from = 1200, .to = 5000, .tid = 100 });
 	read_calls(trace, &(struct xaudit_read_calls_options){ .size = sizeof(struct xaudit_read_calls_options),
@@ -364,6 +393,17 @@ static void live_enter(void *user, struct read_live_process *process, struct xau
 	read_call(call, 0);
 }
 
+static void live_probe(void *user, struct read_live_process *process, const struct read_live_probe *probe)
+{
+	(void)user;
+	(void)process;
+	read_probe(probe->probe);
+	read_values(probe->values);
+	if (probe->call)
+		read_call(probe->call, 0);
+	add(1);
+}
+
 static void live_lost(void *user, struct read_live_process *process, uint32_t tid, uint64_t count, bool chunks)
 {
 	(void)user;
@@ -378,7 +418,8 @@ static void live_lost(void *user, struct read_live_process *process, uint32_t ti
 static void read_live(const char *path)
 {
 	static const struct read_live_hooks hooks = {
-		.began = live_process, .enter = live_enter, .call = live_call, .lost = live_lost, .ended = live_process
+		.began = live_process, .enter = live_enter, .call = live_call, .probe = live_probe, .lost = live_lost,
+		.ended = live_process
 	};
 	struct xaudit_read_error error;
 	struct read_live *live = read_live_open(path, &hooks, NULL, &error);

@@ -14,7 +14,7 @@
  *	pair first|last TICKS MONO REAL, or now, or +TICKS: so many ticks and ns after the first
  *	text exe|command|host|config|note|module TEXT
  *	object N PATH [KEY=VALUE]...	flags kinds soname build=HEX
- *	function OBJECT KIND ID OFFSET [NAME]
+ *	function OBJECT KIND ID OFFSET [NAME [SIZE]]	KIND 32: a probe
  *	load N OBJECT CLOCK BASE TID
  *	unload N CLOCK TID
  *	loader maps|unmaps TID BEGIN END OWN
@@ -25,7 +25,7 @@
  *	unknown TYPE BYTES		a record of another type
  *	thread TID [COMM]		begin a thread file
  *	kept ID TIME			an entry by its second number
- *	entry|exit|tail|unwind|point ID TIME	(a TRACE_SYNC comes before where the format wants one)
+ *	entry|exit|tail|unwind|point|probe ID TIME	(a TRACE_SYNC comes before where the format wants one)
  *	sync TIME | switch TID | hole WORDS | raw WORD...
  *	stack N TIME			the events that follow are on that stack
  *	part N KEPT			... and so are all but the KEPT innermost open calls
@@ -444,6 +444,8 @@ uint32_t type_named(const char *name)
 	static const char *const types[] = { "", "entry", "exit", "tail", "unwind", "point" };
 	uint32_t type = TRACE_POINT;
 
+	if (!strcmp(name, "probe"))
+		return TRACE_PROBE;
 	while (type && strcmp(types[type], name))
 		type--;
 	return type;

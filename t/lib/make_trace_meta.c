@@ -75,7 +75,8 @@ static void put_function(char **word, int words)
 	const char *name = words > 5 ? word[5] : "";
 	struct trace_functions f = { .object = (uint32_t)number(word[1]), .kind = (uint32_t)number(word[2]), .count = 1,
 		.names_size = (uint32_t)strlen(name) + 1 };
-	struct trace_function one = { .id = (uint32_t)number(word[3]), .offset = number(word[4]) };
+	struct trace_function one = { .id = (uint32_t)number(word[3]), .offset = number(word[4]),
+		.size = words > 6 ? number(word[6]) : 0 };
 	char tail[sizeof(one) + 4096];
 
 	memcpy(tail, &one, sizeof(one));

@@ -33,6 +33,8 @@ static const char script[] =
 	"function 1 0 2 0x200 valued\n"
 	"layout 1 entry 2 u8:arg0:n\n"
 	"layout 2 exit 2 u8:ret:r\n"
+	"function 1 32 3 0x208 probed\n"
+	"layout 3 probe 3 u8:-:n\n"
 	"thread %d main\n"
 	"ring\n"
 	"point 1 %" PRIu64 "\n"
@@ -122,6 +124,19 @@ static void take_process(void *user, struct read_live_process *process)
 	(void)process;
 }
 
+static void take_probe(void *user, struct read_live_process *process, const struct read_live_probe *probe)
+{
+	size_t at = strlen(told);
+
+	(void)user;
+	(void)process;
+	snprintf(told + at, sizeof(told) - at, "%s in %s", probe->probe->name,
+		probe->call ? probe->call->function->name : "none");
+	add_value(probe->values);
+	at = strlen(told);
+	snprintf(told + at, sizeof(told) - at, ";");
+}
+
 static void take_lost(void *user, struct read_live_process *process, uint32_t tid, uint64_t count, bool chunks)
 {
 	size_t at = strlen(told);
@@ -140,7 +155,7 @@ static void take_end(void *user, struct read_live_process *process)
 }
 
 static const struct read_live_hooks hooks = {
-	.began = take_process, .call = take_call, .lost = take_lost, .ended = take_end,
+	.began = take_process, .call = take_call, .probe = take_probe, .lost = take_lost, .ended = take_end,
 };
 
 /* What so many looks tell, one right after the other. */
@@ -252,6 +267,20 @@ static void check_taken_back(struct read_live *live)
 	is_str(look(live, 9), "plain - -;plain - -;", "what is given up last may be taken back next");
 }
 
+static void check_probes(struct read_live *live)
+{
+	put(TRACE_PROBE, 3);
+	is_str(look(live, 2), "probed in none -;", "a thread came to a probe");
+	put(TRACE_ENTRY, 1);
+	put_valued(3, 31);
+	is_str(look(live, 2), "probed in plain 31;", "in a call, which goes on, with a value");
+	uint64_t *at = reserve();
+	put(TRACE_EXIT, 1);
+	is_str(look(live, 9), "", "one that is being written is waited for");
+	publish(at, 3, 32);
+	is_str(look(live, 2), "probed in plain 32;plain - -;", "and comes before what is behind it");
+}
+
 /* make_trace has chunks of 65536 bytes in places of twice that. */
 static void check_end(struct read_live *live, pid_t child)
 {
@@ -345,6 +374,7 @@ int main(void)
 		bail("%s", error.text);
 	check_words(live);
 	check_taken_back(live);
+	check_probes(live);
 	check_end(live, child);
 	check_many();
 	read_live_close(live);

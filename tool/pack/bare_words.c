@@ -85,6 +85,7 @@ static bool bare_word(const struct bare_chunk *chunk, struct words *words, uint6
 		return is_known(id);
 	case TRACE_STACK:
 	case TRACE_ENTRY_KEPT:
+	case TRACE_PROBE:
 		return true;
 	}
 	words->over = !read_decode_is_event(type) && !read_decode_is_hole(word);

@@ -35,8 +35,8 @@ tool_read_libread_la_SOURCES += tool/read/api/amounts.c tool/read/api/api.h tool
 	tool/read/api/follow_record.h tool/read/api/frames.c tool/read/api/frames.h \
 	tool/read/api/frame_loads.c tool/read/api/frame_loads.h \
 	tool/read/api/functions.c tool/read/api/functions.h tool/read/api/live.c \
-	tool/read/api/phrases.c tool/read/api/stays.c tool/read/api/threads.c tool/read/api/threads.h \
-	tool/read/api/timeline.c \
+	tool/read/api/phrases.c tool/read/api/probes.c tool/read/api/probes.h tool/read/api/stays.c \
+	tool/read/api/threads.c tool/read/api/threads.h tool/read/api/timeline.c \
 	tool/read/api/timeline.h tool/read/api/timeline_ahead.c tool/read/api/timeline_ahead.h \
 	tool/read/api/timeline_tail.c tool/read/api/timeline_tail.h \
 	tool/read/api/timeline_calls.c tool/read/api/timeline_calls.h tool/read/api/trace.c \

@@ -177,6 +177,7 @@ static bool take_functions(struct read_process *process, const struct trace_reco
 			.kind = from->kind,
 			.name = blob + f->name,
 			.offset = f->offset,
+			.size = f->size,
 			.aliases = "",
 		};
 	}

@@ -22,6 +22,7 @@ struct read_function {
 	uint32_t kind;	 /* enum trace_kind, or any number in a damaged trace */
 	const char *name; /* empty: unknown */
 	uint64_t offset;  /* link-time address */
+	uint64_t size;	  /* 0: not known */
 	const char *aliases; /* its other names, each with its NUL, then an empty one */
 };
 

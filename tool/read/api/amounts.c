@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tool/read/api/api.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/counts.h"
 #include "tool/read/events/events.h"
@@ -70,6 +71,10 @@ static bool take_other(void *user, enum read_decoded what)
 		amounts->custom_bytes += d->custom.size;
 		saw(scan, d->time);
 		break;
+	case READ_DECODED_PROBE:
+		amounts->probes++;
+		saw(scan, d->time);
+		break;
 	case READ_DECODED_CHUNK:
 		amounts->chunks++;
 		amounts->tid = d->tid;
@@ -120,7 +125,9 @@ static void scan_counters(struct xaudit_read_amounts *amounts, struct read_proce
 	if (counts && read_counts_open(counts, process, number)) {
 		amounts->disk += counts->disk;
 		while (read_counts_next(counts)) {
-			amounts->counted += counts->calls;
+			const struct read_function *function =
+				process->loaded ? read_process_function(process, counts->id) : NULL;
+			*(read_api_is_probe(function) ? &amounts->probes : &amounts->counted) += counts->calls;
 			any = true;
 		}
 		amounts->threads += any && !(process->files[number] & (READ_FILE_EVENTS | READ_FILE_PLACES));
@@ -151,6 +158,7 @@ static int count(struct read_process *process, unsigned begin, unsigned end, uin
 		amounts->estimated = true;
 		amounts->events += rest_of(&scan, amounts->events);
 		amounts->custom += rest_of(&scan, amounts->custom);
+		amounts->probes += rest_of(&scan, amounts->probes);
 		amounts->custom_bytes += rest_of(&scan, amounts->custom_bytes);
 	}
 	return !process->family->damage->no_memory;

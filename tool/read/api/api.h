@@ -26,6 +26,12 @@ struct xaudit_read_process {
 	struct xaudit_read_executed executed;
 	struct read_api_facts *facts; /* NULL: they were not asked for */
 	struct read_api_keys *keys;   /* its backtraces (frames.h); NULL: they were not asked for */
+	struct read_api_probe_id {
+		uint32_t id;
+		const struct xaudit_read_probe *probe;
+	} *probe; /* those that were met */
+	uint32_t probes;
+	struct hash by_probe_id; /* of probe[]: the hash is the id */
 };
 
 #define READ_API_COMM 16 /* bytes of a thread's name, without NUL if it is that long */
@@ -33,6 +39,15 @@ struct xaudit_read_process {
 struct read_api_thread {
 	struct xaudit_read_thread public;
 	char name[READ_API_COMM + 1];
+};
+
+struct read_api_probe {
+	struct xaudit_read_probe public;
+	struct xaudit_read_trace *trace;
+	char *function; /* around it, as the trace knows it, and where that begins; NULL: it does not */
+	uint64_t start;
+	bool known; /* the file was asked: */
+	struct xaudit_read_symbol symbol;
 };
 
 struct xaudit_read_trace {
@@ -43,6 +58,9 @@ struct xaudit_read_trace {
 	struct xaudit_read_object **object;	/* in the order in which they were met */
 	uint32_t functions, objects;
 	struct hash by_name, by_path; /* of a function's object and name, and of an object's path */
+	struct read_api_probe **probe; /* by number */
+	uint32_t probes;
+	struct hash by_probe; /* of its name, object and address */
 	struct read_api_thread **thread; /* by number */
 	uint32_t threads;
 	struct hash by_tid; /* of its process and tid */

@@ -10,6 +10,7 @@
 #include "tool/read/api/cursor_stacks.h"
 #include "tool/read/api/cursor_values.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
@@ -116,12 +117,16 @@ static bool next_counter(struct xaudit_read_calls *c)
 	const struct read_function *function = read_process_function_now(process, counts->id);
 	if (!function && !process->head.meta_lost)
 		read_counts_damage(counts, "calls of a function that meta does not name");
-	c->sums.counted += counts->calls;
+	bool is_probe = read_api_is_probe(function), named;
+	if (is_probe && !c->probes)
+		return true;
+	c->sums.counted += is_probe ? 0 : counts->calls;
 	c->other = (struct xaudit_read_item){
-		.what = XAUDIT_READ_COUNTED,
+		.what = is_probe ? XAUDIT_READ_PROBES_COUNTED : XAUDIT_READ_COUNTED,
 		.tid = counts->head.tid,
 		.process = c->process,
-		.function = read_api_function(c->process, function),
+		.function = is_probe ? NULL : read_api_function(c->process, function),
+		.probe = is_probe ? read_api_probe(c->process, counts->id, &named) : NULL,
 		.thread = "",
 		.time = read_clock_time(&process->clock, process->head.last.ticks),
 		.count = counts->calls,
@@ -241,7 +246,9 @@ static int tell_call(struct xaudit_read_calls *c, struct xaudit_read_item *item,
 	item->type_number = 0;
 	item->data_size = 0;
 	item->data = NULL;
-	item->reserved[0] = item->reserved[1] = item->reserved[2] = item->reserved[3] = 0;
+	item->probe = NULL;
+	item->values = NULL;
+	item->reserved[0] = item->reserved[1] = 0;
 	return what;
 }
 
@@ -365,11 +372,12 @@ static const char *take_options(struct xaudit_read_calls *c, const struct xaudit
 
 	c->enters = READ_API_OPTION(options, enters);
 	c->customs = READ_API_OPTION(options, customs);
+	c->probes = READ_API_OPTION(options, probes);
 	c->losses = READ_API_OPTION(options, losses);
 	c->counted = READ_API_OPTION(options, counted);
 	c->requests = READ_API_OPTION(options, requests);
 	c->values = READ_API_OPTION(options, values) || c->requests;
-	c->to_end = c->customs || c->losses || READ_API_OPTION(options, sums);
+	c->to_end = c->customs || c->probes || c->losses || READ_API_OPTION(options, sums);
 	c->tid = READ_API_OPTION(options, tid);
 	c->from = READ_API_OPTION(options, from);
 	c->to = READ_API_OPTION(options, to);
@@ -447,6 +455,7 @@ void xaudit_read_calls_close(struct xaudit_read_calls *c)
 	}
 	free(c->slot);
 	free(c->block);
+	free(c->other_values);
 	free(c->dropped);
 	free(c->page);
 	free(c);

@@ -56,7 +56,7 @@ struct xaudit_read_calls {
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_calls *older; /* of the trace */
 	struct read_damage *damage;
-	bool enters, customs, losses, counted, values, requests;
+	bool enters, customs, probes, losses, counted, values, requests;
 	bool to_end; /* reading goes on behind `to` */
 	uint32_t tid;
 	uint64_t from, to;
@@ -86,6 +86,7 @@ struct xaudit_read_calls {
 	struct api_call *waiting, **waiting_end;
 	struct api_call *entered;	 /* a XAUDIT_READ_ENTER waits */
 	struct xaudit_read_item other; /* waits behind the calls; what 0: none */
+	struct read_api_values *other_values; /* memory of its values */
 	bool ready;			 /* something waits */
 	struct api_call last_resort;	 /* where there is no memory */
 	/* The values of the event at hand, if they are asked for; NULL: it has none */

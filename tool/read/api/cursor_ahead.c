@@ -24,6 +24,7 @@ static bool take_other(void *user, enum read_decoded what)
 {
 	struct xaudit_read_calls *c = user;
 	bool needed = what == READ_DECODED_CUSTOM ? c->customs || c->requests :
+		what == READ_DECODED_PROBE ? c->probes :
 		/* which request a call belongs to is told by the calls that were around it when it began */
 		what == READ_DECODED_PART && c->requests;
 

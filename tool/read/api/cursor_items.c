@@ -9,6 +9,7 @@
 #include "tool/read/api/cursor_slots.h"
 #include "tool/read/api/cursor_stacks.h"
 #include "tool/read/api/cursor_values.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/sched/sched_cursor.h"
@@ -482,6 +483,25 @@ static void tell_custom(struct xaudit_read_calls *c)
 	c->other.data = custom->data;
 }
 
+static void tell_probe(struct xaudit_read_calls *c)
+{
+	const struct read_decode_probe at = c->record->source.decoder.probe;
+	struct api_call *call = call_of(&c->calls, c->calls.top);
+	bool named;
+
+	c->sums.probes++;
+	if (!c->probes)
+		return;
+	tell(c, XAUDIT_READ_PROBE, 0);
+	c->other.call = call ? &call->public : NULL;
+	c->other.probe = read_api_probe(c->process, at.id, &named);
+	if (!named && !c->process->read->head.meta_lost)
+		read_events_damage(&c->record->source, at.at, READ_NO_PROBE);
+	c->has = c->values ? read_decode_values_at(&c->record->source.decoder, at.at) : NULL;
+	if (c->has)
+		c->other.values = read_api_keep_event_values(c, &c->other_values);
+}
+
 static void take_thread(struct xaudit_read_calls *c)
 {
 	read_api_thread(c->process, c->record->source.decoder.tid, c->record->thread);
@@ -536,6 +556,9 @@ void read_api_take_rare(struct xaudit_read_calls *c, enum read_decoded what)
 		break;
 	case READ_DECODED_CUSTOM:
 		tell_custom(c);
+		break;
+	case READ_DECODED_PROBE:
+		tell_probe(c);
 		break;
 	case READ_DECODED_NOTHING:
 	case READ_DECODED_MORE:

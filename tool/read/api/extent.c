@@ -116,7 +116,7 @@ READ_INLINE bool take_tail(void *user, enum read_decoded what)
 
 	if (what == READ_DECODED_CHUNK && read_chunks_more(&s->source->stream.chunks))
 		read_events_skip_chunk(s->source);
-	if (what == READ_DECODED_CHUNK || what == READ_DECODED_CUSTOM)
+	if (what == READ_DECODED_CHUNK || what == READ_DECODED_CUSTOM || what == READ_DECODED_PROBE)
 		s->ticks = s->source->decoder.now;
 	return false;
 }

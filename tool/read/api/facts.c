@@ -6,6 +6,7 @@
 
 #include "tool/read/api/api.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/meta.h"
@@ -20,6 +21,7 @@ struct read_api_facts {
 	struct xaudit_read_process_object *object;
 	struct xaudit_read_sites *site; /* of all objects */
 	struct xaudit_read_change *change;
+	const struct xaudit_read_probe **probe;
 };
 
 static struct read_damage *damage_of(const struct read_process *process)
@@ -35,6 +37,7 @@ void read_api_facts_free(struct read_api_facts *facts)
 	free(facts->object);
 	free(facts->site);
 	free(facts->change);
+	free(facts->probe);
 	free(facts);
 }
 
@@ -163,6 +166,23 @@ static bool take_changes(struct read_api_facts *own, struct xaudit_read_process 
 	return true;
 }
 
+static bool take_probes(struct read_api_facts *own, struct xaudit_read_process *process)
+{
+	const struct read_process *read = process->read;
+	bool named;
+
+	for (uint32_t i = 0, n = read_process_functions(read); i < n; i++) {
+		const struct read_function *function = read_process_function_at(read, i);
+		if (!read_api_is_probe(function))
+			continue;
+		if (!read_memory_grow(damage_of(read), &own->probe, own->facts.probes, sizeof(*own->probe)) ||
+			!(own->probe[own->facts.probes] = read_api_probe(process, function->id, &named)))
+			return false;
+		own->facts.probes++;
+	}
+	return true;
+}
+
 const struct xaudit_read_facts *xaudit_read_process_facts(struct xaudit_read_process *process)
 {
 	struct read_process *read = process->read;
@@ -179,7 +199,8 @@ const struct xaudit_read_facts *xaudit_read_process_facts(struct xaudit_read_pro
 	own->facts.rules = read->config;
 	own->facts.loads = read->loads;
 	own->facts.unloads = read->unloads;
-	if (!take_notes(own, read) || !take_objects(own, read) || !take_changes(own, process)) {
+	if (!take_notes(own, read) || !take_objects(own, read) || !take_changes(own, process) ||
+		!take_probes(own, process)) {
 		read_api_facts_free(own);
 		return NULL;
 	}
@@ -221,6 +242,13 @@ const struct xaudit_read_process_object *xaudit_read_process_object(
 	const struct read_api_facts *own = process->facts;
 
 	return own && number < own->facts.objects ? &own->object[number] : NULL;
+}
+
+const struct xaudit_read_probe *xaudit_read_process_probe(struct xaudit_read_process *process, uint32_t number)
+{
+	const struct read_api_facts *own = process->facts;
+
+	return own && number < own->facts.probes ? own->probe[number] : NULL;
 }
 
 const struct xaudit_read_change *xaudit_read_process_change(struct xaudit_read_process *process, uint32_t number)

@@ -7,6 +7,7 @@
 #include "tool/base/now.h"
 #include "tool/read/api/follow_record.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/stops.h"
@@ -166,8 +167,9 @@ const struct xaudit_read_follow_row *xaudit_read_follow_row(struct xaudit_read_f
 
 	if (!row)
 		return NULL;
-	if (!row->public.function)
-		row->public.function = read_api_function(f->process, read_process_function_at(f->read, number));
+	const struct read_function *function = read_process_function_at(f->read, number);
+	if (!row->public.function) /* a probe is none: its row has only zeros */
+		row->public.function = read_api_function(f->process, read_api_is_probe(function) ? NULL : function);
 	if (!row->public.function)
 		return NULL;
 	row->public.calls = row->calls;

@@ -6,6 +6,7 @@
 
 #include "tool/base/now.h"
 #include "tool/read/api/follow.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/events/chunk_words.h"
 #include "tool/read/values/layout.h"
@@ -24,7 +25,7 @@ struct read_follow_row *read_follow_row(struct xaudit_read_follow *f, uint32_t i
 {
 	const struct read_function *function = read_process_function_now(f->read, id);
 
-	if (!function)
+	if (!function || read_api_is_probe(function)) /* a counter may be a probe's */
 		return NULL;
 	uint32_t index = read_process_function_index(f->read, function);
 	if (index >= f->rows) {

@@ -190,6 +190,14 @@ static struct read_api_stacks *stacks_of(struct xaudit_read_trace *trace)
 	return trace->stacks;
 }
 
+const struct xaudit_read_frame *read_api_frame_at(
+	struct xaudit_read_trace *trace, const struct xaudit_read_object *object, uint64_t offset)
+{
+	struct read_api_stacks *stacks = stacks_of(trace);
+
+	return stacks ? frame_of(stacks, object, offset, XAUDIT_READ_FRAME_EXACT) : NULL;
+}
+
 /* What the process has kept of its keys. */
 static struct read_api_keys *keys_of(struct xaudit_read_process *process)
 {

@@ -22,4 +22,8 @@ void read_api_free_keys(struct xaudit_read_process *process);
 struct xaudit_read_values read_api_backtrace_of(struct xaudit_read_process *process, const uint8_t *key,
 	const struct read_chain *chain, uint64_t ticks);
 
+/* The frame of an instruction of an object, for its symbol alone; NULL: no memory. */
+const struct xaudit_read_frame *read_api_frame_at(
+	struct xaudit_read_trace *trace, const struct xaudit_read_object *object, uint64_t offset);
+
 #endif

@@ -7,6 +7,7 @@
 #include "tool/read/api/facts.h"
 #include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/api/timeline_ahead.h"
 #include "tool/read/api/timeline_calls.h"
@@ -96,6 +97,20 @@ static void take_call(
 	}
 }
 
+static void take_probe(
+	struct xaudit_read_events *e, struct read_merge_source *source, const struct read_merge_event *from)
+{
+	struct xaudit_read_event *event = e->event;
+	const struct read_function *function = read_merge_function(source, from);
+	bool named;
+
+	event->probe = read_api_probe(e->thread->process->process, from->id, &named);
+	e->values = read_api_values_of(e->thread->process->process, from);
+	event->values = e->values.layout ? &e->values : NULL;
+	set_place(event, source, NULL, function);
+	event->object = event->probe ? event->probe->object : NULL;
+}
+
 static const char no_name[READ_API_COMM];
 
 static const enum xaudit_read_event_what what_of[] = {
@@ -114,6 +129,7 @@ static const enum xaudit_read_event_what what_of[] = {
 	[READ_MERGE_CUSTOM] = XAUDIT_READ_EVENT_CUSTOM,
 	[READ_MERGE_STACK] = XAUDIT_READ_EVENT_STACK,
 	[READ_MERGE_PART] = XAUDIT_READ_EVENT_PART,
+	[READ_MERGE_PROBE] = XAUDIT_READ_EVENT_PROBE,
 	[READ_MERGE_OVERWRITTEN] = XAUDIT_READ_EVENT_GONE,
 };
 
@@ -141,6 +157,10 @@ static void take(struct xaudit_read_events *e, struct read_merge_source *source,
 	case READ_MERGE_POINT:
 		event->stack = from->stack;
 		take_call(e, source, from);
+		break;
+	case READ_MERGE_PROBE:
+		event->stack = from->stack;
+		take_probe(e, source, from);
 		break;
 	case READ_MERGE_THREAD:
 		/* The name stands in the head of a chunk of its own. */
@@ -236,7 +256,8 @@ int xaudit_read_next_event(struct xaudit_read_events *e, struct xaudit_read_even
 	e->event = event;
 	do
 		source = e->ended ? NULL : read_merge_next(&e->merge, &from);
-	while (source && from.type == READ_MERGE_LOADER && !e->loader);
+	while (source && ((from.type == READ_MERGE_LOADER && !e->loader) ||
+				 (from.type == READ_MERGE_PROBE && !e->probes)));
 	if (source) {
 		take(e, source, &from);
 	} else {
@@ -322,6 +343,7 @@ struct xaudit_read_events *xaudit_read_events(struct xaudit_read_trace *trace,
 		e->damage = &trace->folder->damage;
 		e->leaves = READ_API_OPTION(options, leaves);
 		e->loader = READ_API_OPTION(options, loader);
+		e->probes = READ_API_OPTION(options, probes);
 		e->from = READ_API_OPTION(options, from);
 		e->tail = READ_API_OPTION(options, tail);
 		e->older = trace->events;

@@ -40,7 +40,7 @@ struct xaudit_read_events {
 	struct xaudit_read_trace *trace;
 	struct xaudit_read_events *older; /* of the trace */
 	struct read_damage *damage;
-	bool leaves, loader, ended;
+	bool leaves, loader, probes, ended;
 	bool ahead; /* on the way to `from`, ns: nothing is told */
 	uint64_t from;
 	uint32_t tail; /* calls of each thread; 0: all */

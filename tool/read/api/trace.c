@@ -12,6 +12,7 @@
 #include "tool/read/api/facts.h"
 #include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/threads.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/sched/sched.h"
@@ -205,6 +206,7 @@ static void free_process(struct xaudit_read_process *process)
 	free((char *)process->info.host);
 	read_api_facts_free(process->facts);
 	read_api_free_keys(process);
+	read_api_free_probe_ids(process);
 }
 
 void xaudit_read_close(struct xaudit_read_trace *trace)
@@ -220,6 +222,7 @@ void xaudit_read_close(struct xaudit_read_trace *trace)
 	for (uint32_t i = 0; i < trace->info.processes; i++)
 		free_process(&trace->process[i]);
 	read_api_free_stacks(trace);
+	read_api_free_probes(trace);
 	read_api_free_functions(trace);
 	read_api_free_threads(trace);
 	read_sched_close(trace->sched);

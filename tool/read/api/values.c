@@ -62,6 +62,28 @@ const struct xaudit_read_values *read_api_keep_values(
 	return &(*kept)->public;
 }
 
+struct xaudit_read_values *xaudit_read_values_copy(const struct xaudit_read_values *values)
+{
+	size_t chain = values->chain.words * sizeof(*values->chain.word);
+	struct read_api_values *copy = calloc(1, sizeof(*copy) + chain + values->size);
+
+	if (!copy)
+		return NULL;
+	copy->public = *values;
+	copy->public.bytes = copy->bytes + chain;
+	copy->public.chain.word = (const void *)copy->bytes;
+	if (chain)
+		memcpy(copy->bytes, values->chain.word, chain);
+	if (values->size)
+		memcpy(copy->bytes + chain, values->bytes, values->size);
+	return &copy->public;
+}
+
+void xaudit_read_values_free(struct xaudit_read_values *copy)
+{
+	free(copy); /* `public` comes first */
+}
+
 void read_api_number(struct xaudit_read_value *to, const void *bytes)
 {
 	uint32_t unused = 64 - 8 * to->size;

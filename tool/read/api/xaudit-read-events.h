@@ -33,7 +33,8 @@ enum xaudit_read_event_what {
 	XAUDIT_READ_EVENT_STACK,   /* what follows in this record is on `stack`, no more on stack `before` */
 	XAUDIT_READ_EVENT_PART,	   /* as STACK, and so are all but the `count` innermost of the calls that are open */
 	XAUDIT_READ_EVENT_UNFINISHED, /* `count` calls have no end: `call` and those around it, all of a stack */
-	XAUDIT_READ_EVENT_LOADER   /* if asked for: ld.so mapped, or unmapped, objects; see `own` */
+	XAUDIT_READ_EVENT_LOADER,  /* if asked for: ld.so mapped, or unmapped, objects; see `own` */
+	XAUDIT_READ_EVENT_PROBE	   /* if asked for: the thread came to `probe`, at `address` */
 };
 
 struct xaudit_read_event {
@@ -57,8 +58,9 @@ struct xaudit_read_event {
 	uint32_t load;	 /* of LOAD and UNLOAD: a number that only these two share, in the process; from 1 on */
 	int signal;
 	const struct xaudit_read_function *function; /* of ENTRY to POINT */
-	const struct xaudit_read_object *object;     /* of ENTRY to POINT, LOAD, UNLOAD; of a function throttled */
-	uint64_t address; /* of the function, or the object; XAUDIT_READ_UNKNOWN */
+	/* of ENTRY to POINT, LOAD, UNLOAD, PROBE; of a function throttled */
+	const struct xaudit_read_object *object;
+	uint64_t address; /* of the function, the object, or the probe; XAUDIT_READ_UNKNOWN */
 	uint64_t count;
 	const struct xaudit_read_change *change; /* see xaudit-read-facts.h. Until the next event */
 	const char *type;     /* of CUSTOM: its name; NULL: it has none. Until the next event */
@@ -74,11 +76,11 @@ struct xaudit_read_event {
 	int unmaps; /* of LOADER: unmapped; 0: mapped */
 	int inherited; /* of LOAD and UNLOAD: seen by a process that this one was forked from; `tid` is of that */
 	/*
-	 * Of ENTRY to POINT: the values that this event has. Until the next event; those of `call` as long as that. Of
-	 * CUSTOM: its backtrace, if it has one, is the only value; xaudit_read_stack() gives it
+	 * Of ENTRY to POINT, and PROBE: the values that this event has. Until the next event; those of `call` as long
+	 * as that. Of CUSTOM: its backtrace, if it has one, is the only value; xaudit_read_stack() gives it
 	 */
 	const struct xaudit_read_values *values;
-	uint64_t reserved; /* 0 */
+	const struct xaudit_read_probe *probe; /* of PROBE */
 };
 
 struct xaudit_read_events_options {
@@ -98,6 +100,7 @@ struct xaudit_read_events_options {
 	 * thread record that several threads had one after another, or where many began at one moment.
 	 */
 	uint32_t tail;
+	int probes; /* XAUDIT_READ_EVENT_PROBE too. Since 0.1 */
 };
 
 /*

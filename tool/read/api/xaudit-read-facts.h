@@ -90,6 +90,8 @@ struct xaudit_read_facts {
 	uint32_t notes;
 	uint32_t objects, changes; /* see below */
 	uint64_t loads, unloads;   /* of objects */
+	uint32_t probes;	   /* see below. Since 0.1 */
+	uint32_t reserved;
 };
 
 /*
@@ -137,6 +139,9 @@ struct xaudit_read_change {
 	const struct xaudit_read_function *function; /* that was throttled: it is only counted from here on. Or NULL */
 };
 
+/* One of facts.probes, whether a thread came there or not, as xaudit_read_process_object(). Since 0.1. */
+const struct xaudit_read_probe *xaudit_read_process_probe(struct xaudit_read_process *process, uint32_t number);
+
 /* One of facts.changes, as xaudit_read_process_object(). */
 const struct xaudit_read_change *xaudit_read_process_change(struct xaudit_read_process *process, uint32_t number);
 
@@ -161,6 +166,7 @@ struct xaudit_read_amounts {
 	uint64_t chunks;      /* buffers of a thread that events are stored in */
 	uint32_t tid;	      /* the last thread that wrote the (last) record; 0: there are no events */
 	char thread[16];      /* its name, or empty */
+	uint64_t probes;      /* how often threads came to probes. Since 0.1 */
 };
 
 /*

@@ -84,6 +84,12 @@ struct xaudit_read_symbol {
 /* Fills in *to. Returns whether anything is known. As long valid as the trace; a file is opened once. */
 int xaudit_read_frame_symbol(const struct xaudit_read_frame *frame, struct xaudit_read_symbol *to);
 
+/*
+ * The same of a probe: the function that it is in, as the trace has it, or else the object's file; file and line by the
+ * file alone. Since 0.1.
+ */
+int xaudit_read_probe_symbol(const struct xaudit_read_probe *probe, struct xaudit_read_symbol *to);
+
 #ifdef __cplusplus
 }
 #endif

@@ -88,6 +88,13 @@ struct xaudit_read_value {
 /* Writes up to `room` values, in the order of their recording. Returns how many there are; of NULL: 0. */
 uint32_t xaudit_read_values(const struct xaudit_read_values *values, struct xaudit_read_value *to, uint32_t room);
 
+/*
+ * A copy, for who needs values longer: until the trace is closed, or its process, of a cursor, is over. NULL: no
+ * memory. It is freed by the caller; NULL: nothing. Since 0.1.
+ */
+struct xaudit_read_values *xaudit_read_values_copy(const struct xaudit_read_values *values);
+void xaudit_read_values_free(struct xaudit_read_values *copy);
+
 /* Does the result, in what was recorded when a call ended, say that the function has failed? 0: no, or not known. */
 int xaudit_read_values_failed(const struct xaudit_read_values *ended);
 

@@ -165,6 +165,23 @@ struct xaudit_read_function {
 uint32_t xaudit_read_functions(const struct xaudit_read_trace *trace);
 const struct xaudit_read_function *xaudit_read_function(const struct xaudit_read_trace *trace, uint32_t number);
 
+/*
+ * A probe of a trace: an instruction of an object, in the midst of its functions; each time that a thread came there
+ * was recorded, with values or without. Processes that have the same one (name, object, address) share it. It is none
+ * of the functions above. Since 0.1.
+ */
+struct xaudit_read_probe {
+	const char *name; /* not its alone: others, at other addresses, may have it, too */
+	const struct xaudit_read_object *object;
+	uint64_t offset;  /* link-time address in the object */
+	uint32_t number;  /* 0, 1, ... in this trace, in the order in which they were met */
+	uint32_t reserved;
+};
+
+/* How many probes were met so far, and one of them by number; NULL: there is none. */
+uint32_t xaudit_read_probes(const struct xaudit_read_trace *trace);
+const struct xaudit_read_probe *xaudit_read_probe(const struct xaudit_read_trace *trace, uint32_t number);
+
 /* A thread of a process. */
 struct xaudit_read_thread {
 	struct xaudit_read_process *process;
@@ -243,23 +260,28 @@ enum xaudit_read_what {
 	XAUDIT_READ_CUSTOM,  /* an event of the program's own */
 	XAUDIT_READ_LOST,    /* `count` events were lost here; tid 0: it is not known where in the process */
 	XAUDIT_READ_GONE,    /* of a ring, `count` buffers were overwritten here; 0: not known how many */
-	XAUDIT_READ_COUNTED  /* `count` calls of `function` were only counted (after all other items of a process) */
+	XAUDIT_READ_COUNTED, /* `count` calls of `function` were only counted (after all other items of a process) */
+	XAUDIT_READ_PROBE,   /* the thread came to `probe` */
+	XAUDIT_READ_PROBES_COUNTED /* `probe` was only counted, `count` times; where COUNTED is */
 };
 
 struct xaudit_read_item {
 	int what; /* enum xaudit_read_what */
 	uint32_t tid;
 	struct xaudit_read_process *process;
-	struct xaudit_read_call *call; /* of ENTER and CALL; of CUSTOM the innermost open one, or NULL */
+	struct xaudit_read_call *call; /* of ENTER and CALL; of CUSTOM and PROBE the innermost open one, or NULL */
 	const struct xaudit_read_function *function; /* of ENTER, CALL, COUNTED */
 	const char *thread;   /* name of the thread `tid`; empty: not known. Until the next xaudit_read_next_call() */
 	uint64_t time;	      /* of CALL: when it was over or, if that is not known, where it was given up */
-	uint64_t count;	      /* of LOST, GONE, COUNTED */
+	uint64_t count;	      /* of LOST, GONE, COUNTED, PROBES_COUNTED */
 	const char *type;     /* of CUSTOM: its name; NULL: it has none */
 	uint32_t type_number; /* of CUSTOM, in its process */
 	uint32_t data_size;
 	const void *data;     /* of CUSTOM: until the next call of xaudit_read_next_call() */
-	uint64_t reserved[4]; /* 0 */
+	/* Of PROBE, PROBES_COUNTED. Its values, if it has some, and they are asked for: until the next item; or NULL */
+	const struct xaudit_read_probe *probe;
+	const struct xaudit_read_values *values;
+	uint64_t reserved[2]; /* 0 */
 };
 
 struct xaudit_read_calls_options {
@@ -272,13 +294,14 @@ struct xaudit_read_calls_options {
 	/*
 	 * Only calls with from <= start, and start < to (0: no end); their times are whole. What comes before is passed
 	 * over quickly; nothing is made of it but the calls that are open at `from`, as parents. What comes behind
-	 * `to` is not read once none of these calls is open, unless customs, losses or sums are asked for.
+	 * `to` is not read once none of these calls is open, unless customs, losses, sums or probes are asked for.
 	 */
 	uint64_t from, to;
 	struct xaudit_read_process *process; /* only of this process; NULL: of all */
 	int values; /* values of calls, too */
 	int requests; /* which requests calls belong to, too */
 	int sums; /* xaudit_read_calls_sums() shall be of all in the end, `to` or not */
+	int probes; /* XAUDIT_READ_PROBE too; with `counted` XAUDIT_READ_PROBES_COUNTED, too. Since 0.1 */
 };
 
 /*
@@ -329,6 +352,7 @@ struct xaudit_read_sums {
 	uint64_t crashes;
 	int signal;	      /* of the last crash */
 	int reserved;
+	uint64_t probes;      /* how often threads came to probes, without what was only counted */
 };
 
 const struct xaudit_read_sums *xaudit_read_calls_sums(const struct xaudit_read_calls *calls);
@@ -410,7 +434,9 @@ struct xaudit_read_profile_info {
 	uint32_t rows, customs;
 	int sched;	      /* context switches were recorded, in all traces */
 	uint64_t cpu_unknown; /* calls of which it is not known how long they were on processors */
-	uint64_t valued;      /* calls, and ends of calls, that have values */
+	uint64_t valued;      /* calls, ends of calls, and probes, that have values */
+	uint32_t probes;      /* rows of probes */
+	uint32_t reserved;
 };
 
 /* Events of the program's own, of one type. */
@@ -418,6 +444,17 @@ struct xaudit_read_custom {
 	const char *type; /* its name, or NULL */
 	uint32_t number;  /* of a type without a name */
 	uint64_t count, bytes;
+};
+
+/* All probes of one name in one library. Since 0.1. */
+struct xaudit_read_probe_row {
+	const char *name;
+	const char *library; /* path */
+	uint64_t count;	     /* how often threads came there, also if that was only counted */
+	uint64_t counted;    /* of these, those that were only counted */
+	uint64_t valued;     /* of these, those that have values */
+	/* The first and the last of those that were not only counted, ns after the start of their trace; 0: none */
+	uint64_t first, last;
 };
 
 /* Calls whose times lie from `low` to `high` ns. */
@@ -436,9 +473,11 @@ void xaudit_read_profile_close(struct xaudit_read_profile *profile);
 
 const struct xaudit_read_profile_info *xaudit_read_profile_info(const struct xaudit_read_profile *profile);
 
-/* By number, from 0 on. NULL: there is none. Types of events come with the most frequent first. */
+/* By number, from 0 on. NULL: there is none. Types of events, and probes, come with the most frequent first. */
 const struct xaudit_read_row *xaudit_read_profile_row(const struct xaudit_read_profile *profile, uint32_t number);
 const struct xaudit_read_custom *xaudit_read_profile_custom(
+	const struct xaudit_read_profile *profile, uint32_t number);
+const struct xaudit_read_probe_row *xaudit_read_profile_probe(
 	const struct xaudit_read_profile *profile, uint32_t number);
 
 /*

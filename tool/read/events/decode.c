@@ -77,6 +77,14 @@ static enum read_decoded look_at_custom(struct read_decoder *d, uint32_t words)
 	return READ_DECODED_CUSTOM;
 }
 
+static enum read_decoded come_to_probe(struct read_decoder *d, uint64_t time, uint32_t id, size_t at)
+{
+	d->time = time;
+	d->now = time > d->now ? time : d->now;
+	d->probe = (struct read_decode_probe){ id, at };
+	return READ_DECODED_PROBE;
+}
+
 /* The backtrace of the event with values at d->at. Where it is cut off, that is told already. */
 static void look_at_chain(struct read_decoder *d, uint32_t words)
 {
@@ -117,6 +125,8 @@ static enum read_decoded look_at_values(struct read_decoder *d)
 	move_over(d, 1 + (uint64_t)words);
 	d->values.last = told ? d->at - 1 : SIZE_MAX;
 	d->valued += told;
+	if (told && event >> TRACE_ID_BITS == TRACE_PROBE)
+		return come_to_probe(d, d->values.time, event & TRACE_ID_MASK, d->values.last);
 	return told ? READ_DECODED_VALUED : READ_DECODED_NOTHING;
 }
 
@@ -134,6 +144,8 @@ enum read_decoded read_decode_control(struct read_decoder *d)
 	}
 	if (TRACE_TYPE_OF(word) == TRACE_VALUED)
 		return look_at_values(d);
+	if (TRACE_TYPE_OF(word) == TRACE_PROBE)
+		return come_to_probe(d, read_decode_time(d->time, word), id, d->at++);
 	if (TRACE_TYPE_OF(word) != TRACE_CONTROL) {
 		if (!read_decode_is_hole(word))
 			damage(d, "an event of unknown type");

@@ -8,7 +8,8 @@
  *
  *	event	a call or its end: its type (TRACE_ENTRY to TRACE_POINT, whatever number the word has), id, time. If it
  *		has values, read_decode_values_at() finds them
- *	other	what control words say (enum read_decoded), in fields of the decoder
+ *	other	what all other words say (enum read_decoded), in fields of the decoder. Probes are among them, since no
+ *		call begins or ends there: so the loops of those who count calls know nothing of them
  *
  * A hook that returns true stops the decoder after the word that it was told of. read_decode_block() is expanded where
  * it is called, and its hooks in it: report sees some 10^8 events per second. So it has to be called with hooks that
@@ -41,6 +42,7 @@ enum read_decoded {
 	READ_DECODED_THREAD,	 /* the events that follow are of thread `tid`, which has no open calls */
 	READ_DECODED_CRASH,	 /* the process was about to end by `signal` */
 	READ_DECODED_CUSTOM,	 /* `custom`, at `time` */
+	READ_DECODED_PROBE,	 /* the thread came to a probe, at `time`: `probe` */
 	READ_DECODED_STACK,	 /* the events that follow are on `stack`; READ_DECODED_THREAD sets it to 0 */
 	READ_DECODED_PART,	 /* as READ_DECODED_STACK; some open calls go there, too: `calls`, `outer` */
 	READ_DECODED_CHUNK,	 /* a chunk begins */
@@ -56,9 +58,15 @@ struct read_decode_custom {
 	struct read_chain chain; /* valid until the next event; words 0: not known */
 };
 
+/* A thread came to a probe. read_decode_values_at(d, at) finds its values. */
+struct read_decode_probe {
+	uint32_t id;
+	size_t at; /* its word in the block, the last one of its payload if it has values */
+};
+
 /* An event with values. */
 struct read_decode_values {
-	size_t last;	/* the hook `event` was told that it is here; SIZE_MAX: there is none in the block */
+	size_t last;	/* the hook was told that it is here; SIZE_MAX: there is none in the block */
 	size_t first;	/* its own word; the payload follows */
 	uint32_t layout;
 	uint32_t words; /* of the payload, that are in the block: fewer than there should be only in a damaged chunk */
@@ -96,6 +104,7 @@ struct read_decoder {
 	int signal;		     /* of the last READ_DECODED_CRASH */
 	uint64_t now;		     /* the latest so far; not beside `time`: gcc would keep both in one register */
 	struct read_decode_custom custom; /* of the last READ_DECODED_CUSTOM */
+	struct read_decode_probe probe;	  /* of the last READ_DECODED_PROBE */
 	uint32_t stack;		     /* the stack that events are on; 0: not known */
 	uint32_t calls;		     /* of the last READ_DECODED_PART: so many calls stay, the innermost ones; */
 	bool outer;		     /* or so many go, the outermost ones */
@@ -194,7 +203,7 @@ static inline bool read_decode_is_reserved(uint64_t word)
 	return TRACE_TYPE_OF(word) == TRACE_CONTROL && TRACE_CONTROL_SUBTYPE(TRACE_ID_OF(word)) == TRACE_RESERVED;
 }
 
-/* The values of the event that a hook was told to be at `at`; NULL: it has none. */
+/* The values of the event, or of the probe, that a hook was told to be at `at`; NULL: it has none. */
 static inline const struct read_decode_values *read_decode_values_at(const struct read_decoder *d, size_t at)
 {
 	return d->values.last == at ? &d->values : NULL;

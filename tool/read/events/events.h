@@ -40,6 +40,8 @@ struct read_events {
 bool read_events_open(struct read_events *events, struct read_process *process, unsigned number, size_t block);
 void read_events_close(struct read_events *events);
 
+#define READ_NO_PROBE "an event of a probe that meta does not name" /* what readers call that damage */
+
 /* Notes damage at word `at` of the block, as the hook `event` was told it. */
 void read_events_damage(const struct read_events *events, size_t at, const char *what);
 

@@ -67,6 +67,35 @@ static void keep_chain(struct read_merge_source *source, uint8_t *kept, const st
 	source->head.chain = (struct read_chain){ to, chain->words };
 }
 
+/* The values of the event at the head, which is at `at` in the block. */
+static void keep_values(struct read_merge_source *source, size_t at)
+{
+	const struct read_decode_values *values = read_decode_values_at(&source->events.decoder, at);
+	const uint64_t *words = source->events.decoder.words;
+	uint8_t *kept = values ? keep_data(source, &words[values->first + 1], 8ul * values->words) : NULL;
+
+	if (!kept)
+		return;
+	source->head.layout = read_process_layout(source->process, values->layout);
+	source->head.flawed = values->flawed;
+	source->head.ticks = values->time;
+	keep_chain(source, kept, &values->chain);
+}
+
+static void take_probe(struct read_merge_source *source, const struct read_decode_probe *probe)
+{
+	struct read_process *process = source->process;
+	const struct read_function *function = read_process_function_now(process, probe->id);
+
+	source->head.id = probe->id;
+	source->head.stack = source->events.decoder.stack;
+	keep_values(source, probe->at);
+	if (function)
+		source->head.index = read_process_function_index(process, function);
+	else if (!process->head.meta_lost)
+		read_events_damage(&source->events, probe->at, READ_NO_PROBE);
+}
+
 bool read_merge_take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct read_merge_source *source = user;
@@ -77,15 +106,7 @@ bool read_merge_take_event(void *user, enum trace_type type, uint32_t id, uint64
 	set_head(source, (enum read_merge_type)type, source->events.decoder.tid, now);
 	source->head.id = id;
 	source->head.stack = source->events.decoder.stack;
-	const struct read_decode_values *values = read_decode_values_at(&source->events.decoder, at);
-	const uint64_t *words = source->events.decoder.words;
-	uint8_t *kept = values ? keep_data(source, &words[values->first + 1], 8ul * values->words) : NULL;
-	if (kept) {
-		source->head.layout = read_process_layout(process, values->layout);
-		source->head.flawed = values->flawed;
-		source->head.ticks = values->time;
-		keep_chain(source, kept, &values->chain);
-	}
+	keep_values(source, at);
 	if (function)
 		source->head.index = read_process_function_index(process, function);
 	else if (!process->head.meta_lost)
@@ -123,6 +144,7 @@ bool read_merge_take_other(void *user, enum read_decoded what)
 		[READ_DECODED_THREAD] = READ_MERGE_THREAD,
 		[READ_DECODED_CRASH] = READ_MERGE_CRASH,
 		[READ_DECODED_CUSTOM] = READ_MERGE_CUSTOM,
+		[READ_DECODED_PROBE] = READ_MERGE_PROBE,
 		[READ_DECODED_GAP] = READ_MERGE_OVERWRITTEN,
 		[READ_DECODED_LOST] = READ_MERGE_LOST,
 		[READ_DECODED_STACK] = READ_MERGE_STACK,
@@ -140,6 +162,8 @@ bool read_merge_take_other(void *user, enum read_decoded what)
 		return false;
 	else if (what == READ_DECODED_CUSTOM && !take_custom(source, &d->custom))
 		return false;
+	else if (what == READ_DECODED_PROBE)
+		take_probe(source, &d->probe);
 	else if (what == READ_DECODED_GAP)
 		source->head.count = source->events.missing;
 	else if (what == READ_DECODED_STACK || what == READ_DECODED_PART)

@@ -36,6 +36,7 @@ enum read_merge_type {
 	READ_MERGE_STACK,
 	/* as READ_MERGE_STACK; all but the `count` innermost open calls go there, too; own: the outermost `count` do */
 	READ_MERGE_PART,
+	READ_MERGE_PROBE,	   /* id; as READ_MERGE_ENTRY, without a function */
 	READ_MERGE_OVERWRITTEN, /* count chunks of this thread (0: not known how many)
 			    * are not in the ring any more; what was open may have ended in them */
 };
@@ -53,7 +54,7 @@ struct read_merge_event {
 	uint32_t load; /* number of the load */
 	bool inherited; /* of loads and unloads: a process that this one was forked from saw it */
 	uint64_t own;
-	const struct read_layout *layout; /* of events of calls; NULL: they have no values */
+	const struct read_layout *layout; /* of events of calls, and of probes; NULL: they have no values */
 	bool flawed;
 	struct read_chain chain; /* its backtrace, valid as `data`; */
 	uint64_t ticks;		 /* and when that was */

@@ -38,6 +38,15 @@ struct read_live_process {
 	int exits;
 };
 
+/* A thread came to a probe. */
+struct read_live_probe {
+	const struct xaudit_read_probe *probe;
+	struct xaudit_read_call *call; /* the innermost that is open; NULL: none */
+	const struct xaudit_read_values *values; /* NULL: none */
+	uint32_t tid;
+	uint64_t time; /* ns */
+};
+
 /*
  * What is told. Calls are as xaudit_read_next_call() has them, but: total, recursion, cpu and process are not set; all
  * times are ns on CLOCK_MONOTONIC; ticks are 0. A call and its values are valid until the hook returns that tells of
@@ -47,6 +56,8 @@ struct read_live_hooks {
 	void (*began)(void *user, struct read_live_process *process);
 	void (*enter)(void *user, struct read_live_process *process, struct xaudit_read_call *call); /* may be NULL */
 	void (*call)(void *user, struct read_live_process *process, struct xaudit_read_call *call);
+	/* All of it is valid until the hook returns. May be NULL */
+	void (*probe)(void *user, struct read_live_process *process, const struct read_live_probe *probe);
 	/* Events that were not recorded, or whose chunks were overwritten: then count is the number of these. */
 	void (*lost)(void *user, struct read_live_process *process, uint32_t tid, uint64_t count, bool chunks);
 	void (*exits)(void *user, struct read_live_process *process); /* `exited` is known. May be NULL */

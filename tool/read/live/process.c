@@ -6,6 +6,7 @@
 
 #include "tool/read/api/frames.h"
 #include "tool/read/api/functions.h"
+#include "tool/read/api/probes.h"
 #include "tool/read/api/trace.h"
 #include "tool/read/damage/memory.h"
 #include "tool/read/process_load.h"
@@ -336,6 +337,20 @@ static void take_back(struct live_process *process, struct live_record *record)
 	calls->top--;
 }
 
+static void take_probe(struct live_process *process, const struct live_record *record, uint32_t id)
+{
+	const struct read_calls *calls = &record->on->calls;
+	bool named;
+	const struct xaudit_read_probe *probe = read_api_probe(&process->wrapped, id, &named);
+	struct read_live_probe told = { .probe = probe, .call = public_of(calls, calls->top),
+		.values = process->values.layout ? &process->values : NULL, .tid = record->tid, .time = process->ns };
+
+	if (!probe)
+		process->live->no_memory = true;
+	else if (process->live->hooks->probe && process->ns >= process->live->begin.ns)
+		process->live->hooks->probe(process->live->user, &process->public, &told);
+}
+
 void live_process_take(struct live_process *process, struct live_record *record)
 {
 	const struct read_source_event *event = &record->source.head;
@@ -352,6 +367,9 @@ void live_process_take(struct live_process *process, struct live_record *record)
 	switch (event->what) {
 	case READ_SOURCE_CALL:
 		read_calls_take(&record->on->calls, &hooks, process, event->type, event->id, process->ns);
+		break;
+	case READ_SOURCE_PROBE:
+		take_probe(process, record, event->id);
 		break;
 	case READ_SOURCE_THREAD:
 		change_thread(process, record, record->source.tid);
@@ -473,5 +491,6 @@ void live_process_close(struct live_process *process)
 	free(process->record);
 	free(process->function);
 	read_api_free_keys(&process->wrapped);
+	read_api_free_probe_ids(&process->wrapped);
 	free(process);
 }

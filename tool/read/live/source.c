@@ -352,6 +352,17 @@ static bool next_block(struct read_source *s)
 
 /* ---- events ---- */
 
+static void set_values(struct read_source *s, const struct read_decode_values *values)
+{
+	if (!values)
+		return;
+	s->head.layout = read_process_layout(s->chunks.process, values->layout);
+	s->head.bytes = (const uint8_t *)&s->words[values->first + 1];
+	s->head.size = values->words * 8;
+	s->head.flawed = values->flawed;
+	s->head.chain = values->chain;
+}
+
 static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t time, uint64_t now, size_t at)
 {
 	struct read_source *s = user;
@@ -361,13 +372,7 @@ static bool take_event(void *user, enum trace_type type, uint32_t id, uint64_t t
 	set_head(s, READ_SOURCE_CALL, now);
 	s->head.type = type;
 	s->head.id = id;
-	if (values) {
-		s->head.layout = read_process_layout(s->chunks.process, values->layout);
-		s->head.bytes = (const uint8_t *)&s->words[values->first + 1];
-		s->head.size = values->words * 8;
-		s->head.flawed = values->flawed;
-		s->head.chain = values->chain;
-	}
+	set_values(s, values);
 	size_t first = values ? values->first : at;
 	s->head.entry = (struct read_source_entry){ s->chunk.head.seq, s->pos + first * 8, s->words[first] };
 	note_entry(s, type == TRACE_ENTRY ? &s->head.entry : NULL);
@@ -387,6 +392,11 @@ static bool take_other(void *user, enum read_decoded what)
 	case READ_DECODED_CRASH:
 		set_head(s, READ_SOURCE_CRASH, s->decoder.now);
 		s->head.count = (uint64_t)s->decoder.signal;
+		return true;
+	case READ_DECODED_PROBE:
+		set_head(s, READ_SOURCE_PROBE, s->decoder.now);
+		s->head.id = s->decoder.probe.id;
+		set_values(s, read_decode_values_at(&s->decoder, s->decoder.probe.at));
 		return true;
 	case READ_DECODED_STACK:
 		set_head(s, READ_SOURCE_STACK, s->decoder.now);

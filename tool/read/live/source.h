@@ -36,6 +36,7 @@ enum read_source_what {
 	READ_SOURCE_PART,   /* as read_decoder.calls and outer tell */
 	READ_SOURCE_CALL,   /* type, id, values */
 	READ_SOURCE_CRASH,  /* count: the signal */
+	READ_SOURCE_PROBE,  /* id, values */
 	READ_SOURCE_BACK,   /* the innermost call, the last event, was taken back, as if it had never been */
 };
 

@@ -31,6 +31,7 @@ void read_count_close(struct read_count *c)
 	free(c->page);
 	read_rows_close(&c->rows);
 	read_customs_free(&c->customs);
+	read_probes_free(&c->probes);
 }
 
 /* ---- records ---- */
@@ -112,6 +113,11 @@ static void count_counters(struct read_count *c, unsigned number, struct read_co
 		thread_row = read_count_row_of_thread(
 			c, counts->head.tid, counts->head.comm, sizeof(counts->head.comm), false);
 	while (read_counts_next(counts)) {
+		const struct read_function *function = read_process_function(c->process, counts->id);
+		if (function && function->kind == TRACE_KIND_PROBE) {
+			read_probes_add(&c->probes, counts->id, counts->calls);
+			continue;
+		}
 		uint32_t n = row_of_counter(c, counts, thread_row); /* may move the rows */
 		struct read_row *row = &c->rows.row[n];
 		row->untimed += counts->calls;
@@ -171,6 +177,7 @@ void read_count_begin(struct read_count *c, struct read_process *process, uint32
 	c->filtered = setup->tid || setup->from || setup->to;
 	c->from = setup->from ? read_ahead_ticks(&process->clock, start + setup->from) : 0;
 	c->to = setup->to ? read_ahead_ticks(&process->clock, start + setup->to) : UINT64_MAX;
+	read_probes_begin(&c->probes, process, start);
 	read_stops_find(&c->stops, process);
 }
 
@@ -216,4 +223,5 @@ void read_count_merge(struct read_count *to, struct read_count *from)
 	a->crashes += b->crashes;
 	read_rows_merge(&to->rows, &from->rows, to->damage);
 	read_customs_merge(&to->customs, &from->customs, to->damage);
+	read_probes_merge(&to->probes, &from->probes, to->damage);
 }

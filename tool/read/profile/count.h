@@ -16,7 +16,8 @@
  * tool/read/events/calls.h tells what ends a call. Calls that are open when the events of their thread end, or where
  * some are missing, are unfinished: counted as calls, but without time. A call has no time either if it has no end of
  * its own (it was unwound, or a call around it ended) and functions were switched off while it was open: it may have
- * ended at any moment after that. Counters add to calls alone. Custom events are counted by their types (customs.h).
+ * ended at any moment after that. Counters add to calls alone. Custom events are counted by their types (customs.h),
+ * probes by their names (probes.h).
  *
  * If only some calls are to be counted (a thread's, or those that began in some time), the others are followed all the
  * same, in row[0]. So counted calls have the same times as without the choice; only `total` differs, where a call that
@@ -44,6 +45,7 @@
 #include "tool/read/events/stops.h"
 #include "tool/read/events/thread_turns.h"
 #include "tool/read/profile/customs.h"
+#include "tool/read/profile/probes.h"
 #include "tool/read/profile/rows.h"
 
 /* The same for all threads that count. */
@@ -90,6 +92,7 @@ struct read_count {
 	struct read_rows rows;
 	struct read_count_sums sums;
 	struct read_customs customs;
+	struct read_probes probes;
 	struct read_count_ways ways;
 	uint32_t task;
 

@@ -392,12 +392,26 @@ READ_INLINE bool take_event(void *user, enum trace_type type, uint32_t id, uint6
 	return --loop->left == 0;
 }
 
+/* Does an event count that is no call, at that moment of that thread? */
+static bool counts_here(const struct read_count *c, uint64_t now, uint32_t tid)
+{
+	return !c->filtered ||
+	       (now >= c->from && is_before_end(c, now) && (!c->setup->tid || c->setup->tid == tid));
+}
+
+static void count_probe(struct read_count *c, const struct read_decoder *d)
+{
+	bool valued = read_decode_values_at(d, d->probe.at);
+
+	if (!read_probes_count(&c->probes, d->probe.id, d->now, valued) && !c->process->head.meta_lost)
+		read_events_damage(&c->record->source, d->probe.at, READ_NO_PROBE);
+}
+
 static void count_other(struct read_count *c, enum read_decoded what)
 {
 	struct read_turns_record *record = c->record;
 	const struct read_decoder *d = &record->source.decoder;
 	const struct trace_chunk *head = &record->source.stream.chunk.head;
-	uint32_t tid = c->setup->tid;
 
 	switch (what) {
 	case READ_DECODED_THREAD:
@@ -422,8 +436,12 @@ static void count_other(struct read_count *c, enum read_decoded what)
 		c->sums.signal = d->signal;
 		c->sums.signal_task = c->task;
 		break;
+	case READ_DECODED_PROBE:
+		if (counts_here(c, d->now, d->tid))
+			count_probe(c, d);
+		break;
 	case READ_DECODED_CUSTOM:
-		if (!c->filtered || (d->now >= c->from && is_before_end(c, d->now) && (!tid || tid == d->tid)))
+		if (counts_here(c, d->now, d->tid))
 			read_customs_count(&c->customs, c->process, d->custom.type, d->custom.size);
 		break;
 	case READ_DECODED_NOTHING:

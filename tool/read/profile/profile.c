@@ -128,6 +128,28 @@ static bool make_customs(struct xaudit_read_profile *profile)
 	return profile->custom != NULL;
 }
 
+static bool make_probes(struct xaudit_read_profile *profile)
+{
+	struct read_probes *probes = &profile->count.probes;
+
+	read_probes_sort(probes);
+	profile->probe = calloc(probes->rows ? probes->rows : 1, sizeof(*profile->probe));
+	for (uint32_t i = 0; profile->probe && i < probes->rows; i++) {
+		const struct read_probe_row *from = &probes->row[i];
+		profile->probe[i] = (struct xaudit_read_probe_row){
+			.name = from->name,
+			.library = from->library,
+			.count = from->count,
+			.counted = from->counted,
+			.valued = from->valued,
+			.first = from->first == UINT64_MAX ? 0 : from->first,
+			.last = from->last,
+		};
+	}
+	profile->info.probes = probes->rows;
+	return profile->probe != NULL;
+}
+
 static bool has_switches(const struct xaudit_read_profile *profile)
 {
 	for (size_t t = 0; t < profile->count_traces; t++)
@@ -171,7 +193,7 @@ static bool make_results(struct xaudit_read_profile *profile)
 	for (uint32_t i = 1; profile->info.sched && i < profile->count.rows.rows; i++)
 		profile->info.cpu_unknown += profile->count.rows.row[i].on_unknown;
 	add_killed(profile);
-	return make_rows(profile) && make_customs(profile);
+	return make_rows(profile) && make_customs(profile) && make_probes(profile);
 }
 
 /* ---- counting ---- */
@@ -248,6 +270,7 @@ void xaudit_read_profile_close(struct xaudit_read_profile *profile)
 	read_count_close(&profile->count);
 	free(profile->row);
 	free(profile->custom);
+	free(profile->probe);
 	free(profile);
 }
 
@@ -267,6 +290,12 @@ const struct xaudit_read_custom *xaudit_read_profile_custom(
 	const struct xaudit_read_profile *profile, uint32_t number)
 {
 	return number < profile->info.customs ? &profile->custom[number] : NULL;
+}
+
+const struct xaudit_read_probe_row *xaudit_read_profile_probe(
+	const struct xaudit_read_profile *profile, uint32_t number)
+{
+	return number < profile->info.probes ? &profile->probe[number] : NULL;
 }
 
 uint64_t xaudit_read_profile_percentile(

@@ -13,6 +13,7 @@ struct xaudit_read_profile {
 	struct xaudit_read_profile_info info;
 	struct xaudit_read_row *row;
 	struct xaudit_read_custom *custom;
+	struct xaudit_read_probe_row *probe;
 
 	/* Of the options; only until counting is over. */
 	struct xaudit_read_trace *const *traces;

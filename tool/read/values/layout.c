@@ -34,7 +34,7 @@ static uint32_t plain_event(uint32_t word)
 
 	if (type == TRACE_ENTRY_KEPT)
 		return TRACE_WORD(TRACE_ENTRY, word & TRACE_ID_MASK);
-	return type >= TRACE_ENTRY && type <= TRACE_POINT ? word : 0;
+	return (type >= TRACE_ENTRY && type <= TRACE_POINT) || type == TRACE_PROBE ? word : 0;
 }
 
 struct read_layout *read_layout(struct read_damage *damage, const struct trace_record *record, bool *good)

@@ -29,7 +29,7 @@ struct read_layout_value {
 /* One allocation. */
 struct read_layout {
 	uint32_t number;
-	uint32_t event; /* TRACE_WORD(): type, TRACE_ENTRY to TRACE_POINT, and id of its events */
+	uint32_t event; /* TRACE_WORD(): type, TRACE_ENTRY to TRACE_POINT or TRACE_PROBE, and id of its events */
 	uint32_t states; /* values that the record tells of: so many states events may begin with */
 	uint32_t count; /* values that are known: the first ones of these */
 	bool has_stack; /* one of them is a VALUES_TYPE_STACK */
