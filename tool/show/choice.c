@@ -46,6 +46,7 @@ struct xaudit_read_events *choice_begin(
 		.size = sizeof(options),
 		.leaves = leaves,
 		.from = choice->first,
+		.probes = 1,
 		/* Of what --to, or another choice, leaves out, nobody knows how much there is at the end. */
 		.tail = deep || choice->words || choice->min || choice->end ? 0 : choice->tail,
 	};

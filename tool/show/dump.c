@@ -14,6 +14,7 @@
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
 #include "tool/show/function_text.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/srcline.h"
@@ -36,6 +37,7 @@ static const char *word(int what)
 		[XAUDIT_READ_EVENT_UNWIND] = "unwind",
 		[XAUDIT_READ_EVENT_POINT] = "entry",
 		[XAUDIT_READ_EVENT_CUSTOM] = "custom",
+		[XAUDIT_READ_EVENT_PROBE] = "probe",
 		[XAUDIT_READ_EVENT_LOAD] = "load",
 		[XAUDIT_READ_EVENT_UNLOAD] = "unload",
 		[XAUDIT_READ_EVENT_CHANGE] = "change",
@@ -214,23 +216,32 @@ static bool print_quickly(struct dump *dump, const struct xaudit_read_event *eve
 
 /* ---- all lines ---- */
 
-static void print_json(const struct dump *dump, const struct xaudit_read_event *event)
+static void print_function_json(const struct xaudit_read_event *event)
 {
-	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",\"function\":", event->time, event->tid,
-		word(event->what));
+	printf("\"function\":");
 	json_string(stdout, function_of(event));
 	names_json(stdout, function_of(event));
 	printf(",\"library\":");
 	json_string(stdout, library_of(event));
 	if (event->function)
 		srcline_json(stdout, event->function);
+}
+
+static void print_json(const struct dump *dump, const struct xaudit_read_event *event)
+{
+	printf("{\"time_ns\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"event\":\"%s\",", event->time, event->tid,
+		word(event->what));
+	if (event->what == XAUDIT_READ_EVENT_PROBE)
+		probe_json(stdout, event->probe);
+	else
+		print_function_json(event);
 	if (event->address != XAUDIT_READ_UNKNOWN)
 		printf(",\"address\":\"0x%" PRIx64 "\"", event->address);
 	else
 		printf(",\"address\":null");
 	if (event->what == XAUDIT_READ_EVENT_POINT)
 		printf(",\"return\":false");
-	if (is_of_call(event) && event->stack)
+	if ((is_of_call(event) || event->what == XAUDIT_READ_EVENT_PROBE) && event->stack)
 		printf(",\"stack\":%" PRIu32, event->stack);
 	if (event->what == XAUDIT_READ_EVENT_LOST)
 		printf(",\"count\":%" PRIu64, event->count);
@@ -302,6 +313,12 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 		frames_lines(stdout, xaudit_read_stack(event->values), BACKTRACE, "\n");
 		return;
 	}
+	if (event->what == XAUDIT_READ_EVENT_PROBE) {
+		printf("  %s", color->name);
+		probe_text(stdout, event->probe, event->values);
+		printf("%s  ", color->off);
+		probe_place(stdout, event->probe);
+	}
 	if (function)
 		print_function(dump, event, function);
 	if (library) {
@@ -309,6 +326,8 @@ static void print_text(const struct dump *dump, const struct xaudit_read_event *
 		tool_text(stdout, library);
 		if (event->function)
 			srcline_print(stdout, event->function);
+		if (event->what == XAUDIT_READ_EVENT_PROBE)
+			probe_source(stdout, event->probe);
 		printf("%s", color->off);
 	}
 	puts(event->what == XAUDIT_READ_EVENT_POINT ? "  entry only" : "");

@@ -17,6 +17,7 @@
 #include "tool/show/info_json.h"
 #include "tool/show/info_many.h"
 #include "tool/show/info_sched.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/show.h"
 #include "tool/show/show_trace.h"
 
@@ -104,6 +105,8 @@ static void print_amounts(const struct info *info, const struct xaudit_read_amou
 	if (amounts->custom)
 		printf("%sCustom      %" PRIu64 " events, %" PRIu64 " bytes of data\n", indent, amounts->custom,
 			amounts->custom_bytes);
+	if (amounts->probes)
+		printf("%sAt probes   %" PRIu64 " events\n", indent, amounts->probes);
 	if (amounts->unfinished)
 		printf("%sUnfinished  %" PRIu64 " custom events\n", indent, amounts->unfinished);
 	if (amounts->overwritten)
@@ -161,6 +164,20 @@ static void print_changes(const struct info_process *of)
 		const struct xaudit_read_change *change = xaudit_read_process_change(of->process, i);
 		printf("  Change      %12s  ", show_time_column(buf, change->after));
 		show_change(stdout, change);
+		putchar('\n');
+	}
+}
+
+static void print_probes(const struct info_process *of, const struct show_colors *color)
+{
+	for (uint32_t i = 0; i < of->facts->probes && !show_output_broken(); i++) {
+		const struct xaudit_read_probe *probe = xaudit_read_process_probe(of->process, i);
+		printf("  Probe       %s", color->name);
+		probe_text(stdout, probe, NULL);
+		printf("%s  ", color->off);
+		probe_place(stdout, probe);
+		fputs("  ", stdout);
+		tool_text(stdout, probe->object->path);
 		putchar('\n');
 	}
 }
@@ -239,6 +256,7 @@ static void print_process(
 	}
 	print_executed(of);
 	print_changes(of);
+	print_probes(of, color);
 	printf("  Objects     %" PRIu32 ", %" PRIu64 " loads, %" PRIu64 " unloads\n", facts->objects, facts->loads,
 		facts->unloads);
 	for (uint32_t i = 0; i < facts->objects && !show_output_broken(); i++)
@@ -262,7 +280,7 @@ static void print_text(const struct info *info, bool verbose, const struct show_
 	if (began && localtime_r(&began, &tm) && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm))
 		line("Began", date);
 	print_clock(first->head);
-	if (all->events || all->custom)
+	if (all->events || all->custom || all->probes)
 		line("Time", show_time(buf, all->last > all->first ? all->last - all->first : 0));
 	printf("Processes   %" PRIu32 "\n", trace->processes);
 	print_amounts(info, all, "");
@@ -310,6 +328,7 @@ static void add(struct xaudit_read_amounts *all, const struct xaudit_read_amount
 	all->counted += amounts->counted;
 	all->overwritten += amounts->overwritten;
 	all->custom += amounts->custom;
+	all->probes += amounts->probes;
 	all->custom_bytes += amounts->custom_bytes;
 	all->unfinished += amounts->unfinished;
 	all->first = amounts->first < all->first ? amounts->first : all->first;

@@ -9,6 +9,7 @@
 #include "tool/base/lost.h"
 #include "tool/show/info.h"
 #include "tool/show/info_sched.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/show.h"
 
 static void text(const char *key, const char *value, const char *behind)
@@ -57,8 +58,9 @@ static void print_amounts(const struct info *info, const struct xaudit_read_amou
 
 static void print_custom(const struct xaudit_read_amounts *amounts)
 {
-	printf("\"custom_events\":%" PRIu64 ",\"custom_bytes\":%" PRIu64 ",\"custom_unfinished\":%" PRIu64 ",",
-		amounts->custom, amounts->custom_bytes, amounts->unfinished);
+	printf("\"custom_events\":%" PRIu64 ",\"custom_bytes\":%" PRIu64 ",\"custom_unfinished\":%" PRIu64
+	       ",\"probe_events\":%" PRIu64 ",",
+		amounts->custom, amounts->custom_bytes, amounts->unfinished, amounts->probes);
 }
 
 /* "sites":{KIND:{REASON:functions...}...}, entries of a kind together in the order of kinds. */
@@ -144,6 +146,17 @@ static void print_changes(const struct info_process *of)
 	printf("],");
 }
 
+static void print_probes(const struct info_process *of)
+{
+	printf("\"probes\":[");
+	for (uint32_t i = 0; i < of->facts->probes && !show_output_broken(); i++) {
+		fputs(i ? ",\n{" : "{", stdout);
+		probe_json(stdout, xaudit_read_process_probe(of->process, i));
+		putchar('}');
+	}
+	printf("],");
+}
+
 static void print_executed(const struct info_process *of)
 {
 	const struct xaudit_read_executed *executed;
@@ -201,6 +214,7 @@ static void print_process(const struct info *all, const struct info_process *of)
 	else
 		printf("null,");
 	print_changes(of);
+	print_probes(of);
 	printf("\"objects\":[");
 	for (uint32_t i = 0; i < facts->objects && !show_output_broken(); i++) {
 		fputs(between, stdout);
@@ -224,7 +238,7 @@ void info_json(const struct info *info)
 	text("host", first->info->host, ",");
 	print_clock(first->head);
 	printf("\"began_ns\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",", trace->start_real,
-		(all->events || all->custom) && all->last > all->first ? all->last - all->first : 0);
+		(all->events || all->custom || all->probes) && all->last > all->first ? all->last - all->first : 0);
 	print_amounts(info, all);
 	info_sched_json(info);
 	print_custom(all);

@@ -8,7 +8,7 @@ xaudit_SOURCES += tool/show/choice.c tool/show/choice.h tool/show/digits.h tool/
 	tool/show/info_many.c tool/show/info_many.h tool/show/info_sched.c tool/show/info_sched.h tool/show/list.c \
 	tool/show/list.h tool/show/list_probes.c tool/show/list_probes.h tool/show/list_symbol.c \
 	tool/show/list_symbol.h tool/show/list_usdt.c tool/show/list_usdt.h tool/show/many.c tool/show/many.h \
-	tool/show/replay.c tool/show/show.c \
+	tool/show/probe_text.c tool/show/probe_text.h tool/show/replay.c tool/show/show.c \
 	tool/show/show.h tool/show/show_trace.c tool/show/show_trace.h tool/show/trace_has.c tool/show/trace_has.h \
 	tool/show/values.c tool/show/values.h
 

@@ -16,6 +16,7 @@
 #include "tool/show/digits.h"
 #include "tool/show/event_text.h"
 #include "tool/show/function_text.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/show.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/term/frames.h"
@@ -404,6 +405,20 @@ static void print_custom(struct replay *r, const struct xaudit_read_event *event
 	print_backtrace(r, event, event->values, depth_in_of(r, event) + 1);
 }
 
+static void print_probe(struct replay *r, const struct xaudit_read_event *event)
+{
+	const struct xaudit_read_values *values = r->choice.show.no_values ? NULL : event->values;
+
+	begin_line(r, UINT64_MAX, event->tid, depth_in_of(r, event));
+	printf("%s/* probe %s", r->color->dim, r->color->name);
+	probe_text(stdout, event->probe, values);
+	printf("%s%s", r->color->off, r->color->dim);
+	if (srcline_wanted())
+		probe_source(stdout, event->probe);
+	printf(" */%s\n", r->color->off);
+	print_backtrace(r, event, values, depth_in_of(r, event) + 1);
+}
+
 /* The calls that are open on a stack have no end. They have taken as long as they were open. */
 static void take_unfinished(struct replay *r, const struct xaudit_read_event *event)
 {
@@ -465,6 +480,10 @@ static void take(struct replay *r, const struct xaudit_read_event *event)
 	case XAUDIT_READ_EVENT_CUSTOM:
 		if (here && choice_shows(choice, event))
 			print_custom(r, event);
+		break;
+	case XAUDIT_READ_EVENT_PROBE:
+		if (here && choice_shows(choice, event))
+			print_probe(r, event);
 		break;
 	case XAUDIT_READ_EVENT_LOAD:
 	case XAUDIT_READ_EVENT_UNLOAD:

@@ -56,6 +56,36 @@ static char *text_of(const struct xaudit_read_value *value)
 	return text;
 }
 
+void values_list(FILE *file, const struct xaudit_read_values *values, uint32_t most)
+{
+	struct xaudit_read_value value[XAUDIT_READ_VALUES];
+	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
+	const char *between = "";
+	char *list;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&list, &size));
+
+	putc('(', to);
+	for (uint32_t i = 0; i < count; i++) {
+		/* A backtrace has lines of its own. */
+		if (value[i].type == XAUDIT_READ_VALUE_STACK || value[i].state == XAUDIT_READ_VALUE_ABSENT)
+			continue;
+		if (value[i].type == XAUDIT_READ_VALUE_TEXT && value[i].size > most) {
+			value[i].size = most;
+			value[i].state = value[i].state ? value[i].state : XAUDIT_READ_VALUE_CUT;
+		}
+		char *text = text_of(&value[i]);
+		fprintf(to, "%s%s%s%s", between, value[i].name, *value[i].name ? "=" : "", text);
+		free(text);
+		between = ", ";
+	}
+	putc(')', to);
+	if (fclose(to))
+		memory_failed();
+	term_text(file, list);
+	free(list);
+}
+
 bool values_have(const struct xaudit_read_values *values, enum xaudit_read_value_role role)
 {
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
@@ -84,7 +114,7 @@ static bool is_named(const struct xaudit_read_value *value, const char *name)
 	}
 }
 
-static char *named(const struct xaudit_read_values *values, const char *name)
+char *values_one(const struct xaudit_read_values *values, const char *name)
 {
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
@@ -98,9 +128,9 @@ static char *named(const struct xaudit_read_values *values, const char *name)
 
 char *values_named(const struct xaudit_read_call *call, const char *name)
 {
-	char *text = named(call->entered, name);
+	char *text = values_one(call->entered, name);
 
-	return text ? text : named(call->ended, name);
+	return text ? text : values_one(call->ended, name);
 }
 
 /* ---- JSON ---- */

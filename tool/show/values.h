@@ -20,6 +20,12 @@
 void values_arguments(FILE *file, const struct xaudit_read_values *entered, const struct xaudit_read_values *ended);
 void values_result(FILE *file, const struct xaudit_read_values *ended, int how);
 
+/*
+ * All values of a probe, in brackets: (n=3, "text"). Of a text so many bytes are shown. Where lines are cut to the
+ * terminal, they are, as arguments.
+ */
+void values_list(FILE *file, const struct xaudit_read_values *values, uint32_t most);
+
 /* Both of a call that is over, in one text, which the caller frees; NULL: it has no values. */
 char *values_text(const struct xaudit_read_call *call);
 
@@ -35,5 +41,8 @@ void values_json(FILE *file, const char *key, const struct xaudit_read_values *v
  * `errno` the error. The caller frees it. NULL: there is none.
  */
 char *values_named(const struct xaudit_read_call *call, const char *name);
+
+/* The same among these values, as of a probe. */
+char *values_one(const struct xaudit_read_values *values, const char *name);
 
 #endif

@@ -20,6 +20,7 @@
 #include "tool/show/report/row_names.h"
 #include "tool/show/report/tally.h"
 #include "tool/show/report/tally_print.h"
+#include "tool/show/values.h"
 
 #define VALUES_MOST 100000 /* what is more becomes one row */
 
@@ -46,6 +47,8 @@ struct by_event {
 	char *type; /* without the field */
 	const char *field; /* NULL: all of the data */
 	const struct event_format *format; /* with a field */
+	char *probe;	   /* what is before the last colon; NULL: there is none, or a field */
+	const char *value; /* behind that: of its values */
 	bool some, some_end; /* an event of the type, one that --event-end names, is in the trace */
 
 	uint32_t trace; /* at hand, and its times, ns; to: 0: no end */
@@ -75,16 +78,37 @@ static struct valued *valued(struct by_event *by, uint32_t value)
 	return &by->valued[value];
 }
 
-static uint32_t value_of(struct by_event *by, const struct xaudit_read_item *item)
+/* What is in force since a thread came to a probe: one of its values, or all; NULL: it does not have that one. */
+static char *text_of_probe(const struct by_event *by, const struct xaudit_read_item *item)
+{
+	char *text;
+	size_t size;
+
+	if (by->value && strcmp(item->probe->name, by->type))
+		return values_one(item->values, by->value);
+	FILE *to = memory_need(open_memstream(&text, &size));
+	if (item->values)
+		values_list(to, item->values, UINT32_MAX);
+	if (fclose(to))
+		memory_failed();
+	return text;
+}
+
+static char *text_of_custom(const struct by_event *by, const struct xaudit_read_item *item)
 {
 	uint8_t data[TRACE_CUSTOM_MAX + 1]; /* with a zero byte behind it */
 	size_t size = item->data_size <= TRACE_CUSTOM_MAX ? item->data_size : TRACE_CUSTOM_MAX;
-	char *text;
 
 	if (size)
 		memcpy(data, item->data, size);
 	data[size] = '\0';
-	text = by->field ? event_format_value(by->format, by->field, data, size) : event_value(data, size);
+	return by->field ? event_format_value(by->format, by->field, data, size) : event_value(data, size);
+}
+
+static uint32_t value_of(struct by_event *by, const struct xaudit_read_item *item)
+{
+	char *text = item->what == XAUDIT_READ_PROBE ? text_of_probe(by, item) : text_of_custom(by, item);
+
 	if (!text)
 		return TOO_SHORT;
 	uint32_t value = by->values.used < VALUES_MOST + OTHERS + 1 ? catalog_number(&by->values, text, NULL) :
@@ -134,6 +158,8 @@ static bool is_type(const struct xaudit_read_item *item, const char *type)
 
 	if (!type)
 		return false;
+	if (item->what == XAUDIT_READ_PROBE)
+		return !strcmp(item->probe->name, type);
 	if (item->type && !strcmp(item->type, type))
 		return true;
 	snprintf(number, sizeof(number), "%" PRIu32, item->type_number);
@@ -143,15 +169,20 @@ static bool is_type(const struct xaudit_read_item *item, const char *type)
 static void take_custom(struct by_event *by, const struct xaudit_read_item *item)
 {
 	struct held *held = held_by(by, item);
-	bool is = is_type(item, by->type), ends = is_type(item, by->report->event_end);
+	bool is = is_type(item, by->type) || (item->what == XAUDIT_READ_PROBE && is_type(item, by->probe));
+	bool ends = is_type(item, by->report->event_end);
 
 	held->last = item->time;
 	by->some |= is;
 	by->some_end |= ends;
 	if (!is && !ends)
 		return;
+	uint32_t value = is ? value_of(by, item) : NONE;
+	/* Of several probes of one name not all need have the value that is asked for. */
+	if (value == TOO_SHORT && item->what == XAUDIT_READ_PROBE && !ends)
+		return;
 	end_held(by, held);
-	held->value = is ? value_of(by, item) : NONE;
+	held->value = value;
 	held->counts = is && item->time >= by->from && (!by->to || item->time < by->to);
 	held->since = item->time;
 	valued(by, held->value)->events += held->counts;
@@ -219,6 +250,7 @@ static void take(void *user, const struct xaudit_read_item *item)
 
 	switch (item->what) {
 	case XAUDIT_READ_CUSTOM: /* those of all threads come */
+	case XAUDIT_READ_PROBE:
 		if (!by->report->tid || by->report->tid == item->tid)
 			take_custom(by, item);
 		break;
@@ -378,7 +410,7 @@ static void print_values(struct by_event *by, const uint32_t *value, uint32_t va
 /* Returns TOOL_FAILED. */
 static int say_no_events(const struct by_event *by)
 {
-	tool_error("report", "no event of type '%s' is in the trace%s", by->type,
+	tool_error("report", "no event of type '%s', and no probe of that name, is in the trace%s", by->type,
 		strchr(by->type, ':') ? "; a field needs --event-format" : "");
 	return TOOL_FAILED;
 }
@@ -460,7 +492,8 @@ int report_by_event(struct report *report)
 {
 	struct by_event by = { .report = report };
 	const struct report_calls calls = {
-		.enters = true, .customs = true, .begin = begin, .take = take, .rows = &by.rows, .user = &by
+		.enters = true, .customs = true, .probes = true, .values = true, .begin = begin, .take = take,
+		.rows = &by.rows, .user = &by
 	};
 	const char *colon = strrchr(report->by_event, ':');
 	int status = TOOL_OK;
@@ -472,6 +505,10 @@ int report_by_event(struct report *report)
 		by.format = event_format_find(&report->formats, by.type, UINT32_MAX);
 		by.field = by.format ? colon + 1 : NULL;
 		by.type[colon - report->by_event] = by.format ? '\0' : ':';
+		if (!by.format) {
+			by.probe = memory_text(report->by_event, (size_t)(colon - report->by_event));
+			by.value = colon + 1;
+		}
 	}
 	if (by.field && !event_format_has(by.format, by.field)) {
 		tool_error("report", "the format of %s has no field '%s'", by.type, by.field);
@@ -493,6 +530,7 @@ int report_by_event(struct report *report)
 	free(by.valued);
 	nested_clear(&by.nested);
 	free(by.type);
+	free(by.probe);
 	tallies_free(&by.rows);
 	free(by.held);
 	hash_free(&by.by_thread);

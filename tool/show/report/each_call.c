@@ -53,6 +53,7 @@ static void read_one(struct reading *reading, uint32_t number, uint64_t *done, u
 		.size = sizeof(options),
 		.enters = calls->enters,
 		.customs = calls->customs,
+		.probes = calls->probes,
 		.values = calls->values,
 		.requests = calls->requests,
 		.sums = true,

@@ -13,7 +13,7 @@
 struct meant;
 
 struct report_calls {
-	bool enters, customs, values, requests;
+	bool enters, customs, probes, values, requests;
 	void (*begin)(void *user, uint32_t trace); /* before the calls of a trace; NULL: nothing */
 	void (*take)(void *user, const struct xaudit_read_item *item);
 	struct tallies *rows; /* to which calls are added */

@@ -136,6 +136,39 @@ static void print_events(const struct report *report, const struct xaudit_read_p
 	}
 }
 
+/* How often in a second threads came there, from the first time to the last; negative: not known. */
+static double rate(const struct xaudit_read_probe_row *row)
+{
+	uint64_t timed = row->count - row->counted;
+
+	return timed > 1 && row->last > row->first ? (double)(timed - 1) * 1e9 / (double)(row->last - row->first) : -1;
+}
+
+/* A table of probes, if there are any. */
+static void print_probes(const struct report *report, const struct xaudit_read_profile *profile)
+{
+	const struct show_colors *color = report->color;
+	uint32_t probes = xaudit_read_profile_info(profile)->probes;
+
+	if (!probes)
+		return;
+	printf("\n%s%10s  %13s  %s%s\n==========  =============  ====================\n", color->head, "Events",
+		"Per second", "Probe", color->off);
+	for (uint32_t i = 0; i < probes && !show_output_broken(); i++) {
+		const struct xaudit_read_probe_row *row = xaudit_read_profile_probe(profile, i);
+		printf("%10" PRIu64, row->count);
+		if (rate(row) < 0)
+			printf("  %13s", "-");
+		else
+			printf("  %13.1f", rate(row));
+		printf("  %s", color->name);
+		term_text(stdout, row->name);
+		printf("%s  %s", color->off, color->dim);
+		tool_text(stdout, tool_base(row->library));
+		printf("%s\n", color->off);
+	}
+}
+
 static void print_table(const struct report *report, const struct xaudit_read_profile *profile,
 	const struct report_line *line, uint32_t lines)
 {
@@ -150,6 +183,7 @@ static void print_table(const struct report *report, const struct xaudit_read_pr
 		print_name(report, line[i].row);
 	}
 	print_events(report, profile);
+	print_probes(report, profile);
 	left_print(report);
 }
 
@@ -174,6 +208,33 @@ static void json_events(const struct xaudit_read_profile *profile)
 		printf("\n]");
 	if (info->customs_unfinished)
 		printf(",\"custom_unfinished\":%" PRIu64, info->customs_unfinished);
+}
+
+/* Likewise. */
+static void json_probes(const struct xaudit_read_profile *profile)
+{
+	uint32_t probes = xaudit_read_profile_info(profile)->probes;
+
+	if (probes)
+		printf(",\"probes\":[");
+	for (uint32_t i = 0; i < probes && !show_output_broken(); i++) {
+		const struct xaudit_read_probe_row *row = xaudit_read_profile_probe(profile, i);
+		printf("%s\n{\"probe\":", i ? "," : "");
+		json_string(stdout, row->name);
+		printf(",\"library\":");
+		json_string(stdout, row->library);
+		printf(",\"count\":%" PRIu64 ",\"counted\":%" PRIu64 ",\"valued\":%" PRIu64 ",\"per_second\":",
+			row->count, row->counted, row->valued);
+		if (rate(row) < 0)
+			printf("null");
+		else
+			printf("%.3f", rate(row));
+		if (row->count > row->counted)
+			printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64, row->first, row->last);
+		putchar('}');
+	}
+	if (probes)
+		printf("\n]");
 }
 
 static void json_name(const struct report *report, const struct xaudit_read_row *row)
@@ -231,6 +292,7 @@ static void print_json(const struct report *report, const struct xaudit_read_pro
 	printf("\n]");
 	left_json_end(&report->left);
 	json_events(profile);
+	json_probes(profile);
 	puts("}");
 }
 

@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Probes, as commands show them: with values and without, where they are, how often threads came there. The trace's
+# numbers are known; whatever its chunks are like, all show the same.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/written.sh"
+
+# trace COMMAND: two probes of one name in f, and one where no function is known.
+trace() {
+	cat <<END
+process p100 flags=1 chunk=65536
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so soname=libfoo.so.1
+function 1 0 1 0x100 main 0x80
+function 1 0 2 0x200 f 0x40
+function 1 32 3 0x212 order
+function 1 32 4 0x218 order
+function 1 32 5 0x300 item
+layout 1 probe 3 x8:-:rax text:-:name i4:arg0:
+load 1 1 1000 0x10000 100
+thread 100 main
+$1
+entry 1 1001
+probe 5 1002
+entry 2 1010
+values 1 1012 0x7f01 =two_words -3
+probe 4 1014
+exit 2 1020
+entry 2 1030
+exit 2 1035
+exit 1 1040
+probe 5 1502
+END
+}
+trace | write_trace plain
+# shows COMMAND...: of the plain trace.
+shows() {
+	"$XAUDIT" "$@" "$tmp/plain" 2>&1
+}
+
+is "$(shows dump | grep -v load)" \
+'0.000001001      100  entry   0x000000010100  main  /usr/lib/libfoo.so
+0.000001002      100  probe   0x000000010300  item  0x300  /usr/lib/libfoo.so
+0.000001010      100  entry   0x000000010200  f  /usr/lib/libfoo.so
+0.000001012      100  probe   0x000000010212  order(rax=0x7f01, name="two words", -3)  f+0x12  /usr/lib/libfoo.so
+0.000001014      100  probe   0x000000010218  order  f+0x18  /usr/lib/libfoo.so
+0.000001020      100  exit    0x000000010200  f  /usr/lib/libfoo.so
+0.000001030      100  entry   0x000000010200  f  /usr/lib/libfoo.so
+0.000001035      100  exit    0x000000010200  f  /usr/lib/libfoo.so
+0.000001040      100  exit    0x000000010100  main  /usr/lib/libfoo.so
+0.000001502      100  probe   0x000000010300  item  0x300  /usr/lib/libfoo.so' \
+	'dump has a line for each time, with values, and where that is'
+is "$(shows dump --format=json | grep probe | sed 's/,"values":.*shown":"0x7f01"}.*/,VALUES}/
+	s,"library":"/usr/lib/libfoo.so",LIB,; s/"event":"probe","probe"/PROBE/')" \
+'{"time_ns":1002,"tid":100,PROBE:"item","function":null,LIB,"offset":"0x300","address":"0x10300"}
+{"time_ns":1012,"tid":100,PROBE:"order","function":"f",LIB,"offset":"0x212","start":"0x200","address":"0x10212",VALUES}
+{"time_ns":1014,"tid":100,PROBE:"order","function":"f",LIB,"offset":"0x218","start":"0x200","address":"0x10218"}
+{"time_ns":1502,"tid":100,PROBE:"item","function":null,LIB,"offset":"0x300","address":"0x10300"}' \
+	'and so has JSON'
+is "$(shows dump --no-values | grep 'order')" \
+'0.000001012      100  probe   0x000000010212  order  f+0x12  /usr/lib/libfoo.so
+0.000001014      100  probe   0x000000010218  order  f+0x18  /usr/lib/libfoo.so' '--no-values leaves them out'
+is "$(shows dump -F f | sed 's/.* 100  //; s/  .*//' | tr '\n' ' ')" 'entry probe probe exit entry exit ' \
+	'-F chooses those in calls of a function'
+is "$(shows replay | sed 1,2d)" \
+'             [    100] | main() {
+             [    100] |   /* probe item */
+             [    100] |   f() {
+             [    100] |     /* probe order(rax=0x7f01, name="two words", -3) */
+             [    100] |     /* probe order */
+    0.010 us [    100] |   } /* f */
+    0.005 us [    100] |   f();
+    0.039 us [    100] | } /* main */
+             [    100] | /* probe item */' 'replay has them in the bodies of the calls'
+is "$(shows dump --from=13ns --to=21ns | sed 's/.* 100  //; s/ .*//' | tr '\n' ' ')" 'probe exit ' \
+	'they are between --from and --to'
+
+# ---- sums ----
+
+is "$(shows report | sed -n '/Per second/,/^$/p' | sed '$d')" \
+'    Events     Per second  Probe
+==========  =============  ====================
+         2      2000000.0  item  libfoo.so
+         2    500000000.0  order  libfoo.so' \
+	'report has how often threads came there, by name, and how often in a second'
+is "$(shows report | sed '1,2d; /^$/,$d' | sed 's/^ *\([0-9]*\) .* us  /\1 /')" '1 main [libfoo.so]
+2 f [libfoo.so]' 'no probe is among the functions'
+is "$(shows report --format=json | sed -n 's/^{"probe"/PROBE/; s,"library":"/usr/lib/libfoo.so",LIBRARY,; /^PROBE/p')" \
+'PROBE:"item",LIBRARY,"count":2,"counted":0,"valued":0,"per_second":2000000.000,"first_ns":2,"last_ns":502},
+PROBE:"order",LIBRARY,"count":2,"counted":0,"valued":1,"per_second":500000000.000,"first_ns":12,"last_ns":14}' \
+	'and so has JSON'
+is "$(shows report --to=100ns | grep ' item')" '         1              -  item  libfoo.so' \
+	'--to chooses; of one time there is no rate'
+is "$(shows report --by=thread | grep -c 'order  libfoo.so')" 1 'the table is below any other one'
+is "$(shows info | grep -i probe | LC_ALL=C sort -u)" \
+'  At probes   4 events
+  Probe       item  0x300  /usr/lib/libfoo.so
+  Probe       order  f+0x12  /usr/lib/libfoo.so
+  Probe       order  f+0x18  /usr/lib/libfoo.so
+At probes   4 events' 'info has where they are, and how many events'
+is "$(shows info --format=json | grep -o '"probe_events":[0-9]*\|{"probe":"[a-z]*"' | tr '\n' ' ')" \
+	'"probe_events":4 "probe_events":4 {"probe":"order" {"probe":"order" {"probe":"item" ' 'and so has JSON'
+is "$(shows report --by-event=order:rax | sed -n '3,4s/  */ /gp')" \
+' 2 0.039 us 0.034 us 87.17 % 0.039 us (none)
+ 1 0.005 us 0.005 us 12.82 % 0.005 us 0x7f01' 'calls are told apart by a value that a probe had last'
+is "$(shows report --by-event=item --event-end=order | sed -n '3,4s/  */ /gp')" \
+' 2 0.039 us 0.029 us 74.35 % 0.039 us (none)
+ 1 0.010 us 0.010 us 25.64 % 0.010 us (empty)' 'and by which one came last'
+is "$(shows report --by-event=nothing; echo $?)" \
+"xaudit report: no event of type 'nothing', and no probe of that name, is in the trace
+1" 'a probe that is not there is told'
+
+# ---- however it is stored ----
+
+shows dump --format=json >"$tmp/expected"
+for chunks in dense ring both; do
+	trace "$chunks" | write_trace "$chunks"
+	is "$("$XAUDIT" dump --format=json "$tmp/$chunks" 2>&1 | cmp "$tmp/expected" - 2>&1)" '' "chunks: $chunks"
+done
+# Enough of them for dense words to be written.
+{
+	trace dense
+	printf 'loop 1000 5\nentry 2 2000\nprobe 3 2001\nprobe 4 2002\nexit 2 2003\nend\n'
+} | write_trace many
+is "$("$XAUDIT" report --format=json "$tmp/many" | sed -n 's/.*"order",.*"count":\([0-9]*\).*/\1/p')" 2002 \
+	'dense words have them, too'
+"$XAUDIT" pack -o "$tmp/packed" "$tmp/plain" 2>/dev/null
+is "$("$XAUDIT" dump --format=json "$tmp/packed" 2>&1 | cmp "$tmp/expected" - 2>&1)" '' 'packed, nothing is lost'
+"$XAUDIT" pack --no-values -o "$tmp/bare" "$tmp/plain" 2>/dev/null
+is "$("$XAUDIT" dump "$tmp/bare")" "$(shows dump --no-values)" 'without values, all but these is there'
+
+# ---- counted, damaged ----
+
+{
+	trace
+	echo 'counts 1 101 w 5:7 2:3'
+} | write_trace counted
+is "$("$XAUDIT" report "$tmp/counted" | sed -n '/ item/p; s/^ *\([0-9]*\) .* f \[.*/\1/p; /counted/p')" \
+'5
+         9      2000000.0  item  libfoo.so
+3 calls were only counted: they have no time' 'those that were only counted are among them, and are no calls'
+is "$("$XAUDIT" info "$tmp/counted" | grep -e '^Counted' -e '^At')" \
+'Counted     3 calls without time
+At probes   11 events' 'nor in info'
+{
+	trace
+	printf 'probe 77 1600\nprobe 3 1620\n'
+} | write_trace damaged
+is "$("$XAUDIT" dump "$tmp/damaged" 2>&1 | sed -n 's/.*\(meta does not [a-z]*\).*/\1/p; /00016[02]0/s/  */ /gp')" \
+'0.000001600 100 probe - [unknown] 0x0 [unknown]
+0.000001620 100 probe 0x000000010212 order f+0x12 /usr/lib/libfoo.so
+meta does not name' 'a probe without a name is damage; what is behind it is read'
+done_testing
