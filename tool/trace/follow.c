@@ -125,14 +125,21 @@ static void see_thread(uint32_t tid)
 	follow.line.many |= tid != follow.tid;
 }
 
-static void put_call(struct read_live_process *process, const struct xaudit_read_call *call, enum line_part part)
+/* Has one more line a chance now? Else it is left out. */
+static bool may_put(void)
 {
 	if (!(++follow.calls % OFTEN))
 		is_behind();
-	if (follow.behind || !put_left_out()) {
-		leave_out();
+	if (!follow.behind && put_left_out())
+		return true;
+	leave_out();
+	return false;
+}
+
+static void put_call(struct read_live_process *process, const struct xaudit_read_call *call, enum line_part part)
+{
+	if (!may_put())
 		return;
-	}
 	line_call(&follow.line, process, call, part);
 	if (!put(follow.line.text, follow.line.size))
 		leave_out();
@@ -189,6 +196,21 @@ static void take_call(void *user, struct read_live_process *process, struct xaud
 	}
 	if (follow.options.line.descriptors)
 		descriptors_closed(process, call);
+}
+
+static void take_probe(void *user, struct read_live_process *process, const struct read_live_probe *probe)
+{
+	(void)user;
+	see_thread(probe->tid);
+	if (!follow.options.lines || follow.options.failed || output_failed())
+		return;
+	if (follow.options.line.nested)
+		put_around(process, probe->call);
+	if (!may_put())
+		return;
+	line_probe(&follow.line, probe);
+	if (!put(follow.line.text, follow.line.size))
+		leave_out();
 }
 
 static void take_lost(void *user, struct read_live_process *process, uint32_t tid, uint64_t count, bool chunks)
@@ -265,7 +287,7 @@ static void take_end(void *user, struct read_live_process *process)
 }
 
 static const struct read_live_hooks hooks = {
-	.began = take_process, .call = take_call, .lost = take_lost, .ended = take_end,
+	.began = take_process, .call = take_call, .probe = take_probe, .lost = take_lost, .ended = take_end,
 };
 
 /* ---- the thread ---- */

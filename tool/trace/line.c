@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "tool/read/api/values_text.h"
+#include "tool/show/probe_text.h"
+#include "tool/show/values.h"
 #include "tool/trace/callers.h"
 #include "tool/trace/descriptors.h"
 #include "tool/trace/shown.h"
@@ -140,13 +142,13 @@ static int indent(const struct line *line, const struct xaudit_read_call *call)
 	return line->options.nested ? (int)(2 * (call->depth < 100 ? call->depth : 100)) : 0;
 }
 
-static void add_callers(struct line *line, const struct xaudit_read_call *call)
+static void add_callers(struct line *line, const struct xaudit_read_values *values, int indent)
 {
-	const char *lines = callers_lines(xaudit_read_stack(call->entered));
+	const char *lines = callers_lines(xaudit_read_stack(values));
 
 	for (size_t length; *lines; lines += length) {
 		length = strcspn(lines, "\n") + 1;
-		add(line, "%*s", indent(line, call), "");
+		add(line, "%*s", indent, "");
 		add(line, "%.*s", (int)length, lines);
 	}
 }
@@ -175,7 +177,28 @@ void line_call(struct line *line, struct read_live_process *process, const struc
 	}
 	add(line, "\n");
 	if (line->options.callers && part != LINE_BEGIN)
-		add_callers(line, call);
+		add_callers(line, call->entered, indent(line, call));
+}
+
+void line_probe(struct line *line, const struct read_live_probe *probe)
+{
+	int in = probe->call ? indent(line, probe->call) + (line->options.nested ? 2 : 0) : 0;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	begin(line, probe->tid, probe->time);
+	add(line, "%*s", in, "");
+	if (to) {
+		probe_text(to, probe->probe, NULL);
+		values_list(to, probe->values, line->options.text);
+		fclose(to);
+		add(line, "%s", text);
+		free(text);
+	}
+	add(line, "\n");
+	if (line->options.callers)
+		add_callers(line, probe->values, in);
 }
 
 void line_say(struct line *line, uint32_t tid, uint64_t time, const char *format, ...)

@@ -46,6 +46,9 @@ enum line_part { LINE_WHOLE, LINE_BEGIN, LINE_END };
 void line_call(struct line *line, struct read_live_process *process, const struct xaudit_read_call *call,
 	enum line_part part);
 
+/* The line of a thread that came to a probe: NAME(values), with those of its callers below. */
+void line_probe(struct line *line, const struct read_live_probe *probe);
+
 /* A line that begins as those of calls do, of the thread: "+++ exited with 0 +++". time: ns. */
 void line_say(struct line *line, uint32_t tid, uint64_t time, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
