@@ -2,8 +2,8 @@
 #
 # xaudit export, and the tools that read what it writes.
 dist_check_SCRIPTS += t/export/chrome.t t/export/ctf.t t/export/damaged.t t/export/export.t t/export/fleet.t \
-	t/export/many.t t/export/perfetto.t t/export/rowbinary.t t/export/rows.t t/export/sqlite.t t/export/stacks.t \
-	t/export/uftrace.t t/export/xray.t
+	t/export/many.t t/export/perfetto.t t/export/probes.t t/export/rowbinary.t t/export/rows.t t/export/sqlite.t \
+	t/export/stacks.t t/export/uftrace.t t/export/xray.t
 EXTRA_DIST += t/export/app.cc t/export/app.h t/export/app.sh t/export/app_library.cc t/export/app_plugin.cc \
 	t/export/chains.py t/export/chdb/package-lock.json t/export/chdb/package.json t/export/chdb_server.mjs \
 	t/export/chrome.schema.json t/export/clickhouse.sh t/export/clickhouse_server.py t/export/fleet.c \

@@ -6,8 +6,8 @@
  *	begin()
  *	load(), change()	loads and unloads of all processes, in the order of time
  *	run()			when threads were on processors, thread by thread, in the order of time
- *	enter() ... leave()	calls, and between them custom() and lost(): process by process, thread record by thread
- *				record, within one in the order of time
+ *	enter() ... leave()	calls, and between them custom(), probe() and lost(): process by process, thread record
+ *				by thread record, within one in the order of time
  *	counted()		calls that were only counted, behind those of their process
  *	end()			if nothing has failed
  *	free_state()
@@ -93,6 +93,8 @@ struct export_format {
 	void (*leave)(struct export *export, const struct export_call *call);
 	/* Of the item time, type, type_number, data, data_size; call: the innermost one around it, or NULL. */
 	void (*custom)(struct export *export, struct export_track *track, const struct xaudit_read_item *item);
+	/* Of the item time, probe, values, and call as above. Of what was only counted nothing is told. */
+	void (*probe)(struct export *export, struct export_track *track, const struct xaudit_read_item *item);
 	/* LOST and GONE. track: where; NULL: it is not known where in the process */
 	void (*lost)(struct export *export, struct export_track *track, const struct xaudit_read_item *item);
 	void (*counted)(struct export *export, const struct xaudit_read_item *item);

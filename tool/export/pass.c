@@ -137,6 +137,7 @@ static void take(struct pass *pass, struct xaudit_read_item *item)
 		take_leave(pass, item);
 		break;
 	case XAUDIT_READ_CUSTOM:
+	case XAUDIT_READ_PROBE:
 	case XAUDIT_READ_LOST:
 	case XAUDIT_READ_GONE:
 		take_event(pass, item);
@@ -170,7 +171,8 @@ static void tell_calls(struct export *export, const struct export_pass_options *
 	struct pass pass = { .export = export, .options = options };
 	bool all = !options->tid && !export->from && !export->to;
 	struct xaudit_read_calls_options only = { .size = sizeof(only), .enters = 1,
-		.customs = !!export->format->custom, .losses = !!export->format->lost,
+		.customs = !!export->format->custom, .probes = !!export->format->probe,
+		.losses = !!export->format->lost,
 		/* It is not known whose they are, or when they were made. */
 		.counted = export->format->counted && all,
 		.tid = options->tid, .from = export->from, .to = export->to, .values = export->values,

@@ -12,6 +12,7 @@ struct waiting_entry {
 	bool event;
 	void *data; /* copies of what the item points to */
 	char *type;
+	struct xaudit_read_values *values;
 };
 
 /* Has it nothing to tell any more? It has nothing to be freed then. */
@@ -24,6 +25,7 @@ static void free_entry(struct waiting_entry *entry)
 {
 	free(entry->data);
 	free(entry->type);
+	xaudit_read_values_free(entry->values);
 	*entry = (struct waiting_entry){ 0 };
 }
 
@@ -53,10 +55,17 @@ void waiting_enter(struct waiting *waiting, const struct export_call *call)
 
 static void tell_event(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
 {
-	if (item->what == XAUDIT_READ_CUSTOM && export->format->custom)
-		export->format->custom(export, track, item);
-	else if (item->what != XAUDIT_READ_CUSTOM && export->format->lost)
-		export->format->lost(export, track, item);
+	const struct export_format *format = export->format;
+
+	if (item->what == XAUDIT_READ_CUSTOM) {
+		if (format->custom)
+			format->custom(export, track, item);
+	} else if (item->what == XAUDIT_READ_PROBE) {
+		if (format->probe)
+			format->probe(export, track, item);
+	} else if (format->lost) {
+		format->lost(export, track, item);
+	}
 }
 
 void waiting_custom(struct export *export, struct waiting *waiting, struct export_track *track,
@@ -71,6 +80,8 @@ void waiting_custom(struct export *export, struct waiting *waiting, struct expor
 	entry->item = *item;
 	if (item->type)
 		entry->item.type = entry->type = memory_text(item->type, strlen(item->type));
+	if (item->values)
+		entry->item.values = entry->values = memory_need(xaudit_read_values_copy(item->values));
 	if (item->data) {
 		/* Formats may count on the zero behind it. */
 		entry->item.data = entry->data = memory_zeroed(item->data_size + 1, 1);

@@ -405,16 +405,25 @@ static void leave(struct export *export, const struct export_call *is)
 
 /* ---- other events ---- */
 
-static void custom(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+static void put_custom(struct export *export, struct export_track *track, struct ctf_custom custom, uint64_t time)
 {
 	struct ctf *ctf = export->state;
 	struct ctf_stream *stream = stream_of(export, track);
-	struct ctf_custom custom = ctf_custom(export, &ctf->types, item);
 	struct ctf_fields *event = begin_event(ctf);
 
 	add(event, custom.data, custom.size);
-	put(ctf, stream, (uint16_t)(CTF_EVENTS + custom.type), item->time);
+	put(ctf, stream, (uint16_t)(CTF_EVENTS + custom.type), time);
 	free(custom.data);
+}
+
+static void custom(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	put_custom(export, track, ctf_custom(export, &((struct ctf *)export->state)->types, item), item->time);
+}
+
+static void probe(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	put_custom(export, track, ctf_probe(&((struct ctf *)export->state)->types, item), item->time);
 }
 
 static void lost(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
@@ -514,6 +523,7 @@ const struct export_format export_ctf = {
 	.leave = leave,
 	.counted = counted,
 	.custom = custom,
+	.probe = probe,
 	.lost = lost,
 	.load = load,
 	.run = run,

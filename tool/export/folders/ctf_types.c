@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/export/folders/ctf_metadata.h"
 #include "tool/show/event_format.h"
 #include "tool/show/event_text.h"
+#include "tool/show/probe_text.h"
+#include "tool/show/values.h"
 
 /* ---- fields ---- */
 
@@ -112,6 +115,32 @@ struct ctf_custom ctf_custom(struct export *export, struct ctf_types *types, con
 	fprintf(file, "\n%s", form);
 	end_text(file);
 	free(form);
+	custom.type = find(types, key, &fields);
+	return custom;
+}
+
+struct ctf_custom ctf_probe(struct ctf_types *types, const struct xaudit_read_item *item)
+{
+	bool many = types->types >= CTF_TYPES_MOST;
+	char *place = probe_place_text(item->probe), *key;
+	struct ctf_custom custom;
+	struct fields fields = { .names = 2, .name = memory_zeroed(2, sizeof(*fields.name)) };
+	size_t size;
+
+	fields.name[0] = "at";
+	fields.name[1] = "values";
+	fields.data = memory_need(open_memstream(&custom.data, &custom.size));
+	fprintf(fields.data, "%s%c", place, '\0');
+	free(place);
+	if (item->values)
+		values_list(fields.data, item->values, UINT32_MAX);
+	putc('\0', fields.data);
+	end_text(fields.data);
+	FILE *file = memory_need(open_memstream(&key, &size));
+	fputs("probe:", file);
+	tool_text(file, many ? "other" : item->probe->name);
+	fputs("\nss", file);
+	end_text(file);
 	custom.type = find(types, key, &fields);
 	return custom;
 }

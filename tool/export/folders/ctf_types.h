@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Custom events as CTF has them: one kind of event per type and form of its data, which is text, bytes, or fields (of
- * --event-format). Zeroed memory has none.
+ * --event-format); and probes, one kind per name. Zeroed memory has none.
  */
 #ifndef XAUDIT_TOOL_EXPORT_FOLDERS_CTF_TYPES_H
 #define XAUDIT_TOOL_EXPORT_FOLDERS_CTF_TYPES_H
@@ -33,6 +33,9 @@ struct ctf_custom {
 };
 
 struct ctf_custom ctf_custom(struct export *export, struct ctf_types *types, const struct xaudit_read_item *item);
+
+/* The same of a thread that came to a probe: the fields are where that is, and its values as text. */
+struct ctf_custom ctf_probe(struct ctf_types *types, const struct xaudit_read_item *item);
 
 /* Writes the kinds' parts of the metadata; `first` is the number of the first one. */
 void ctf_types_describe(FILE *file, const struct ctf_types *types, uint32_t first);

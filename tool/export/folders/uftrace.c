@@ -9,6 +9,7 @@
 #include "tool/base/memory.h"
 #include "tool/export/folders/uftrace_files.h"
 #include "tool/show/event_text.h"
+#include "tool/show/probe_text.h"
 
 enum { ENTRY, EXIT, LOST, EVENT };
 
@@ -197,7 +198,20 @@ static void leave(struct export *export, const struct export_call *is)
 
 /* ---- other events ---- */
 
-/* uftrace reads a name up to a blank. */
+/* uftrace reads a name up to a blank. Frees the text. */
+static char *word_of(char *text)
+{
+	char *word = uftrace_word(text);
+	size_t size;
+
+	free(text);
+	/* Between two characters. */
+	for (size = strnlen(word, EVENT_NAME); size == EVENT_NAME && (word[size] & 0xc0) == 0x80;)
+		size--;
+	word[size] = '\0';
+	return word;
+}
+
 static char *event_name(struct export *export, const struct xaudit_read_item *item, bool with_data)
 {
 	const struct event_format *format = event_format_find(&export->events, item->type, item->type_number);
@@ -219,13 +233,7 @@ static char *event_name(struct export *export, const struct xaudit_read_item *it
 	}
 	if (fclose(to))
 		memory_failed();
-	char *word = uftrace_word(text);
-	free(text);
-	/* Between two characters. */
-	for (size = strnlen(word, EVENT_NAME); size == EVENT_NAME && (word[size] & 0xc0) == 0x80;)
-		size--;
-	word[size] = '\0';
-	return word;
+	return word_of(text);
 }
 
 static uint32_t event_number(struct uftrace *uftrace, char *name)
@@ -249,6 +257,21 @@ static void custom(struct export *export, struct export_track *track, const stru
 	struct uftrace *uftrace = export->state;
 	uint64_t number = event_number(uftrace, event_name(export, item, uftrace->events < EVENTS_MOST));
 
+	put_record(export, track, item->time, EVENT | (EVENT_FIRST + number) << 16, NULL, 0);
+}
+
+static void probe(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	struct uftrace *uftrace = export->state;
+	char *text = NULL;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	fputs("probe:", to);
+	probe_text(to, item->probe, uftrace->events < EVENTS_MOST ? item->values : NULL);
+	if (fclose(to))
+		memory_failed();
+	uint64_t number = event_number(uftrace, word_of(text));
 	put_record(export, track, item->time, EVENT | (EVENT_FIRST + number) << 16, NULL, 0);
 }
 
@@ -317,6 +340,7 @@ const struct export_format export_uftrace = {
 	.enter = enter,
 	.leave = leave,
 	.custom = custom,
+	.probe = probe,
 	.lost = lost,
 	.end = end,
 };

@@ -184,6 +184,31 @@ static void custom(struct export *export, struct export_track *track, const stru
 	end_line(export);
 }
 
+static void probe(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_probe *is = item->probe;
+	struct ndjson *ndjson = export->state;
+	struct buffer *line = begin_line(ndjson, "probe", item->process);
+	uint64_t call = export_around(item);
+	struct xaudit_read_symbol symbol;
+
+	xaudit_read_probe_symbol(is, &symbol);
+	put_track(ndjson, track, item->tid);
+	put_known(line, ",\"call\":", call, call);
+	put_moment(export, line, item->time);
+	put_json(line, ",\"probe\":", is->name);
+	put_json(line, ",\"function\":", symbol.name ? names_full(symbol.name) : NULL);
+	put_json(line, ",\"symbol\":", symbol.name);
+	put_json(line, ",\"library\":", is->object->path);
+	put_number(line, ",\"offset\":", is->offset);
+	put_known(line, ",\"start\":", symbol.name, symbol.start);
+	if (item->values) {
+		buffer_write(line, export->out.file);
+		values_json(export->out.file, "values", item->values);
+	}
+	end_line(export);
+}
+
 static void lost(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
 {
 	struct ndjson *ndjson = export->state;
@@ -264,6 +289,7 @@ const struct export_format export_ndjson = {
 	.load = load,
 	.change = change,
 	.leave = leave,
+	.probe = probe,
 	.custom = custom,
 	.lost = lost,
 	.counted = counted,

@@ -117,6 +117,13 @@ static void custom(struct export *export, struct export_track *track, const stru
 	free(fields);
 }
 
+static void probe(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	struct sqlite *sqlite = export->state;
+
+	sqlite_probe(&sqlite->facts, track, item, export_around(item));
+}
+
 static void lost(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
 {
 	struct sqlite *sqlite = export->state;
@@ -204,6 +211,7 @@ const struct export_format export_sqlite = {
 	.begin = begin,
 	.leave = leave,
 	.custom = custom,
+	.probe = probe,
 	.load = load,
 	.change = change,
 	.run = run,

@@ -191,7 +191,8 @@ static const char *state_of(const struct xaudit_read_value *value)
 	return value->state >= 0 && value->state < 8 ? states[value->state] : "?";
 }
 
-static void put_value(struct sqlite_facts *facts, const struct xaudit_read_call *call, const char *moment,
+/* moment: of a call with that id; NULL: of the event at a probe. */
+static void put_value(struct sqlite_facts *facts, uint64_t id, const char *moment,
 	const struct xaudit_read_values *values, const struct xaudit_read_value *value)
 {
 	const struct xaudit_read_stack *stack;
@@ -200,9 +201,11 @@ static void put_value(struct sqlite_facts *facts, const struct xaudit_read_call 
 	uint64_t place = value->role == XAUDIT_READ_VALUE_ARGUMENT ? value->place : XAUDIT_READ_UNKNOWN;
 
 	xaudit_read_value_text(value, shown, size);
-#define PUT(type, ...) \
-	sqlite_row(facts->tables, SQLITE_VALUES, "isskb" type "ss", export_id(call), moment, role_of(value), place, \
-		value->name, strlen(value->name), __VA_ARGS__, state_of(value), shown)
+#define BEHIND(...) \
+	role_of(value), place, value->name, strlen(value->name), __VA_ARGS__, state_of(value), shown
+#define PUT(type, ...)                                                                                                 \
+	(moment ? sqlite_row(facts->tables, SQLITE_VALUES, "isskb" type "ss", id, moment, BEHIND(__VA_ARGS__))         \
+		: sqlite_row(facts->tables, SQLITE_PROBE_VALUES, "iskb" type "ss", id, BEHIND(__VA_ARGS__)))
 	if (value->state > XAUDIT_READ_VALUE_CUT) {
 		PUT("k", XAUDIT_READ_UNKNOWN);
 	} else {
@@ -231,24 +234,55 @@ static void put_value(struct sqlite_facts *facts, const struct xaudit_read_call 
 		}
 	}
 #undef PUT
+#undef BEHIND
 	free(shown);
 }
 
-static void put_values(struct sqlite_facts *facts, const struct xaudit_read_call *call, const char *moment,
-	const struct xaudit_read_values *values)
+static void put_values(
+	struct sqlite_facts *facts, uint64_t id, const char *moment, const struct xaudit_read_values *values)
 {
 	struct xaudit_read_value value[XAUDIT_READ_VALUES];
 	uint32_t count = xaudit_read_values(values, value, XAUDIT_READ_VALUES);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (value[i].state != XAUDIT_READ_VALUE_ABSENT)
-			put_value(facts, call, moment, values, &value[i]);
+			put_value(facts, id, moment, values, &value[i]);
 }
 
 void sqlite_values(struct sqlite_facts *facts, const struct xaudit_read_call *call)
 {
-	put_values(facts, call, "entry", call->entered);
-	put_values(facts, call, "end", call->ended);
+	put_values(facts, export_id(call), "entry", call->entered);
+	put_values(facts, export_id(call), "end", call->ended);
+}
+
+/* ---- probes ---- */
+
+void sqlite_probe(
+	struct sqlite_facts *facts, struct export_track *track, const struct xaudit_read_item *item, uint64_t call)
+{
+	uint64_t id = ++facts->probe_events;
+
+	sqlite_row(facts->tables, SQLITE_PROBE_EVENTS, "iiiiizi", id, (int64_t)item->probe->number + 1,
+		sqlite_process(facts, item->process), sqlite_thread(facts, item->process, item->tid),
+		sqlite_track(facts, track), call, export_after(facts->tables->export, item->time));
+	if (item->values)
+		put_values(facts, id, NULL, item->values);
+}
+
+static void put_probes(struct sqlite_facts *facts)
+{
+	struct xaudit_read_trace *trace = facts->tables->export->trace;
+
+	for (uint32_t i = 0; i < xaudit_read_probes(trace); i++) {
+		const struct xaudit_read_probe *probe = xaudit_read_probe(trace, i);
+		struct xaudit_read_symbol symbol;
+
+		xaudit_read_probe_symbol(probe, &symbol);
+		sqlite_row(facts->tables, SQLITE_PROBES, "isiisk", (int64_t)i + 1, probe->name,
+			sqlite_library(facts, probe->object), probe->offset,
+			symbol.name ? names_full(symbol.name) : NULL,
+			symbol.name ? symbol.start : XAUDIT_READ_UNKNOWN);
+	}
 }
 
 /* ---- the end ---- */
@@ -256,6 +290,7 @@ void sqlite_values(struct sqlite_facts *facts, const struct xaudit_read_call *ca
 void sqlite_facts_end(struct sqlite_facts *facts)
 {
 	put_functions(facts);
+	put_probes(facts);
 	put_frames(facts);
 	put_threads(facts);
 }

@@ -22,6 +22,7 @@ struct sqlite_facts {
 	} *thread;
 	uint32_t threads, last; /* last: the one that was asked for last */
 	struct hash by_thread;
+	uint64_t probe_events;
 };
 
 /* Begins: writes the processes. */
@@ -39,5 +40,9 @@ uint64_t sqlite_track(struct sqlite_facts *facts, struct export_track *track);
 
 /* Writes the values of a call. */
 void sqlite_values(struct sqlite_facts *facts, const struct xaudit_read_call *call);
+
+/* Writes that a thread came to a probe, in that call or 0, and the values. */
+void sqlite_probe(
+	struct sqlite_facts *facts, struct export_track *track, const struct xaudit_read_item *item, uint64_t call);
 
 #endif

@@ -42,6 +42,13 @@ static const char schema[] =
 	"CREATE TABLE events (id INTEGER PRIMARY KEY, process INTEGER REFERENCES processes, thread INTEGER REFERENCES"
 	" threads, track INTEGER REFERENCES tracks, call INTEGER REFERENCES calls, time INTEGER, type TEXT,"
 	" type_number INTEGER, data BLOB, text TEXT, fields TEXT);"
+	"CREATE TABLE probes (id INTEGER PRIMARY KEY, name TEXT, library INTEGER REFERENCES libraries,"
+	" \"offset\" INTEGER, function TEXT, start INTEGER);"
+	"CREATE TABLE probe_events (id INTEGER PRIMARY KEY, probe INTEGER REFERENCES probes, process INTEGER"
+	" REFERENCES processes, thread INTEGER REFERENCES threads, track INTEGER REFERENCES tracks, call INTEGER"
+	" REFERENCES calls, time INTEGER);"
+	"CREATE TABLE probe_values (event INTEGER REFERENCES probe_events, role TEXT, place INTEGER, name TEXT, value,"
+	" state TEXT, shown TEXT);"
 	"CREATE TABLE counted (process INTEGER REFERENCES processes, function INTEGER REFERENCES functions,"
 	" calls INTEGER);"
 	"CREATE TABLE lost (process INTEGER REFERENCES processes, tid INTEGER, time INTEGER, events INTEGER,"
@@ -66,6 +73,8 @@ static const char behind[] =
 	"CREATE INDEX values_call ON call_values (call);"
 	"CREATE INDEX values_name ON call_values (name, value);"
 	"CREATE INDEX events_time ON events (time);"
+	"CREATE INDEX probe_events_time ON probe_events (time);"
+	"CREATE INDEX probe_values_event ON probe_values (event);"
 	"CREATE VIEW profile AS SELECT f.id AS function, f.name, l.path AS library, count(*) AS calls,"
 	" sum(c.total) AS total, sum(c.self) AS self, min(c.duration) AS min, max(c.duration) AS max"
 	" FROM calls c JOIN functions f ON f.id = c.function JOIN libraries l ON l.id = f.library GROUP BY f.id;"
@@ -94,6 +103,9 @@ static const char *const inserts[SQLITE_TABLES] = {
 	[SQLITE_UNLOADS] = ("INSERT INTO loads (process,number,library,unloaded) VALUES (?,?,?,?)"
 			    " ON CONFLICT DO UPDATE SET unloaded = excluded.unloaded"),
 	[SQLITE_EVENTS] = "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?)",
+	[SQLITE_PROBES] = "INSERT INTO probes VALUES (?,?,?,?,?,?)",
+	[SQLITE_PROBE_EVENTS] = "INSERT INTO probe_events VALUES (?,?,?,?,?,?,?)",
+	[SQLITE_PROBE_VALUES] = "INSERT INTO probe_values VALUES (?,?,?,?,?,?,?)",
 	[SQLITE_COUNTED] = "INSERT INTO counted VALUES (?,?,?)",
 	[SQLITE_LOST] = "INSERT INTO lost VALUES (?,?,?,?,?)",
 	[SQLITE_CHANGES] = "INSERT INTO changes VALUES (?,?,?,?,?,?)",

@@ -8,6 +8,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/show/event_text.h"
+#include "tool/show/probe_text.h"
 
 static void tell(const struct args_to *to, const struct args_one *one)
 {
@@ -178,6 +179,16 @@ void args_call(const struct export_call *is, bool begin, bool end, const struct 
 		tell_values(to, call->ended, true);
 	if (end && how_word(call))
 		tell_text(to, "end", how_word(call));
+}
+
+void args_probe(const struct xaudit_read_item *item, const struct args_to *to)
+{
+	char *place = probe_place_text(item->probe);
+
+	tell_text(to, "at", place);
+	free(place);
+	if (item->values)
+		tell_values(to, item->values, false);
 }
 
 /* ---- custom events ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What formats of calls in time (chrome, perfetto) tell of a call or a custom event beside its name: arguments with
- * keys, one after the other. A text of the program is the bytes that it had; what is not known is a text as `xaudit
- * replay` has it, such as "(fault)", and so are numbers that have names. One thread.
+ * What formats of calls in time (chrome, perfetto) tell of a call, a custom event or a probe beside its name: arguments
+ * with keys, one after the other. A text of the program is the bytes that it had; what is not known is a text as
+ * `xaudit replay` has it, such as "(fault)", and so are numbers that have names. One thread.
  */
 #ifndef XAUDIT_TOOL_EXPORT_TIME_ARGS_H
 #define XAUDIT_TOOL_EXPORT_TIME_ARGS_H
@@ -42,6 +42,9 @@ void args_call(const struct export_call *call, bool begin, bool end, const struc
 
 /* A custom event's: its data, decoded if its format is known. */
 void args_custom(const struct export *export, const struct xaudit_read_item *item, const struct args_to *to);
+
+/* A probe's: where it is, and its values. */
+void args_probe(const struct xaudit_read_item *item, const struct args_to *to);
 
 /* Does the call begin a request, on its track? Calls within one of the same request don't repeat it. */
 bool args_request_is_new(const struct export_call *call);

@@ -363,6 +363,18 @@ static void custom(struct export *export, struct export_track *track, const stru
 	fputs(args.some ? "}}" : "}", args.to);
 }
 
+static void probe(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	struct args args = { export->out.file, false };
+	struct row *row = row_of(export, track);
+
+	put_waiting(export, row);
+	put_instant(export, row->pid, row->tid, item->time, "t", item->probe->name);
+	fputs(",\"cat\":\"probe\"", args.to);
+	args_probe(item, &(struct args_to){ &args, put_arg });
+	fputs("}}", args.to);
+}
+
 static void lost(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
 {
 	struct row *row = track ? row_of(export, track) : NULL;
@@ -439,6 +451,7 @@ const struct export_format export_chrome = {
 	.enter = enter,
 	.leave = leave,
 	.custom = custom,
+	.probe = probe,
 	.lost = lost,
 	.counted = counted,
 	.end = end,

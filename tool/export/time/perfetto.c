@@ -410,6 +410,16 @@ static void custom(struct export *export, struct export_track *track, const stru
 	put_event(export, sequence, item->time);
 }
 
+static void probe(struct export *export, struct export_track *track, const struct xaudit_read_item *item)
+{
+	struct perfetto *perfetto = export->state;
+	struct sequence *sequence = sequence_of(export, track, item->time);
+
+	put_instant(perfetto, "probe", memory_format("%s", item->probe->name));
+	args_probe(item, &(struct args_to){ &(struct args){ perfetto, sequence }, put_arg });
+	put_event(export, sequence, item->time);
+}
+
 /* ---- events with times of their own ---- */
 
 static void put_alone(struct export *export, uint64_t uuid, uint64_t time)
@@ -544,6 +554,7 @@ const struct export_format export_perfetto = {
 	.load = load,
 	.run = run,
 	.custom = custom,
+	.probe = probe,
 	.change = change,
 	.counted = counted,
 	.lost = lost,
