@@ -327,4 +327,29 @@ is "$(page block events events types 0) $(page block events events types 1)" "$(
 	'{"name": "mark", "count": 400000, "bytes": 1600000, "kept": 100000}')" 'marks go before others'
 is "$(page block events events types 60001 count)" 1 'and all types are told of'
 rm -rf "$tmp/events" "$tmp/events.html"
+
+# ---- probes ----
+
+write_trace probes <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so
+function 1 0 1 0x100 f 0x40
+function 1 32 3 0x112 order
+function 1 32 4 0x118 order
+layout 1 probe 3 x8:-:rax
+thread 100 main
+entry 1 1001
+values 1 1012 0x7f01
+probe 4 1014
+exit 1 1020
+END
+html probes
+is "$status $said" '0 ' 'a page of probes is made'
+is "$(page block probes events types)" '[{"name": "probe order", "count": 2, "bytes": 0, "kept": 2}]' \
+	'they are events with a type of their own'
+is "$(page block probes events text) $(page block probes events time) $(page block probes events track)" \
+	'["(rax=0x7f01) at f+0x12", "at f+0x18"] [12, 14] [0, 0]' 'with their values and places, on their track'
+is "$(page head probes totals events)" 4 'and count as events'
 done_testing

@@ -35,6 +35,7 @@ struct xaudit_read_calls *html_pass(
 	const struct xaudit_read_calls_options only = {
 		.size = sizeof(only),
 		.customs = customs,
+		.probes = customs,
 		.tid = html->options.tid,
 		.from = view_from(html->trace, &html->options),
 		.to = view_to(html->trace, &html->options),

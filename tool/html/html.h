@@ -49,7 +49,10 @@ struct html {
 	struct blocks blocks;
 };
 
-/* Begins a pass over the calls of the page, in this opening of the trace. customs: and over events of the program's. */
+/*
+ * Begins a pass over the calls of the page, in this opening of the trace. customs: and over events of the program's,
+ * and probes.
+ */
 struct xaudit_read_calls *html_pass(
 	const struct html *html, struct xaudit_read_trace *trace, bool customs, bool values);
 

@@ -10,17 +10,15 @@
 #include "tool/base/memory.h"
 #include "tool/html/text.h"
 #include "tool/show/event_text.h"
+#include "tool/show/probe_text.h"
+#include "tool/show/values.h"
 
 #define TEXT_MOST 300 /* bytes of an event's text */
 
 /* ---- events ---- */
 
-static struct lane_type *type_of(struct lanes *lanes, const struct xaudit_read_item *item)
+static struct lane_type *type_named(struct lanes *lanes, const char *name)
 {
-	char number[24];
-	const char *name = item->type ? item->type : number;
-
-	snprintf(number, sizeof(number), "type %" PRIu32, item->type_number);
 	uint32_t hash = hash_text(0, name);
 	uint32_t found = HASH_FIND(i, &lanes->by_name, hash, !strcmp(lanes->type[i].name, name));
 	if (found != HASH_NONE)
@@ -31,13 +29,30 @@ static struct lane_type *type_of(struct lanes *lanes, const struct xaudit_read_i
 	return &lanes->type[lanes->types++];
 }
 
+static struct lane_type *type_of(struct lanes *lanes, const struct xaudit_read_item *item)
+{
+	bool is_probe = item->what == XAUDIT_READ_PROBE;
+	char *made = is_probe	 ? memory_format("probe %s", item->probe->name)
+		     : item->type ? memory_format("%s", item->type)
+				  : memory_format("type %" PRIu32, item->type_number);
+	struct lane_type *type = type_named(lanes, made);
+
+	free(made);
+	return type;
+}
+
 static char *text_of(const struct xaudit_read_item *item)
 {
 	struct html_memory memory;
 	uint32_t size = item->data_size;
 
 	html_open(&memory);
-	if (event_is_text(item->data, size)) {
+	if (item->what == XAUDIT_READ_PROBE) {
+		if (item->values)
+			values_list(memory.to, item->values, TEXT_MOST);
+		fputs(item->values ? " at " : "at ", memory.to);
+		probe_place(memory.to, item->probe);
+	} else if (event_is_text(item->data, size)) {
 		char *text = event_value(item->data, size);
 		event_value_text(memory.to, text);
 		free(text);
@@ -73,7 +88,7 @@ void lanes_event(struct lanes *lanes, struct html *html, const struct xaudit_rea
 	struct lane_type *type = type_of(lanes, item);
 	struct lane_event event = { .time = html_after(html->start, item->time),
 		.type = (uint32_t)(type - lanes->type), .tid = item->tid,
-		.mark = item->type_number == TRACE_TYPE_MARK };
+		.mark = item->what == XAUDIT_READ_CUSTOM && item->type_number == TRACE_TYPE_MARK };
 
 	type->count++;
 	type->bytes += item->data_size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has a lane of its own in the timeline: events of the program's own, requests, and loads of libraries. All are
+ * What has a lane of its own in the timeline: events of the program's own, among them where threads came to probes
+ * (their type is "probe NAME"), requests, and loads of libraries. All are
  * bounded, and their numbers are told. One thread. When memory runs out, the command ends.
  */
 #ifndef XAUDIT_TOOL_HTML_LANES_H

@@ -108,7 +108,7 @@ static void go_through(struct html *html, struct survey *survey)
 	while ((what = html_next(html, calls, &item)) != XAUDIT_READ_END)
 		if (__builtin_expect(what == XAUDIT_READ_CALL, 1))
 			take_call(html, survey, &item);
-		else if (what == XAUDIT_READ_CUSTOM)
+		else if (what == XAUDIT_READ_CUSTOM || what == XAUDIT_READ_PROBE)
 			lanes_event(&survey->lanes, html, &item);
 	survey->sums = *xaudit_read_calls_sums(calls);
 	xaudit_read_calls_close(calls);
@@ -128,7 +128,8 @@ void survey_make(struct html *html)
 	html->tracks.trace = html->trace;
 	go_through(html, survey);
 	survey->from = survey->from == UINT64_MAX ? 0 : survey->from;
-	survey->events = survey->sums.customs + 2 * survey->calls - survey->sums.points - survey->sums.unfinished;
+	survey->events = survey->sums.customs + survey->sums.probes + 2 * survey->calls - survey->sums.points -
+			 survey->sums.unfinished;
 	for (uint32_t i = 0; i < survey->outliers.count; i++) {
 		struct pick *pick = &survey->outliers.pick[i];
 		pick->track = html->functions.row[pick->function].longest;
