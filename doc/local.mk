@@ -13,8 +13,8 @@ dist_man_MANS += doc/xaudit-graph.1 doc/xaudit-loads.1 doc/xaudit-outliers.1 doc
 dist_man_MANS += doc/xaudit-export.1
 dist_man_MANS += doc/xaudit-pack.1 doc/xaudit-perf.1 doc/xaudit-unpack.1
 
-# Which values are recorded.
-dist_man_MANS += doc/xaudit-contexts.7
+# Which values are recorded, and where.
+dist_man_MANS += doc/xaudit-contexts.7 doc/xaudit-probes.7
 
 # What programs call.
 dist_man_MANS += doc/xaudit-api.3 doc/xaudit-read.3 doc/xaudit-xray.3

@@ -49,11 +49,11 @@ _xaudit()
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --follow= --depth= --time= --below= --throttle='
 			options+=' --clock= --start-disabled --prepare= --snapshot= --merge --pack --perf'
-			options+=' --sched --context= --args-of-all --args= --results='
+			options+=' --sched --context= --probe= --function= --args-of-all --args= --results='
 			options+=' --request= --event-backtrace= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--args|--results|--request'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--probe|--function|--args|--results|--request'
 			takes+='|--event-backtrace|--config'
 		elif [[ $command == trace ]]; then
 			options='--trace= --output= --nested --summary-only --summary --timestamps'
@@ -61,10 +61,11 @@ _xaudit()
 			options+=' --successful-only'
 			options+=' --failed-only --quiet --attach= --behind= --command= --keep= --filter= --library='
 			options+=' --notrace= --kinds= --buffer= --size-limit= --overflow= --follow= --depth= --time='
-			options+=' --below= --clock= --context= --args= --results= --no-values --config= --help'
+			options+=' --below= --clock= --context= --probe= --function= --args= --results= --no-values'
+			options+=' --config= --help'
 			takes='-e|-o|-s|-p|-F|-l|--trace|--output|--string-limit|--attach|--behind|--command|--keep'
 			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
-			takes+='|--depth|--time|--below|--clock|--context|--args|--results|--config'
+			takes+='|--depth|--time|--below|--clock|--context|--probe|--function|--args|--results|--config'
 		elif [[ $command == locks ]]; then
 			options='--count= --format= --keep= --backtrace= --filter= --notrace= --follow='
 			options+=' --size-limit= --config= --pid= --color= --no-demangle --full-names --no-pager --help'
@@ -211,7 +212,7 @@ _xaudit()
 		*) return ;;
 		esac
 		;;
-	list) options='--verbose --format= --color= --no-demangle --full-names --no-pager --help' ;;
+	list) options='--verbose --usdt --format= --color= --no-demangle --full-names --no-pager --help' ;;
 	pack) options='--output= --jobs= --level= --no-values --help' ;;
 	unpack) options='--output= --test --help' ;;
 	perf) options='--help' ;;

@@ -174,8 +174,8 @@ static int begin_probe(struct parser *parser, const char *p, size_t length)
 {
 	p = trim(p, &length);
 	if (!length)
-		return fail(parser, "section [probe] without a name; allowed: [probe NAME], as in [probe slow]", NULL, 0,
-			NULL);
+		return fail(parser, "section [probe] without a name; allowed: [probe NAME], as in [probe slow]", NULL,
+			0, NULL);
 	if (holds(p, length, '\t'))
 		return fail(parser, "a tab in the name ", p, length, "; allowed: any other characters");
 	parser->pattern = (struct rules_values_part){ p, length };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which values of calls are recorded, and which probes there are: the sections [context PATTERN], [prototypes] and
- * [probe NAME], whose lines are collected as RULES of format/plan.h. What their values say is for the command to find out, which makes plans of them. Between
- * rules.c and ini.c; main thread, at start.
+ * [probe NAME], whose lines are collected as RULES of format/plan.h. What their values say is for the command to find
+ * out, which makes plans of them. Between rules.c and ini.c; main thread, at start.
  */
 #ifndef XAUDIT_AUDIT_RULES_VALUES_H
 #define XAUDIT_AUDIT_RULES_VALUES_H

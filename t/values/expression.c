@@ -432,7 +432,8 @@ static void operand(const char *arguments, const char *contexts, const char *exp
 static void operands(void)
 {
 	operand("8@%rdi -8@%rdi", "arg1,arg2", "arg1=-8603657889541918977 arg2=-8603657889541918977");
-	operand("4@%edi -4@%edi 2@%di 1@%dil", "arg1,arg2,arg3,arg4", "arg1=3437096703 arg2=-857870593 arg3=61183 arg4=255");
+	operand("4@%edi -4@%edi 2@%di 1@%dil", "arg1,arg2,arg3,arg4",
+		"arg1=3437096703 arg2=-857870593 arg3=61183 arg4=255");
 	operand("-1@%al -1@%ah 1@%ah -2@%ax", "arg1,arg2,arg3,arg4", "arg1=-128 arg2=-2 arg3=254 arg4=-384");
 	operand("4@%r9d 2@%r9w 1@%r9b", "arg1,arg2,arg3", "arg1=300 arg2=300 arg3=44");
 	operand("-4@$-7 8@$0x10 1@$0377", "arg1,arg2,arg3", "arg1=-7 arg2=16 arg3=255");

@@ -108,7 +108,8 @@ probe B at second+2@prog $(at second 2) placed
 probe C at prog:second+05 $(at second 5) placed
 probe D at $(at first 5)@prog $(at first 5) placed" 'symbols, offsets and addresses, with the file behind or in front'
 probes 'A|at|first%return' 'A|context|ret'
-is "$(cat shown)" "probe A at first%return $(at first 14) placed has: ret=signed8,o0" 'each ret of a function, and what comes back'
+is "$(cat shown)" "probe A at first%return $(at first 14) placed has: ret=signed8,o0" \
+	'each ret of a function, and what comes back'
 says "'first%return': first also ends by 1 jump to other functions (second); these are no returns of its own" \
 	'that a function ends by a jump is said'
 probes 'A|at|ns::foo+7' 'B|at|_ZN2ns3fooEi'
@@ -118,11 +119,13 @@ probes 'A|at|0x1@prog' 'A|at|first+1' 'B|at|second' 'C|at|second'
 is "$(sort shown)" "probe A at 0x1@prog 0x1 refused 1
 probe A at first+1 $(at first 1) refused 2
 probe B at second $(at second) placed
-probe C at second $(at second) refused 17" 'no code, no beginning of an instruction, and a second probe in one place are refused'
+probe C at second $(at second) refused 17" \
+	'no code, no beginning of an instruction, and a second probe in one place are refused'
 probes 'A|at|nosuch' 'B|at|0x1234' 'C|at|main@libother.so' 'D|at|usdt:nosuch:x' 'E|at|foo.c:1'
 is "$(cat shown said)" '' 'what another file may have is no matter here'
 probes 'A|at|seconf@prog'
-says "'seconf@prog': no function of prog has this name; is it 'second'? \`xaudit list prog\` shows those that there are" \
+says "'seconf@prog': no function of prog has this name; is it 'second'? \`xaudit list prog\` shows those that there \
+are" \
 	'a function that the file should have'
 probes 'A|at|second+0x20@prog'
 says "'second+0x20@prog': second has 6 (0x6) bytes in prog; \`xaudit list prog second\` shows its instructions" \
@@ -181,13 +184,15 @@ in_lines 'w\tA\tprobe at\tother.c:3\n'
 is "$(cat shown said)" '' 'another source is no matter'
 in_lines 'w\tA\tprobe at\tf\nw\tA\tprobe context\targs\nw\tB\tprobe at\tg%%return\nw\tB\tprobe context\tretval\n'
 is "$(sed 's/0x[0-9a-f]* //' shown | sort -u)" 'probe A at f placed has: a=signed4,o0 t=text0,o0
-probe B at g%return placed has: ret=signed4,o0' 'arguments where a function begins, and results where it returns, are typed'
+probe B at g%return placed has: ret=signed4,o0' \
+	'arguments where a function begins, and results where it returns, are typed'
 
 # ---- the program's own ----
 probes 'A|at|usdt:prov:one'
 is "$(cat shown)" "probe A at usdt:prov:one $(at main 11) placed semaphore $(at counter) has: arg1=unsigned4,o0 \
 arg2=signed4,o0 arg3=unsigned8,o0
-probe A at usdt:prov:one $(at main 18) placed" 'all sites of a probe of the program, with its semaphore and its arguments'
+probe A at usdt:prov:one $(at main 18) placed" \
+	'all sites of a probe of the program, with its semaphore and its arguments'
 probes 'A|at|usdt:prov:two'
 like "$(cat shown)" " has: arg1=unsigned4,o0\$" 'an argument that is kept nowhere is left out'
 probes 'A|at|usdt:prov:two' 'A|context|arg2'
@@ -210,7 +215,8 @@ is "$("$XAUDIT" list --usdt --format=json lines)" '[]' 'as json, of a file witho
 
 # ---- what is asked there ----
 probes 'A|at|second' 'A|context|regs,tid' 'A|if|arg1 > 3' 'A|every|7' 'A|then|stop thread once at-most 10s'
-like "$(cat shown)" ' has: rax=hex8,o0 rbx=hex8,o0 .* r15=hex8,o0 tid=signed4,o0 every 7 then stop flags 3 every 0 at-most 10000000000$' \
+like "$(cat shown)" \
+	' has: rax=hex8,o0 rbx=hex8,o0 .* r15=hex8,o0 tid=signed4,o0 every 7 then stop flags 3 every 0 at-most 10000000000$' \
 	'values, a condition and an action'
 probes 'A|at|second+2' 'A|context|args'
 says "args are where a function begins, and at usdt:PROVIDER:NAME, not at 'second+2'" 'arguments within a function'
@@ -267,11 +273,12 @@ is "$end/$(cat said)" "0/xaudit record: nothing that was loaded has the place of
 probe, as a line above tells; \`xaudit list FILE\` shows what a file has" 'a probe that nothing has'
 printf '[probe a b]\nat = second+\n' >wrong.conf
 record -c wrong.conf ./prog
-is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: '' in 'second+' is no number; offsets are octal (0NNN), decimal or \
-hexadecimal (0xNNN)" 'mistakes of a configuration are told with their lines'
+is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: '' in 'second+' is no number; offsets are octal (0NNN), decimal \
+or hexadecimal (0xNNN)" 'mistakes of a configuration are told with their lines'
 printf '[probe a b]\ncontext = regs\n' >wrong.conf
 record -c wrong.conf ./prog
-is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: probe 'a b' has no place; it needs a key at, as in at = main+0x10" \
+is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: probe 'a b' has no place; it needs a key at, as in \
+at = main+0x10" \
 	'one without a place, too'
 
 done_testing

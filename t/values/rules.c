@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections [context], [prototypes] and [probe] of the rules: what reaches the command, and what is said of wrong ones. */
+/* Sections [context], [prototypes], [probe] of the rules: what reaches the command, and what is said of wrong ones. */
 #define _GNU_SOURCE
 #include "t/lib/rules_said.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "tool/plan/functions.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
-#include "tool/plan/making.h"
 #include "tool/values/condition.h"
 #include "tool/values/layout.h"
 #include "tool/values/library.h"
@@ -48,7 +49,8 @@ static bool match(struct making *m, size_t function)
 		if (m->wanted.rule[i].probe)
 			continue;
 		/* Keys of one section follow each other. */
-		if (i && !m->wanted.rule[i - 1].probe && !strcmp(pattern->function, m->wanted.rule[i - 1].pattern.function) &&
+		if (i && !m->wanted.rule[i - 1].probe &&
+			!strcmp(pattern->function, m->wanted.rule[i - 1].pattern.function) &&
 			!pattern->library == !m->wanted.rule[i - 1].pattern.library &&
 			(!pattern->library || !strcmp(pattern->library, m->wanted.rule[i - 1].pattern.library))) {
 			m->matches[i] = m->matches[i - 1];

@@ -9,7 +9,8 @@
 #include "tool/base/tool.h"
 #include "tool/index/debug.h"
 #include "tool/index/own_file.h"
-#include "tool/plan/making.h"
+#include "tool/plan/functions.h"
+#include "tool/plan/probes.h"
 
 static uint32_t moved(uint32_t at, size_t base, bool has)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The probes of a plan: where they are (tool/probe/places.h), what is recorded there, and the windows of all of them,
- * which are planned together (tool/probe/windows.h).
- */
+#include "tool/plan/probes.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "tool/base/tool.h"
 #include "tool/index/facts.h"
 #include "tool/index/write.h"
-#include "tool/plan/making.h"
+#include "tool/plan/functions.h"
 #include "tool/probe/asked.h"
 #include "tool/probe/windows.h"
 #include "tool/values/action.h"

@@ -64,8 +64,10 @@ static bool check_rule(struct wanted_rule *rule, const struct place *place)
 			return true;
 		break;
 	case WANTED_THEN:
-		if (action_read(&action, rule->value, &text))
+		if (action_read(&action, rule->value, &text)) {
+			asked_say(rule, "actions (then) are not carried out yet; the probe is recorded all the same");
 			return true;
+		}
 		asked_say(rule, text);
 		free(text);
 		return false;

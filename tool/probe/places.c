@@ -19,8 +19,8 @@
 #include "tool/probe/usdt.h"
 
 #define FORMS                                                                                                          \
-	"allowed: SYMBOL, SYMBOL+OFFSET, SYMBOL%%return, ADDRESS, FILE:LINE or usdt:PROVIDER:NAME, each with @LIBRARY " \
-	"behind it"
+	"allowed: SYMBOL, SYMBOL+OFFSET, SYMBOL%%return, ADDRESS, FILE:LINE or usdt:PROVIDER:NAME, each with "         \
+	"@LIBRARY behind it"
 
 /* ---- reading ---- */
 

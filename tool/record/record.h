@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the user asked of `xaudit record`: its options, for the parts that turn them into rules. The parts, in the order
- * in which record.c comes to them: run.h (finding the command), objects.h, probes.h, rules.h, static_tls.h, indexing.h, folder.h,
- * sched_thread.h, record_file.h, broker.h, unmatched.h, reaper.h, drain_thread.h, run.h and signals.h (running the
- * command), outcome.h with trim.h, losses.h and untraced.h, pack.h. All is done by one thread, but for broker.c,
- * reaper.c, drain_thread.c and sched_thread.c, which have their own.
+ * in which record.c comes to them: run.h (finding the command), objects.h, probes.h, rules.h, static_tls.h,
+ * indexing.h, folder.h, sched_thread.h, record_file.h, broker.h, unmatched.h, reaper.h, drain_thread.h, run.h and
+ * signals.h (running the command), outcome.h with trim.h, losses.h and untraced.h, pack.h. All is done by one thread,
+ * but for broker.c, reaper.c, drain_thread.c and sched_thread.c, which have their own.
  */
 #ifndef XAUDIT_TOOL_RECORD_RECORD_H
 #define XAUDIT_TOOL_RECORD_RECORD_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns of -l, -F and -C that named nothing, and probes that no object had. One alone shows by an empty trace, and is told then; beside others that
- * did name something, one that is misspelt would never be noticed. So the objects and functions of processes that
- * ended are compared with the patterns until each has named something; where there are many processes, and so it is
- * not known, nothing is said.
+ * Patterns of -l, -F and -C that named nothing, and probes that no object had. One pattern alone shows by an empty
+ * trace, and is told then; beside others that did name something, one that is misspelt would never be noticed, nor
+ * would a probe. So the objects and functions of processes that ended are compared with them until each has named
+ * something; where there are many processes, and so it is not known, nothing is said.
  */
 #ifndef XAUDIT_TOOL_RECORD_UNMATCHED_H
 #define XAUDIT_TOOL_RECORD_UNMATCHED_H

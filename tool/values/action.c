@@ -31,8 +31,8 @@ static bool take_words(struct plan_action *to, char *text, char **wrong)
 	static const struct {
 		const char *word;
 		uint8_t what;
-	} whats[] = { { "mark", PLAN_ACTION_MARK }, { "snapshot", PLAN_ACTION_SNAPSHOT }, { "start", PLAN_ACTION_START },
-		{ "stop", PLAN_ACTION_STOP } };
+	} whats[] = { { "mark", PLAN_ACTION_MARK }, { "snapshot", PLAN_ACTION_SNAPSHOT },
+		{ "start", PLAN_ACTION_START }, { "stop", PLAN_ACTION_STOP } };
 	char *rest = NULL, *word = strtok_r(text, " \t", &rest);
 
 	for (size_t i = 0; word && i < sizeof(whats) / sizeof(*whats); i++)
