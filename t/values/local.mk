@@ -6,7 +6,8 @@ check_PROGRAMS += t/values/amid.u t/values/backtrace.u t/values/calls.u t/values
 	t/values/rules.u t/values/sample.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
-	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/probes.t t/values/strace.t
+	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/probed.t t/values/probes.t \
+	t/values/strace.t
 EXTRA_DIST += t/values/debug_builds.py t/values/live.c t/values/live_flow.awk t/values/live_flow.cc \
 	t/values/live_flow_part.c \
 	t/values/live_hostile.awk t/values/live_hostile.c t/values/live_hostile_part.c \

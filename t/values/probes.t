@@ -216,7 +216,7 @@ is "$("$XAUDIT" list --usdt --format=json lines)" '[]' 'as json, of a file witho
 # ---- what is asked there ----
 probes 'A|at|second' 'A|context|regs,tid' 'A|if|arg1 > 3' 'A|every|7' 'A|then|stop thread once at-most 10s'
 like "$(cat shown)" \
-	' has: rax=hex8,o0 rbx=hex8,o0 .* r15=hex8,o0 tid=signed4,o0 every 7 then stop flags 3 every 0 at-most 10000000000$' \
+	' has: rax=hex8,o0 rbx=hex8,o0 .* r15=hex8,o0 tid=signed4,o0 every 7 then stop flags 3 every 0 at-most 10{10}$' \
 	'values, a condition and an action'
 probes 'A|at|second+2' 'A|context|args'
 says "args are where a function begins, and at usdt:PROVIDER:NAME, not at 'second+2'" 'arguments within a function'

@@ -182,20 +182,6 @@ void place_free(struct place *place)
 
 /* ---- finding ---- */
 
-void finding_add(struct finding *to, uint64_t address, uint64_t semaphore, const char *arguments)
-{
-	to->found = memory_grow(to->found, to->count, sizeof(*to->found));
-	to->found[to->count++] = (struct place_found){ address, semaphore, arguments };
-}
-
-void finding_say(struct finding *to, char *text)
-{
-	if (to->said)
-		free(text);
-	else
-		to->said = text;
-}
-
 /* Functions that have this name, whichever of their names it is: a byte for each. Returns how many. */
 static size_t select_named(const struct finding *to, uint8_t *selected)
 {

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Probes of a program from its start: how often each is reached is known, and what is recorded there is what the program
+# prints.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+
+need "${CC%% *}"
+cd "$tmp" || bail 'no scratch folder'
+export XDG_CACHE_HOME="$tmp/cache"
+
+cat >prog.c <<'END2'
+#include <stdio.h>
+
+static inline __attribute__((always_inline)) int twice(int x)
+{
+	return x * 2 + x / 3; /* line 5 */
+}
+
+__attribute__((noinline)) int f(int a, long *sum)
+{
+	int r = a * 3;
+	if (r & 1)
+		r = twice(r);
+	*sum += r;
+	return r;
+}
+
+/* A probe as <sys/sdt.h> makes it, with a semaphore. */
+unsigned short counter __attribute__((section(".probes")));
+
+__attribute__((noinline)) void own(long n, int small)
+{
+	__asm__ volatile("990: nop\n"
+			 "	.pushsection .note.stapsdt, \"\", \"note\"\n"
+			 "	.balign 4\n"
+			 "	.4byte 8, 992f - 991f, 3\n"
+			 "	.asciz \"stapsdt\"\n"
+			 "991:	.8byte 990b, _.stapsdt.base, counter\n"
+			 "	.asciz \"prov\"\n"
+			 "	.asciz \"item\"\n"
+			 "	.asciz \"-8@%0 -4@%1\"\n"
+			 "992:	.balign 4\n"
+			 "	.popsection\n"
+			 "	.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
+			 "	.weak _.stapsdt.base\n"
+			 "	.hidden _.stapsdt.base\n"
+			 "_.stapsdt.base: .space 1\n"
+			 "	.size _.stapsdt.base, 1\n"
+			 "	.popsection\n" : : "nor"(n), "nor"(small));
+}
+
+int main(void)
+{
+	long sum = 0;
+	for (int i = 0; i < 100; i++) {
+		int r = f(i, &sum);
+		own(sum, -i);
+		printf("%d %d %ld\n", i, r, sum);
+	}
+	printf("listeners %d\n", counter);
+	return 0;
+}
+END2
+$CC -g -O2 -fno-pie -no-pie -o prog prog.c || bail 'no program'
+
+# record OPTION...: the trace's lines of probes in ./lines; what the program prints in ./out.
+record() {
+	rm -rf xaudit.data*
+	bounded 60 "$XAUDIT" record "$@" -- ./prog >out 2>said || diag "$(cat said)"
+	"$XAUDIT" dump --no-pager 2>/dev/null | awk '$3 == "probe"' >lines
+}
+# names: how many lines each probe has.
+names() {
+	sed 's/.*  probe  *0x[0-9a-f]*  //; s/[ (].*//' lines | sort | uniq -c | sed 's/^ *//' | tr '\n' ' '
+}
+
+record --probe begin=f --probe 'end=f%return' --probe line=prog.c:5 --context begin:arg1 --context end:int:r:ret
+is "$(cat said)" '' 'nothing is said'
+like "$(names)" '^100 begin 100 end 50 line $' 'each is reached as often as the program comes there'
+is "$(sed -n 's/.*begin(arg1=\([0-9]*\)).*/\1/p' lines)" "$(sed -n '/listeners/!s/ .*//p' out)" \
+	'the argument where the function begins is what was printed'
+is "$(sed -n 's/.*end(r=\([0-9]*\)).*/\1/p' lines)" "$(sed -n '/listeners/!s/^[0-9]* \([0-9]*\) .*/\1/p' out)" \
+	'what comes back where it returns, too'
+is "$(tail -1 out)" 'listeners 0' 'no semaphore is raised for these'
+record --probe some=f --context some:arg1,if='arg1>=90' --probe few=f+3 --context few:every=10
+is "$("$XAUDIT" dump --no-pager 2>/dev/null | sed -n 's/.*some(arg1=\([0-9]*\)).*/\1/p' | tr '\n' ' ')" \
+	'90 91 92 93 94 95 96 97 98 99 ' 'a condition on an argument'
+record --probe usdt:prov:item
+is "$(sed -n 's/.*usdt:prov:item(arg1=\(-*[0-9]*\), arg2=\(-*[0-9]*\)).*/\1 \2/p' lines)" \
+	"$(awk '/listeners/ { next } { print $3, -$1 }' out)" \
+	'the arguments of a probe of its own are what was printed'
+is "$(tail -1 out)" 'listeners 1' 'its semaphore is raised while the probe is there'
+record --probe "0x$(nm prog | awk '$3 == "f" { print $1 }')" --context 'long:s:+0(%rsi)'
+is "$(sed -n 's/.*(s=\([0-9]*\)).*/\1/p' lines | tail -n +2)" "$(sed -n '/listeners/!s/.* //p' out | head -n 99)" \
+	'memory by a register, at a bare address'
+cat >c.conf <<'END2'
+[probe from file]
+at = f
+context = regs backtrace:2
+END2
+record -c c.conf --probe other=main
+like "$(sed 's/.*  probe  *0x[0-9a-f]*  //; s/(.*//; s/  .*//' lines | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
+	'^ 100 from file; 1 other;$' 'probes of a configuration and of the line'
+done_testing
