@@ -345,6 +345,10 @@ static void check_trace(const struct plan *plan, const char *what)
 	if (plan->call == VALUES_LEFT_OUT)
 		ok(program.rounds < step_shared->made, "%s: of %u calls, %llu are there", what, step_shared->made,
 			(unsigned long long)program.rounds);
+	else if (plan->jumps)
+		ok(program.rounds >= step_shared->made - step_shared->jumped && program.rounds <= step_shared->made,
+			"%s: of %u, of which %u were left, %llu are there", what, step_shared->made,
+			step_shared->jumped, (unsigned long long)program.rounds);
 	else if (*program.events)
 		is_int((long long)program.rounds, step_shared->made, "%s: all %u calls are there", what,
 			step_shared->made);
@@ -377,7 +381,10 @@ static const char *name_of(const struct plan *plan, const char *more)
 		[STACK_BELOW] = ", handlers on a stack below",
 	};
 
-	snprintf(name, sizeof(name), "%s%s%s%s%s", calls[plan->call].name, plan->forks ? ", handlers fork" : "",
+	snprintf(name, sizeof(name), "%s%s%s%s%s", calls[plan->call].name,
+		plan->forks   ? ", handlers fork"
+		: plan->jumps ? ", handlers jump"
+			      : "",
 		plan->clock == TRACE_CLOCK_MONOTONIC ? ", CLOCK_MONOTONIC"
 		: plan->coarse			     ? ", a coarse clock"
 						     : "",
@@ -496,6 +503,12 @@ int main(void)
 		test_every(&plan, &places);
 		test_each(&plan, &places, 0);
 		plan.forks = 0;
+		if (call == PROBE || call >= PROBE_VALUES) {
+			plan.jumps = 1;
+			test_every(&plan, &places);
+			test_each(&plan, &places, 0);
+			plan.jumps = 0;
+		}
 		/* There are two places: that of the call has another chunk by then. */
 		if (call == VALUES_LEFT_OUT)
 			test_each(&plan, &places, 2);

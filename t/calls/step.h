@@ -32,6 +32,7 @@ struct plan {
 	int coarse;
 	int cold; /* the first call is stepped too: everything is set up in the middle of it */
 	int fill; /* the first chunk is full when the call comes */
+	int jumps; /* the handler jumps away, behind the call */
 	int forks; /* the handler makes no calls: it forks, and its child is first to end the call */
 };
 
@@ -41,7 +42,7 @@ struct shared {
 	volatile uint32_t go;	 /* make another call? */
 	volatile uint32_t cross; /* handlers go on until so many chunks have begun */
 	volatile uint32_t mark;	 /* handlers tell the tracer when they are done */
-	volatile uint32_t made, handled;
+	volatile uint32_t made, handled, jumped;
 	volatile uint32_t wrong, wrong_register;
 	volatile uint32_t spoilt; /* overwritten bytes after the first chunk */
 	volatile int unusable;	  /* the chunk's place is unfit for the test */

@@ -6,6 +6,7 @@
  */
 #include "t/calls/step.h"
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -96,6 +97,8 @@ static bool fork_first(void)
 	return false;
 }
 
+static sigjmp_buf behind; /* the call */
+
 void step_on_signal(int signal)
 {
 	uint64_t chunks = chunks_begun();
@@ -104,6 +107,9 @@ void step_on_signal(int signal)
 	if (step_plan->forks) {
 		if (fork_first())
 			return;
+	} else if (step_plan->jumps && !step_shared->mark) {
+		call_as_handler();
+		siglongjmp(behind, 1);
 	} else {
 		do
 			call_as_handler();
@@ -285,9 +291,15 @@ static void make_call(int stepped)
 	step_shared->made++;
 	if (stepped)
 		((void (*)(void))(uintptr_t)step_begin)();
-	step_call();
+	const int jumped = step_plan->jumps && sigsetjmp(behind, 1);
+	if (jumped)
+		step_shared->jumped++;
+	else
+		step_call();
 	if (stepped)
 		((void (*)(void))(uintptr_t)step_end)();
+	if (jumped)
+		return;
 		/* The first call goes through much C, and the sanitizers' runtime uses vector registers. */
 #ifdef XAUDIT_ASAN
 	if (!stepped)
