@@ -53,7 +53,8 @@ _xaudit()
 			options+=' --request= --event-backtrace= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--probe|--function|--args|--results|--request'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--probe|--function|--args'
+			takes+='|--results|--request'
 			takes+='|--event-backtrace|--config'
 		elif [[ $command == trace ]]; then
 			options='--trace= --output= --nested --summary-only --summary --timestamps'
@@ -124,6 +125,7 @@ _xaudit()
 		--prepare) mapfile -t COMPREPLY < <(compgen -W 'selected all none' -- "$cur"); return ;;
 		--snapshot) _xaudit_list 'exit crash signal:USR1 signal:USR2'; return ;;
 		-F | --filter | -N | --notrace | -C | --below | -D | --depth | --event-backtrace) return ;;
+		--probe | --function) return ;;
 		esac
 		if [[ $cur != -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")

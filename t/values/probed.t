@@ -14,7 +14,8 @@ cat >prog.c <<'END2'
 
 static inline __attribute__((always_inline)) int twice(int x)
 {
-	return x * 2 + x / 3; /* line 5 */
+	__asm__ volatile("" : "+r"(x)); /* line 5, behind a branch, whatever the compiler can do */
+	return x * 2 + x / 3;
 }
 
 __attribute__((noinline)) int f(int a, long *sum)

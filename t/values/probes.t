@@ -179,7 +179,8 @@ is "$(while read -r _ _ _ place address _; do echo "$place $(holder "$address")"
 	'lines.c:3 f
 lines.c:3 g' 'a line that was inlined twice has two places, one in each function'
 in_lines 'w\tA\tprobe at\tlines.c:2\n'
-like "$(cat said)" "'lines.c:2': that line has no code in lines; " 'a line without code is told, with the nearest ones'
+like "$(cat said)" "'lines.c:2': no statement of that line begins in lines; line" \
+	'a line without code is told, with the nearest ones'
 in_lines 'w\tA\tprobe at\tother.c:3\n'
 is "$(cat shown said)" '' 'another source is no matter'
 in_lines 'w\tA\tprobe at\tf\nw\tA\tprobe context\targs\nw\tB\tprobe at\tg%%return\nw\tB\tprobe context\tretval\n'
@@ -215,8 +216,8 @@ is "$("$XAUDIT" list --usdt --format=json lines)" '[]' 'as json, of a file witho
 
 # ---- what is asked there ----
 probes 'A|at|second' 'A|context|regs,tid' 'A|if|arg1 > 3' 'A|every|7' 'A|then|stop thread once at-most 10s'
-like "$(cat shown)" \
-	' has: rax=hex8,o0 rbx=hex8,o0 .* r15=hex8,o0 tid=signed4,o0 every 7 then stop flags 3 every 0 at-most 10{10}$' \
+like "$(cat shown)" " has: rax=hex8,o0 rbx=hex8,o0 .* r15=hex8,o0 tid=signed4,o0 every 7 then stop flags 3 every 0 \
+at-most 10000000000\$" \
 	'values, a condition and an action'
 probes 'A|at|second+2' 'A|context|args'
 says "args are where a function begins, and at usdt:PROVIDER:NAME, not at 'second+2'" 'arguments within a function'

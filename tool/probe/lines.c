@@ -92,8 +92,8 @@ static void say_nothing(struct looking *l)
 			      ? memory_format("lines %lu and %lu", (unsigned long)l->before, (unsigned long)l->after)
 			      : memory_format("line %lu", (unsigned long)(l->before ? l->before : l->after));
 
-	finding_say(l->to, memory_format("'%s': that line has no code in %s; %s %s the nearest that %s", place->text,
-				   tool_base(l->to->path), lines, l->before && l->after ? "are" : "is",
+	finding_say(l->to, memory_format("'%s': no statement of that line begins in %s; %s %s the nearest that %s one",
+				   place->text, tool_base(l->to->path), lines, l->before && l->after ? "are" : "is",
 				   l->before && l->after ? "have" : "has"));
 	free(lines);
 }
