@@ -103,4 +103,42 @@ END2
 record -c c.conf --probe other=main
 like "$(sed 's/.*  probe  *0x[0-9a-f]*  //; s/(.*//; s/  .*//' lines | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
 	'^ 100 from file; 1 other;$' 'probes of a configuration and of the line'
+
+# ---- xaudit trace ----
+bounded 60 "$XAUDIT" trace -q --command='./prog' --function f --probe f%return --context f%return:int:r:ret \
+	>out 2>lines
+is "$(grep -c '^f(' lines) $(sed -n 's/^f%return(r=\(.*\))$/\1/p' lines | cksum)" \
+	"100 $(sed -n '/listeners/!s/^[0-9]* \([0-9]*\) .*/\1/p' out | cksum)" 'trace prints probes between calls'
+
+# ---- examples of the manual ----
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^\.Bd -literal/,/^\.Ed/{/^\./d;s/\\e/\\/g;p;};}' \
+	"$top_srcdir/doc/xaudit-probes.7" | sed -e ':a' -e '/\\$/N;s/\\\n//;ta' >examples
+sed -n '/^xaudit/p' examples >commands
+sed '/^xaudit/d' examples >example.conf
+{
+	printf '#include <stdlib.h>\nint *volatile kept;\n'
+	yes '' | head -n 36
+	printf '__attribute__((noinline)) int work(int n)\n{\n\tkept = calloc((size_t)n, 1000);\n'
+	printf '\t*kept = n;\n\tfree(kept);\n\treturn n;\n}\n'
+	printf 'int main(void)\n{\n\tint sum = 0;\n\tfor (int i = 1; i < 10; i++)\n\t\tsum += work(i);\n'
+	printf '\treturn sum != 45;\n}\n'
+} >app.c
+$CC -g -O2 -o app app.c || bail 'no program'
+mkdir bin
+ln -s "$XAUDIT" bin/xaudit
+while read -r example; do
+	rm -rf xaudit.data*
+	# What is behind main() in so many bytes, compilers choose.
+	PATH=$tmp/bin:$PATH bounded 60 sh -c "$(echo "$example" | sed 's/main+0x10/main/')" >out 2>err </dev/null
+	is "$? $(grep -v '^[a-z.]*:*[0-9]*\(%return\)*(.*)$\|exited' err)" '0 ' "it runs: $example"
+	case $example in
+	*' trace '*)
+		is "$(grep -c '^work%return(ret=[1-9])$' err) $(grep -c '^app.c:42(n=' err)" '9 9' 'and prints that' ;;
+	*big=*)
+		is "$("$XAUDIT" dump --no-pager | grep -c 'probe .* big(')" 0 'and leaves out what is smaller' ;;
+	esac
+done <commands
+is "$(wc -l <commands)" 3 'there are three'
+bounded 60 "$XAUDIT" record -c example.conf true >out 2>err
+is "$? $(grep -v 'nothing that was loaded' err)" '0 ' 'the configuration is taken'
 done_testing

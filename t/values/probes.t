@@ -254,6 +254,13 @@ at = first
 at = a.c:5
 context = arg1
 then = mark' 'one before all probes is for functions, one with a name for that probe alone'
+printf '[library liby*]\n' >other.conf
+record -c other.conf --probe first --context tid -F g sh rules.sh
+is "$(sed -n '/^\[probe/,$p' out)" '[probe first]
+at = first
+context = tid
+[context *]
+context = tid' 'one behind a probe is for functions of the line, too'
 record --function G=main --function "$(at second)@prog" --context G:tid ./prog
 is "$end/$(cat said)" '0/' 'functions by names and by addresses'
 record --function second+2 ./prog

@@ -207,13 +207,35 @@ bool record_probes_functions(struct record_options *options, const struct record
 
 /* ---- sections ---- */
 
-bool record_probes_alone(const struct record_options *options, const struct rules *found)
+/* Do options say what else is to be traced? */
+static bool names_others(const struct record_options *options)
+{
+	return options->functions.count || options->libraries.count || options->kinds;
+}
+
+/* Are there probes in RULES (format/plan.h), and no values of functions, which want these to be traced? */
+static bool are_of_probes(const char *rules)
 {
 	bool any = false;
 
+	for (const char *line = rules, *end; line && *line; line = *end ? end + 1 : end) {
+		end = line + strcspn(line, "\n");
+		const char *name = strchr(line, '\t') + 1, *key = name + strcspn(name, "\t") + 1;
+		bool is_probe = !strncmp(key, RULES_VALUES_PROBE, sizeof(RULES_VALUES_PROBE) - 1);
+		if (!is_probe && *name != '\t')
+			return false;
+		any |= is_probe;
+	}
+	return any;
+}
+
+bool record_probes_alone(const struct record_options *options, const struct rules *found)
+{
+	bool any = are_of_probes(found->values);
+
 	for (size_t i = 0; i < options->lines; i++)
 		any |= options->line[i].kind == RECORD_PROBE;
-	return any && found->defaults && !options->functions.count && !options->libraries.count && !options->kinds;
+	return any && found->defaults && !names_others(options);
 }
 
 /* Behind NAME: or NAME=, if the context begins so; NULL: it does not. */
@@ -311,7 +333,7 @@ static bool put_probe(FILE *to, const struct record_options *options, size_t fir
 	return right;
 }
 
-/* A context of functions, as it ever was. alone: nothing but what the line names is traced. */
+/* A context of functions, as it ever was. alone: the line names nothing but probes. */
 static bool put_functions(FILE *to, const struct record_options *options, size_t context, bool alone)
 {
 	const char *word = options->line[context].word, *contexts;
@@ -330,9 +352,9 @@ static bool put_functions(FILE *to, const struct record_options *options, size_t
 	return record_values_context(to, word);
 }
 
-bool record_probes_put(FILE *to, const struct record_options *options, const struct rules *found)
+bool record_probes_put(FILE *to, const struct record_options *options)
 {
-	bool alone = !found || record_probes_alone(options, found);
+	bool alone = !names_others(options);
 
 	for (size_t i = 0; i < options->lines; i++) {
 		const struct record_line *line = &options->line[i];

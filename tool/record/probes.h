@@ -36,7 +36,7 @@ bool record_probes_functions(struct record_options *options, const struct record
 bool record_probes_alone(const struct record_options *options, const struct rules *found);
 
 /* Writes the sections of the probes. Returns false after a line about one that is wrong. */
-bool record_probes_put(FILE *to, const struct record_options *options, const struct rules *found);
+bool record_probes_put(FILE *to, const struct record_options *options);
 
 void record_probes_free(struct record_options *options);
 
