@@ -75,13 +75,15 @@ __attribute__((unused)) static void end_plan(void)
 	process_unlock(&held);
 }
 
-/* Function `number` of the plan has the id number + 1 from now on. */
+/* Function `number` of the plan, which may be a probe's, has the id number + 1 from now on. */
 __attribute__((unused)) static void bind_values(uint32_t number, bool has_end)
 {
 	struct process_held held;
 
 	process_lock(&held);
-	bool has = values_bind(sets, 16 * number + 16, "", number + 1, has_end);
+	bool has = made.head.function[number].flags & PLAN_PROBE
+			   ? values_bind_probe(sets, number, number + 1)
+			   : values_bind(sets, 16 * number + 16, "", number + 1, has_end);
 	process_unlock(&held);
 	if (!has)
 		_exit(91);
