@@ -16,4 +16,4 @@ CLEANFILES += t/bench/handler_cost t/bench/probe_cost
 t_bench_handler_cost_SOURCES = t/bench/handler_cost.c
 t_bench_handler_cost_LDADD = t/lib/libcore.la
 t_bench_probe_cost_SOURCES = t/bench/probe_cost.c t/lib/probe_window.h
-t_bench_probe_cost_LDADD = x86_64/libsled.la t/lib/libcore.la
+t_bench_probe_cost_LDADD = t/lib/libcore.la

@@ -34,11 +34,11 @@ t_calls_perf_numbers_u_SOURCES = t/calls/perf_numbers.c tool/base/memory.c tool/
 	tool/perf/bytes.h tool/perf/leb128.c tool/perf/leb128.h
 
 t_calls_probes_u_SOURCES = t/calls/probes.c t/index/displace_run.S t/lib/probe_window.h
-t_calls_probes_u_LDADD = x86_64/libsled.la t/lib/libcore.la
+t_calls_probes_u_LDADD = t/lib/libcore.la
 
 t_calls_stacks_u_SOURCES = t/calls/stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_calls_stacks_u_LDADD = t/lib/libcore.la
 
 t_calls_step_u_SOURCES = t/calls/step.c t/calls/step.h t/calls/step_call.S t/calls/step_program.c \
 	t/lib/probe_window.h
-t_calls_step_u_LDADD = x86_64/libsled.la t/lib/libcore.la
+t_calls_step_u_LDADD = t/lib/libcore.la
