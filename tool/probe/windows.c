@@ -217,6 +217,7 @@ static void order(struct making *making, size_t count)
 		window[w] = to->window[windows - 1 - w];
 		for (unsigned prefix = window[w].plan.prefix + 1; choice->prefixes >> prefix; prefix++) {
 			window_make_other(&window[next], &window[w], making->bodies.image, prefix);
+			window[next].plan.other = PROBE_NONE;
 			window[last].plan.other = (uint32_t)next;
 			last = next++;
 		}
