@@ -8,8 +8,8 @@ dist_check_SCRIPTS += t/loader/auditors.t t/loader/bindings.t t/loader/dladdr.t 
 EXTRA_DIST += t/loader/audited.c t/loader/auditor.c t/loader/bindings.c t/loader/dladdr.c t/loader/elf_edit.c \
 	t/loader/host.c t/loader/host_stay.c t/loader/inventory.c t/loader/inventory_library.c t/loader/listed.cc \
 	t/loader/loader.c t/loader/loader.h t/loader/loader_again.c t/loader/loader_auditor.c t/loader/loader_depth.c \
-	t/loader/loader_start.c t/loader/loader_starts.c t/loader/own_calloc.c t/loader/probed.c t/loader/probed_library.c \
-	t/loader/rtld.c t/loader/rtld_part.c \
+	t/loader/loader_start.c t/loader/loader_starts.c t/loader/own_calloc.c \
+	t/loader/probed.c t/loader/probed_library.c t/loader/rtld.c t/loader/rtld_part.c \
 	t/loader/rtld_thousand.h t/loader/sanitized.c t/loader/starts_bare.c
 check_PROGRAMS += t/loader/altstack.u t/loader/watched.u
 
