@@ -48,7 +48,7 @@ struct plan_function {
 	uint64_t longer; /* ns: shorter calls are left out; 0: none */
 	struct plan_part entry, end;
 	uint32_t flags;	 /* enum plan_function_flags */
-	uint32_t action; /* number of its struct plan_action; PROBE_NONE */
+	uint32_t action; /* number of its first struct plan_action; PROBE_NONE */
 };
 
 enum plan_function_flags {
@@ -69,14 +69,21 @@ enum plan_action_flags {
 	PLAN_ACTION_AT_END = 4, /* of functions: when the call ends (results, longer); else at its entry */
 };
 
+/*
+ * Its conditions are code of their own, which puts nothing and only says whether the action is due: what is recorded of
+ * the call does not depend on it. What `end` takes from the entry, the entry of the function keeps.
+ */
 struct plan_action {
 	uint8_t what;  /* enum plan_action_what */
 	uint8_t flags; /* enum plan_action_flags */
 	uint16_t zero;
-	uint32_t text;	  /* position: NAME of the probe, or of the rule */
+	uint32_t text;	  /* position: what a mark says; of a snapshot its name, "" for the usual one */
 	uint64_t at_most; /* ns: one in that time; 0: each. Of snapshots whoever makes them holds it */
-	uint64_t running; /* ns: once for a call that has not returned after so long; 0: no such action */
+	uint64_t longer;  /* ns: only where the call took so long; 0: any. Such a one has AT_END */
 	uint64_t every;	  /* one in so many; 0: each */
+	struct plan_part entry, end; /* conditions, of what is known at either end of a call */
+	uint32_t next;	  /* number of the next one of the same function or probe; PROBE_NONE */
+	uint32_t unused;
 };
 
 struct plan_head {

@@ -104,7 +104,7 @@ make_plan ./lib.so 'x:1|other|context|arg1 arg0' 'x:2|*|context|int:v:nowhere' '
 is "$status" 1 'wrong rules are a failure'
 is "$(cat said)" "xaudit: x:1: no context is called 'arg0'; there are args, retval, argN, fargN, ret, fret, errno, \
 tid, cpu, comm, calls, backtrace, sample:BYTES:FUNCTION, regs, reg:NAME, TYPE:NAME:EXPRESSION, out:CONTEXT
-xaudit: x:4: unknown key 'evry'; allowed: context, if, every, longer, secret, request, trust
+xaudit: x:4: unknown key 'evry'; allowed: context, if, every, longer, secret, request, trust, then
 xaudit: x:5: bad value '5' for key 'longer'; allowed: a time, as in 500ns, 10us, 1.5ms or 2s
 xaudit: x:7: no function has the name ''; allowed: FUNCGLOB or FUNCGLOB@LIBGLOB
 xaudit: x:8: bad value '0' for key 'every'; allowed: a number from 1 to 4294967295

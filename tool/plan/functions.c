@@ -7,6 +7,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/plan/actions.h"
 #include "tool/values/condition.h"
 #include "tool/values/layout.h"
 #include "tool/values/library.h"
@@ -330,10 +331,10 @@ struct plan_part making_part(struct pieces *to, const struct values_program *pro
 }
 
 static void add_function(struct making *m, size_t function, const struct values_asked *asked,
-	const struct contexts_list *list)
+	const struct contexts_list *list, uint32_t action)
 {
 	const char *name = m->image.function[function].name;
-	struct plan_function one = { .offset = m->image.function[function].address, .action = PROBE_NONE };
+	struct plan_function one = { .offset = m->image.function[function].address, .action = action };
 
 	for (size_t i = 0; i < m->wanted.rules; i++) {
 		const struct wanted_rule *rule = &m->wanted.rule[i];
@@ -346,7 +347,7 @@ static void add_function(struct making *m, size_t function, const struct values_
 	one.end = making_part(&m->pieces, &asked->end, list);
 	if (one.every == 1)
 		one.every = 0;
-	if (!one.entry.size && !one.end.size && !one.every && !one.longer)
+	if (!one.entry.size && !one.end.size && !one.every && !one.longer && action == PROBE_NONE)
 		return;
 	/* What a resolver chooses is found by the name that its caller has for it. */
 	size_t n = 0;
@@ -378,8 +379,10 @@ static void make_function(struct making *m, size_t function)
 	if (making_conditions(m, &asked, &known)) {
 		if (!ask_request(m, &asked, &list, &known) || !ask_all(m, &asked, &list, &known))
 			making_left_out(m, m->image.function[function].name);
+		const char *name = m->image.function[function].name;
+		const uint32_t action = actions_make(m, name ? name : "", &asked, &known);
 		if (values_complete(&asked, &wrong))
-			add_function(m, function, &asked, &list);
+			add_function(m, function, &asked, &list, action);
 	}
 	contexts_free(&list);
 	free(wish.secret);

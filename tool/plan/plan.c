@@ -70,6 +70,13 @@ static uint32_t place(size_t *end, size_t bytes)
 	return bytes ? (uint32_t)at : 0;
 }
 
+static void move_action(struct plan_action *action, size_t base)
+{
+	action->text += (uint32_t)base;
+	move_part(&action->entry, base);
+	move_part(&action->end, base);
+}
+
 /* Has all positions count from the plan's beginning. */
 static void move(struct making *m, size_t base)
 {
@@ -87,7 +94,7 @@ static void move(struct making *m, size_t base)
 		m->window[i].fixups = moved(m->window[i].fixups, base, m->window[i].fixup_count);
 	}
 	for (uint32_t i = 0; i < m->actions; i++)
-		m->action[i].text += (uint32_t)base;
+		move_action(&m->action[i], base);
 }
 
 static void copy(uint8_t *bytes, size_t at, const void *from, size_t size)

@@ -9,10 +9,10 @@
 #include "tool/base/tool.h"
 #include "tool/index/facts.h"
 #include "tool/index/write.h"
+#include "tool/plan/actions.h"
 #include "tool/plan/functions.h"
 #include "tool/probe/asked.h"
 #include "tool/probe/windows.h"
-#include "tool/values/action.h"
 #include "tool/values/condition.h"
 #include "tool/values/operand.h"
 
@@ -147,9 +147,9 @@ static bool ask_all(struct probing *p, const struct scene *scene, uint64_t addre
 
 /* The row that has values and conditions; PROBE_NONE: there are none. */
 static uint32_t add_values(struct making *m, const char *name, uint64_t address, struct values_asked *asked,
-	const struct contexts_list *list)
+	const struct contexts_list *list, uint32_t action)
 {
-	struct plan_function one = { .offset = address, .flags = PLAN_PROBE, .action = PROBE_NONE };
+	struct plan_function one = { .offset = address, .flags = PLAN_PROBE, .action = action };
 
 	for (size_t i = 0; i < m->wanted.rules; i++)
 		if (m->matches[i] && m->wanted.rule[i].key == WANTED_EVERY && one.every < m->wanted.rule[i].number)
@@ -157,7 +157,7 @@ static uint32_t add_values(struct making *m, const char *name, uint64_t address,
 	if (one.every == 1)
 		one.every = 0;
 	one.entry = making_part(&m->pieces, &asked->entry, list);
-	if (!one.entry.size && !one.every)
+	if (!one.entry.size && !one.every && action == PROBE_NONE)
 		return PROBE_NONE;
 	one.name = pieces_text(&m->pieces, name);
 	m->function = memory_grow(m->function, m->functions, sizeof(*m->function));
@@ -165,32 +165,9 @@ static uint32_t add_values(struct making *m, const char *name, uint64_t address,
 	return m->functions++;
 }
 
-/* The first action of the probe; PROBE_NONE: it has none. */
-static uint32_t add_action(struct making *m, const char *name)
-{
-	for (size_t i = 0; i < m->wanted.rules; i++) {
-		struct wanted_rule *rule = &m->wanted.rule[i];
-		struct plan_action action;
-		char *wrong;
-		if (!m->matches[i] || rule->key != WANTED_THEN)
-			continue;
-		if (!action_read(&action, rule->value, &wrong)) {
-			asked_say(rule, wrong);
-			free(wrong);
-			m->wrong = true;
-			continue;
-		}
-		action.text = pieces_text(&m->pieces, name);
-		m->action = memory_grow(m->action, m->actions, sizeof(*m->action));
-		m->action[m->actions] = action;
-		return m->actions++;
-	}
-	return PROBE_NONE;
-}
-
 /* ---- probes ---- */
 
-static void add_probe(struct probing *p, const struct wanted_rule *at, const struct place_found *found, uint32_t action)
+static void add_probe(struct probing *p, const struct wanted_rule *at, const struct place_found *found)
 {
 	struct making *m = p->m;
 	const char *name = at->pattern.function;
@@ -202,6 +179,7 @@ static void add_probe(struct probing *p, const struct wanted_rule *at, const str
 	if (making_conditions(m, &asked, &scene.known)) {
 		if (!ask_all(p, &scene, found->address, &asked))
 			making_left_out(m, name);
+		const uint32_t action = actions_make(m, name, &asked, &scene.known);
 		/* Readers need to know nothing of how a function fails. */
 		scene.list.has_fails = false;
 		p->found = memory_grow(p->found, p->count, sizeof(*p->found));
@@ -211,7 +189,7 @@ static void add_probe(struct probing *p, const struct wanted_rule *at, const str
 		probe->name = pieces_text(&m->pieces, name);
 		probe->at = pieces_text(&m->pieces, at->value);
 		if (values_complete(&asked, &wrong))
-			probe->function = add_values(m, name, found->address, &asked, &scene.list);
+			probe->function = add_values(m, name, found->address, &asked, &scene.list, action);
 	}
 	contexts_free(&scene.list);
 }
@@ -239,9 +217,8 @@ static void look(struct probing *p, struct wanted_rule *at)
 		m->said = true;
 		free(wrong);
 	}
-	uint32_t action = count ? add_action(m, at->pattern.function) : PROBE_NONE;
 	for (size_t i = 0; i < count; i++)
-		add_probe(p, at, &found[i], action);
+		add_probe(p, at, &found[i]);
 	free(found);
 	place_free(&p->place);
 }

@@ -39,14 +39,31 @@ bool asked_may_have(const struct place *place, const struct wanted_rule *rule, b
 	return false;
 }
 
+static bool check_action(struct wanted_rule *rule, const struct values_known *known)
+{
+	struct values_asked asked = { .keeps = 0 }, conditions;
+	struct values_wrong wrong;
+	struct action action;
+	char *text;
+
+	if (!action_read(&action, rule->value, &text)) {
+		asked_say(rule, text);
+		free(text);
+		return false;
+	}
+	bool right = action_ask(&action, &asked, &conditions, known, &wrong);
+	if (!right)
+		wanted_wrong(rule, &wrong);
+	action_free(&action);
+	return right;
+}
+
 /* One rule of the probe at one of its places. */
 static bool check_rule(struct wanted_rule *rule, const struct place *place)
 {
 	struct values_known known = wanted_anything;
 	struct values_asked asked = { .keeps = 0 };
 	struct values_wrong wrong;
-	struct plan_action action;
-	char *text;
 
 	known.at = asked_at(place);
 	switch (rule->key) {
@@ -64,13 +81,7 @@ static bool check_rule(struct wanted_rule *rule, const struct place *place)
 			return true;
 		break;
 	case WANTED_THEN:
-		if (action_read(&action, rule->value, &text)) {
-			asked_say(rule, "actions (then) are not carried out yet; the probe is recorded all the same");
-			return true;
-		}
-		asked_say(rule, text);
-		free(text);
-		return false;
+		return check_action(rule, &known);
 	default:
 		return true;
 	}

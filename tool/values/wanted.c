@@ -12,6 +12,7 @@
 #include "tool/base/data.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/values/action.h"
 #include "tool/values/condition.h"
 #include "tool/values/ltrace.h"
 #include "tool/values/prototype.h"
@@ -23,7 +24,8 @@ static const struct key {
 	const char *word;
 	enum wanted_key key;
 } keys[] = { { "context", WANTED_CONTEXT }, { "if", WANTED_IF }, { "every", WANTED_EVERY }, { "longer", WANTED_LONGER },
-	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST }, { "trust", WANTED_TRUST } },
+	{ "secret", WANTED_SECRET }, { "request", WANTED_REQUEST }, { "trust", WANTED_TRUST },
+	{ "then", WANTED_THEN } },
   probe_keys[] = { { "at", WANTED_AT }, { "context", WANTED_CONTEXT }, { "if", WANTED_IF }, { "every", WANTED_EVERY },
 	{ "then", WANTED_THEN } };
 
@@ -208,6 +210,26 @@ static bool take_words(struct wanted *wanted, const struct wanted_rule *like, co
 		like->key == WANTED_SECRET ? "names of parameters" : "contexts, as in args retval");
 }
 
+/* Of a function: names in its condition may be those of parameters. */
+static bool check_action(struct wanted_rule *rule, const char *value)
+{
+	struct values_asked asked = { .keeps = 0 }, conditions;
+	struct values_wrong wrong;
+	struct action action;
+	char *text;
+
+	if (!action_read(&action, value, &text)) {
+		tool_error(NULL, "%s: %s", rule->where, text);
+		free(text);
+		return false;
+	}
+	bool right = action_ask(&action, &asked, &conditions, &wanted_anything, &wrong);
+	if (!right)
+		wanted_wrong(rule, &wrong);
+	action_free(&action);
+	return right;
+}
+
 static bool take_value(struct wanted *wanted, struct wanted_rule *rule, const char *value)
 {
 	struct values_asked asked = { .keeps = 0 };
@@ -216,7 +238,10 @@ static bool take_value(struct wanted *wanted, struct wanted_rule *rule, const ch
 
 	switch (rule->key) {
 	case WANTED_AT:
+		break;
 	case WANTED_THEN:
+		if (!rule->probe && !check_action(rule, value))
+			return false;
 		break;
 	case WANTED_IF:
 		if (rule->probe)
@@ -339,8 +364,8 @@ static bool take_line(struct wanted *wanted, char *line)
 		if (!strcmp(field[2], keys[i].word))
 			return take_pattern(&rule, field[1]) && take_value(wanted, &rule, field[3]);
 	}
-	tool_error(NULL, "%s: unknown key '%s'; allowed: context, if, every, longer, secret, request, trust", field[0],
-		field[2]);
+	tool_error(NULL, "%s: unknown key '%s'; allowed: context, if, every, longer, secret, request, trust, then",
+		field[0], field[2]);
 	return false;
 }
 

@@ -11,6 +11,7 @@
  *	every = N			one call of a thread in so many
  *	longer = TIME			calls that are not shorter
  *	secret = NAME NAME...		patterns of parameters that are never recorded
+ *	then = ACTION			action.h: what is done besides
  *	trust = arguments, no		texts and bytes that it reads itself are read as they are; the last rule counts
  *	request = CONTEXT		its calls begin requests, which this value names
  *
@@ -41,9 +42,9 @@ enum wanted_key {
 	WANTED_SECRET,
 	WANTED_REQUEST,
 	WANTED_TRUST,
+	WANTED_THEN,
 	/* Of probes alone. */
 	WANTED_AT,
-	WANTED_THEN,
 	WANTED_NONE, /* no values, though the place has some by itself */
 };
 
