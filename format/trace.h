@@ -320,6 +320,17 @@ struct trace_extent {
 	uint32_t first, places;
 };
 
+/* Snapshots of one name, as actions ask for them (format/plan.h). */
+#define TRACE_ASKS     8
+#define TRACE_ASK_NAME 32
+
+struct trace_ask {
+	char name[TRACE_ASK_NAME]; /* ends with NUL; "": the usual one */
+	uint64_t at_most;	   /* ns: one in that time; 0: each */
+	uint32_t asked;		   /* how often; grows, and wraps */
+	uint32_t unused;
+};
+
 struct trace_head {
 	uint8_t magic[8];
 	uint32_t version;
@@ -381,6 +392,10 @@ struct trace_head {
 	uint64_t places_likely; /* of place 0: that the file might have by the limits when it was made; 0: unknown */
 	uint32_t block;		/* of place 0: of the directory: see format/places.h */
 	uint32_t beside;	/* of place 0: how many chunks and runs of counters were begun beside heads; grows */
+	/* Of all heads: snapshots that the process asks for. Its threads only count; `xaudit record` makes them */
+	struct trace_ask ask[TRACE_ASKS];
+	/* Of place 0: how often one was asked for, by all processes; grows, and wraps */
+	uint32_t asked;
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

@@ -10,6 +10,8 @@
 #include "runtime/record/last_name.h"
 #include "runtime/record/recorder.h"
 #include "runtime/calls/values_calls.h"
+#include "runtime/snapshot/ask.h"
+#include "runtime/values/actions.h"
 #include "x86_64/mirror.h"
 
 static void *memory_for_stacks(size_t size)
@@ -25,6 +27,12 @@ static void record_taken(struct thread *thread)
 	recorder_thread_changed(thread);
 }
 
+static void folder_begun(void)
+{
+	recorder_describe();
+	ask_describe();
+}
+
 static void thread_ends(struct thread *thread)
 {
 	last_name_note(thread);
@@ -34,7 +42,8 @@ static void thread_ends(struct thread *thread)
 void start_parts(void)
 {
 	mirror_init(memory_for_stacks);
-	thread_init(&(struct thread_hooks){ .begun = recorder_describe,
+	actions_init(&(struct actions_hooks){ .number = ask_number, .snapshot = ask_snapshot });
+	thread_init(&(struct thread_hooks){ .begun = folder_begun,
 		.taken = record_taken,
 		.ends = calls_unwind_all,
 		.ended = thread_ends });

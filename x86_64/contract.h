@@ -24,7 +24,7 @@
  *		tramp_slow_enter, tramp_slow_enter_xray, tramp_slow_leave, tramp_slow_event, tramp_slow_probe
  *	runtime/calls/filter_calls.c:
  *		tramp_filter_enter, tramp_filter_point, tramp_filter_enter_xray, tramp_filter_leave,
- *		tramp_filter_tail_xray, tramp_filter_tail, tramp_filter_gone
+ *		tramp_filter_tail_xray, tramp_filter_tail, tramp_filter_gone, tramp_filter_probe
  *	runtime/calls/libc_calls.c:
  *		tramp_slow_landed, tramp_slow_jump, tramp_slow_caller, tramp_slow_prctl, tramp_slow_confine,
  *		tramp_slow_strict, tramp_slow_shrink, tramp_slow_reach, tramp_slow_descriptors, tramp_slow_rights
@@ -49,7 +49,7 @@
  *	runtime/record/count.c:
  *		tramp_slow_count
  *	runtime/record/dispatch.c:
- *		dispatch_table, tramp_sampling
+ *		dispatch_table, dispatch_watched, tramp_sampling
  *	runtime/record/filter.c:
  *		tramp_checks, tramp_table
  *	runtime/record/own_labels.c:
@@ -67,6 +67,7 @@
 #define TRAMP_CHECK_FILTERS  2 /* tramp_filter_*() decides */
 #define TRAMP_CHECK_HANDLERS 4 /* tramp_wanted is not 0 */
 #define TRAMP_CHECK_VALUES   8 /* XRay functions of tramp_table may have values */
+#define TRAMP_CHECK_MUTED    16 /* tramp_filter_probe() decides, of probes */
 
 /* A coarse clock is read for one event in so many (tramp.h); a power of two, at most 16. */
 #define TRAMP_COARSE_EVENTS 16
@@ -81,6 +82,7 @@
 /* Bits of tramp_table, and how many ids it has. The code that defines it may use the other bits. */
 #define TRAMP_ONLY_COUNTED 1
 #define TRAMP_HAS_VALUES   4 /* of an XRay function: its word is to have TRAMP_WORD_VALUES */
+#define TRAMP_STARTS	   8 /* is recorded in any case by tramp_values_*(), which may leave it out: its word has that */
 #define TRAMP_TABLE_IDS	   0x200000
 
 /*
@@ -140,6 +142,9 @@ CONTRACT uint32_t tramp_confined;
  * time, by one store: threads take the old or the new entry.
  */
 CONTRACT void (*dispatch_table[TRAMP_EVENTS])(void);
+
+/* As dispatch_table, where tramp_watch and its like go on for ids with TRAMP_STARTS: trampolines that record. */
+CONTRACT void (*dispatch_watched[TRAMP_EVENTS])(void);
 
 /*
  * Samples of memory (runtime/values/sample.h). left: so many bytes the thread asks for until the next one; as a signed
@@ -316,6 +321,9 @@ CONTRACT enum tramp_answer tramp_filter_tail_xray(uint64_t x, uint64_t clock);
  * TRAMP_PASS: it was too short; its entry is gone, and the new call is open in its place. TRAMP_AGAIN: record its end.
  */
 CONTRACT enum tramp_answer tramp_filter_tail(uint64_t slot);
+
+/* May a probe of the event's word be recorded? TRAMP_PASS: no. */
+CONTRACT enum tramp_answer tramp_filter_probe(uint64_t word);
 
 /*
  * An XRay function returns that is not the innermost open call. TRAMP_PASS: it was never recorded. TRAMP_AGAIN: see

@@ -109,7 +109,8 @@ void tramp_custom_pass(void), tramp_typed_pass(void);
 
 /* Of probes (probe.h), for each clock; those that count, and while nothing is recorded. */
 void tramp_probe_tsc(void), tramp_probe_mono(void), tramp_probe_coarse(void);
-void tramp_probe_count(void), tramp_probe_pass(void);
+void tramp_probe_count(void), tramp_probe_pass(void), tramp_probe_watch(void);
+void tramp_probe_saved_tsc(void), tramp_probe_saved_mono(void), tramp_probe_saved_coarse(void);
 
 /*
  * Count the call in the thread's counters and go on; no clock, no interception. For TRAMP_INTERCEPT, TRAMP_POINT;
@@ -119,6 +120,7 @@ void tramp_count(void), tramp_xray_count(void);
 
 /* Nothing is recorded: go on to the function. For the events of tramp_count() and tramp_xray_count(). */
 void tramp_pass(void), tramp_xray_pass(void);
+void tramp_watch_intercept(void), tramp_watch_point(void), tramp_xray_watch(void);
 
 /*
  * XRay exits and tails while nothing new is recorded: only a call that is open, and the innermost, still ends in the

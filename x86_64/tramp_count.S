@@ -32,6 +32,39 @@ tramp_pass:
 	.cfi_endproc
 	.size	tramp_count, . - tramp_count
 
+/* Does a function of the word at \word start recording? Then to where it would be recorded. Clobbers rax, rcx. */
+.macro	WATCHED event, word, pass
+	mov	\word, %eax
+	TABLE_ID
+	ja	1f
+	lea	tramp_table(%rip), %rcx
+	testb	$TRAMP_STARTS, (%rcx,%rax)
+	jz	1f
+	RESTORE	%rcx, %rax
+	jmp	*dispatch_watched+\event(%rip)
+	.cfi_adjust_cfa_offset 16
+1:	RESTORE	%rcx, %rax
+	jmp	\pass
+.endm
+
+/* As tramp_pass, for calls through a cell stub, while something may start recording. */
+.macro	WATCH	name, event
+	.p2align 4
+	.globl	tramp_watch_\name
+	.hidden	tramp_watch_\name
+	.type	tramp_watch_\name, @function
+tramp_watch_\name:
+	.cfi_startproc
+	.cfi_def_cfa_offset 24
+	SAVE	%rax, %rcx
+	WATCHED	\event, 24(%rsp), tramp_pass
+	.cfi_endproc
+	.size	tramp_watch_\name, . - tramp_watch_\name
+.endm
+
+	WATCH	intercept, EVENT_INTERCEPT
+	WATCH	point, EVENT_POINT
+
 /*
  * Entry sleds: r10d = word. The sled called the stub.
  *
@@ -55,6 +88,17 @@ tramp_xray_pass:
 	ret
 	.cfi_endproc
 	.size	tramp_xray_count, . - tramp_xray_count
+
+	.p2align 4
+	.globl	tramp_xray_watch
+	.hidden	tramp_xray_watch
+	.type	tramp_xray_watch, @function
+tramp_xray_watch:
+	.cfi_startproc
+	SAVE	%rax, %rcx
+	WATCHED	EVENT_XRAY_ENTRY, %r10d, tramp_xray_pass
+	.cfi_endproc
+	.size	tramp_xray_watch, . - tramp_xray_watch
 
 /*
  * Exit and tail sleds: r10d = word; see XRAY_LEAVE in tramp_xray.S.

@@ -188,6 +188,10 @@
 .macro	PROBE	clock
 	PROBE_START tramp_probe_\clock, 6
 	PROBE_SAVE
+/* From tramp_probe_watch, which has saved them. */
+	.globl	tramp_probe_saved_\clock
+	.hidden	tramp_probe_saved_\clock
+tramp_probe_saved_\clock:
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lprobe_checked_\clock
 .Lprobe_admitted_\clock:
@@ -241,6 +245,13 @@
 	xor	%eax, %eax
 	jmp	.Lprobe_full_\clock
 .Lprobe_checked_\clock:
+	testl	$TRAMP_CHECK_MUTED, tramp_checks(%rip)
+	jz	.Lprobe_wanted_\clock
+	mov	PROBE_WORD(%rsp), %eax
+	PROBE_SLOW tramp_filter_probe
+	cmp	$ANSWER_PASS, %eax
+	je	.Lprobe_go_\clock
+.Lprobe_wanted_\clock:
 	testl	$WANTED_PROBE, tramp_wanted(%rip)
 	jz	.Lprobe_admitted_\clock
 	mov	%rsp, %r10
@@ -305,6 +316,20 @@
 .Lprobe_counted:
 	PROBE_BACK
 	PROBE_END tramp_probe_count
+
+/* Nothing is recorded, but the probe may start that. */
+	PROBE_START tramp_probe_watch
+	PROBE_SAVE
+	mov	PROBE_WORD(%rsp), %eax
+	TABLE_ID
+	ja	.Lprobe_watched
+	lea	tramp_table(%rip), %rcx
+	testb	$TRAMP_STARTS, (%rcx,%rax)
+	jz	.Lprobe_watched
+	jmp	*dispatch_watched+EVENT_PROBE(%rip)
+.Lprobe_watched:
+	PROBE_BACK
+	PROBE_END tramp_probe_watch
 
 /* Nothing is recorded. */
 	PROBE_START tramp_probe_pass

@@ -30,7 +30,8 @@ static bool has_same_values(const struct values_function *a, const struct values
 	if (!a || !b || a == b)
 		return a == b;
 	return a->plan->every == b->plan->every && a->plan->longer == b->plan->longer &&
-	       is_same_part(&a->entry, &a->plan->entry, &b->entry, &b->plan->entry);
+	       is_same_part(&a->entry, &a->plan->entry, &b->entry, &b->plan->entry) &&
+	       actions_are_same(a->then, b->then);
 }
 
 /* The values of a probe in its plan; NULL: it has none. */
@@ -38,7 +39,7 @@ static const struct values_function *values_of(const struct values_set *set, con
 {
 	const struct values_function *f = p->function == PROBE_NONE ? NULL : &set->function[p->function];
 
-	return f && !f->is_off && f->entry.code ? f : NULL;
+	return f && !f->is_off && (f->entry.code || f->then) ? f : NULL;
 }
 
 static const char *name_of(const struct values_set *set, const struct plan_probe *p)

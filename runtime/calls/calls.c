@@ -12,10 +12,20 @@
 #include "runtime/process/process.h"
 #include "runtime/process/process_counters.h"
 #include "runtime/process/thread.h"
+#include "runtime/record/dispatch.h"
 #include "runtime/record/last_name.h"
 #include "runtime/record/recorder.h"
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
+
+/*
+ * Came the word only because it might have started recording? It did not ask, since there is no place to keep the call
+ * in. What ends belongs to what was recorded.
+ */
+static bool is_quiet(const struct thread *thread, uint32_t type)
+{
+	return type != TRACE_EXIT && type != TRACE_TAIL && (dispatch_now() == DISPATCH_WATCH || thread_is_muted(thread));
+}
 
 void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
 {
@@ -31,6 +41,8 @@ void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)
 			process_lose(TRACE_LOST_STRANGER);
 			return;
 		}
+		if (is_quiet(thread, (uint32_t)(event >> 32) >> TRACE_ID_BITS))
+			return;
 		if (recorder_write_slowly(thread, stack, (uint32_t)(event >> 32)))
 			return;
 	}

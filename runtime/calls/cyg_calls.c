@@ -156,7 +156,7 @@ void cyg_calls_enter(uint32_t id, uint64_t returns, uint64_t slot)
 	uint32_t checks = __atomic_load_n(&tramp_checks, __ATOMIC_RELAXED);
 	struct thread *thread;
 
-	if (set == DISPATCH_IDLE)
+	if (set == DISPATCH_IDLE || set == DISPATCH_WATCH)
 		return;
 	if (set == DISPATCH_COUNT ||
 		(checks & TRAMP_CHECK_COUNTED && id < TRAMP_TABLE_IDS &&
@@ -165,7 +165,7 @@ void cyg_calls_enter(uint32_t id, uint64_t returns, uint64_t slot)
 		return;
 	}
 	struct stack *stack = own_stack(&thread, slot);
-	if (!thread)
+	if (!thread || thread_is_muted(thread))
 		return;
 	if (!stack) {
 		enter_alone(thread, id, slot);

@@ -17,6 +17,12 @@ static struct stack *admit(struct stack *stack, struct thread *thread, uint64_t 
 	return filter_admits(stack, slot, id) ? stack : NULL;
 }
 
+/* Is nothing recorded of the thread? What may change that asks once more, with its registers. */
+static bool is_left_out(const struct thread *thread, uint32_t id)
+{
+	return thread_is_muted(thread) && !filter_may_start(id);
+}
+
 /* A call whose time will not be known. */
 static enum tramp_answer without_end(void)
 {
@@ -31,7 +37,7 @@ static enum tramp_answer enter(uint64_t slot, uint32_t id, int has_end)
 	struct thread *thread;
 	struct stack *stack = calls_own_stack(&thread, slot);
 
-	if (!thread)
+	if (!thread || is_left_out(thread, id))
 		return TRAMP_PASS;
 	if (!stack) /* depth can't be known; the trampoline will record it entry-only */
 		return filter_options.below && !filter_opens(id) ? TRAMP_PASS : without_end();
@@ -74,7 +80,7 @@ enum tramp_answer tramp_filter_enter_xray(uint64_t at)
 	struct thread *thread;
 	struct stack *stack = calls_own_stack(&thread, x);
 
-	if (!thread)
+	if (!thread || is_left_out(thread, id))
 		return TRAMP_PASS;
 	if (!stack)
 		return filter_options.below && !filter_opens(id) ? TRAMP_PASS : TRAMP_AGAIN;
@@ -130,6 +136,13 @@ enum tramp_answer tramp_filter_tail(uint64_t slot)
 		return TRAMP_AGAIN;
 	entry->word = (uint32_t)((const uint64_t *)(uintptr_t)slot)[-1];
 	return TRAMP_PASS;
+}
+
+enum tramp_answer tramp_filter_probe(uint64_t word)
+{
+	const struct thread *thread = thread_self();
+
+	return thread && is_left_out(thread, (uint32_t)word & TRACE_ID_MASK) ? TRAMP_PASS : TRAMP_AGAIN;
 }
 
 enum tramp_answer tramp_filter_gone(uint64_t slot)

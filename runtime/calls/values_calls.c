@@ -4,6 +4,7 @@
 #include "runtime/calls/calls_stack.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process_counters.h"
+#include "runtime/record/dispatch.h"
 #include "runtime/record/filter.h"
 #include "runtime/record/recorder_words.h"
 #include "runtime/values/backtrace.h"
@@ -178,6 +179,77 @@ static void take_kept(struct values_call *call, const struct side_entry *side, b
 		call->kept[i] = known ? side->kept[i] : 0;
 }
 
+/* ---- actions ---- */
+
+/* The function's stack pointer is the registers', and it has not written to what lies more than this below it. */
+#define RED_ZONE 128
+
+/* Where an event is, for the conditions of actions. */
+struct scene {
+	struct thread *thread;
+	struct stack *stack;
+	const struct values_function *f;
+	const struct tramp_registers *registers;
+	uint64_t caller; /* as of describe() */
+	bool is_probe;
+	const struct side_entry *side; /* NULL: none, or it is an entry */
+};
+
+/* Does the condition hold, which puts nothing? */
+static bool holds(const struct scene *scene, const struct values_part *part)
+{
+	uint8_t out[ACTIONS_PUT];
+	uint64_t floats[8];
+	struct values_call call;
+
+	if (!part->code)
+		return true;
+	take_kept(&call, scene->side, scene->side);
+	call.sample = 0;
+	describe(&call, part, scene->f->set, scene->stack, scene->registers, scene->caller, floats);
+	if (scene->is_probe)
+		call.stack_low = scene->registers->rsp - RED_ZONE;
+	return values_evaluate(part->code, &call, out);
+}
+
+/* Where nothing is recorded now: does that begin again, with this event? */
+static bool starts(const struct scene *scene)
+{
+	for (const struct action *a = scene->f->then; a; a = a->next)
+		if (actions_may_start(a, scene->thread) && holds(scene, &a->entry))
+			actions_do(a, scene->thread, scene->stack);
+	return !actions_are_quiet(scene->thread);
+}
+
+/* The event is recorded. Returns which of those at the end are due up to now. */
+static uint32_t act_at_entry(const struct scene *scene)
+{
+	uint32_t due = 0, bit = 1;
+
+	for (const struct action *a = scene->f->then; a; a = a->next, bit <<= 1) {
+		if (!holds(scene, &a->entry))
+			continue;
+		if (actions_is_at_end(a))
+			due |= bit;
+		else
+			actions_do(a, scene->thread, scene->stack);
+	}
+	return due;
+}
+
+/* The end is recorded. ticks: what the call took. */
+static void act_at_end(const struct scene *scene, uint64_t ticks)
+{
+	uint32_t bit = 1;
+
+	for (const struct action *a = scene->f->then; a; a = a->next, bit <<= 1) {
+		/* Without the entry it is not known. */
+		bool known = scene->side ? scene->side->due & bit : !a->entry.code && !a->longer;
+		if (actions_is_at_end(a) && known && (!a->longer || ticks >= a->longer) && holds(scene, &a->end))
+			actions_do(a, scene->thread, scene->stack);
+	}
+}
+
 /* Has the end a side entry? */
 static bool keeps_entry(const struct values_function *f)
 {
@@ -198,7 +270,12 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 	struct side_entry side;
 	uint64_t bytes[WORDS(&f->entry)];
 	uint32_t word = plain;
+	const struct scene scene = { thread, stack, f, registers, registers->rsp, false, NULL };
 
+	if (f->then && actions_are_quiet(thread) && !starts(&scene)) {
+		leave_out(slot, plain, has_end);
+		return;
+	}
 	call->sample = 0;
 	side.sample.kind = 0;
 	if ((f->every && !is_due(stack, f)) ||
@@ -224,12 +301,16 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 		for (uint32_t i = 0; i < VALUES_KEPT; i++)
 			side.kept[i] = f->entry.facts.keeps ? call->kept[i] : 0;
 		side.clock = clock_now();
-		recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &side.place);
+		side.due = recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &side.place) &&
+					   f->then
+				   ? act_at_entry(&scene)
+				   : 0;
 		side_push(stack, &side);
 		return;
 	}
-	recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &side.place);
-	if (has_end && !f->end.code)
+	if (recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &side.place) && f->then)
+		act_at_entry(&scene);
+	if (has_end && !f->end.code && !f->then_ends)
 		set_word(slot, plain);
 }
 
@@ -263,9 +344,6 @@ void tramp_values_xray_enter(
 
 /* ---- probes ---- */
 
-/* The function's stack pointer is the registers', and it has not written to what lies more than this below it. */
-#define RED_ZONE 128
-
 /* As describe(); where the return address would be if it were the function's first instruction. */
 static void describe_probe(struct values_call *call, const struct values_function *f, struct stack *stack,
 	const struct tramp_registers *registers, uint64_t floats[8])
@@ -285,8 +363,9 @@ static void probe(struct thread *thread, struct stack *stack, const struct value
 	struct recorder_place place;
 	uint64_t bytes[WORDS(&f->entry)];
 	uint32_t word = plain;
+	const struct scene scene = { thread, stack, f, registers, registers->rsp, true, NULL };
 
-	if (f->every && !is_due(stack, f))
+	if ((f->then && actions_are_quiet(thread) && !starts(&scene)) || (f->every && !is_due(stack, f)))
 		return;
 	traced.chain.words = 0;
 	if (f->entry.code) {
@@ -296,7 +375,8 @@ static void probe(struct thread *thread, struct stack *stack, const struct value
 		if (!run(&f->entry, &traced, plain, bytes, &word))
 			return;
 	}
-	recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &place);
+	if (recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), 0, &place) && f->then)
+		act_at_entry(&scene);
 }
 
 void tramp_values_probe(struct tramp_registers *registers, const uint64_t *frame, uint64_t unused)
@@ -350,6 +430,7 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	struct recorder_place place;
 	uint64_t bytes[WORDS(&f->end)];
 	uint32_t word = plain;
+	const uint64_t ended = clock;
 	/* Other values may be asked for since then. */
 	bool known = keeps_entry(f) && side_pop(stack, slot, &side) && side.function == f, out;
 
@@ -372,7 +453,10 @@ static void leave(struct thread *thread, struct stack *stack, const struct value
 	/* Events that a handler made meanwhile are not later than this one, which comes after them. */
 	if (cursor_of(thread) != cursor)
 		clock = 0;
-	recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), clock, &place);
+	const struct scene scene = { thread, stack, f, registers, caller, false, known ? &side : NULL };
+	if (recorder_values(thread, stack, plain, word, bytes + 1, chain_of(&traced), clock, &place) &&
+		f->then_ends && !out)
+		act_at_end(&scene, known ? ended - side.clock : 0);
 }
 
 static void left(uint64_t slot, const struct tramp_registers *registers, uint64_t caller, uint64_t clock)

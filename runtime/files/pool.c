@@ -52,6 +52,12 @@ void pool_beside(void)
 	__atomic_fetch_add(&pool_head()->beside, 1, __ATOMIC_RELEASE); /* as above: the chunk's head */
 }
 
+void pool_asked(void)
+{
+	/* Release: pairs with nothing but the order of system calls of `record`, which reads the head's count after it. */
+	__atomic_fetch_add(&pool_head()->asked, 1, __ATOMIC_RELEASE);
+}
+
 uint64_t pool_drain_beat(void)
 {
 	return __atomic_load_n(&pool_head()->drain_beat, __ATOMIC_RELAXED); /* relaxed: it orders nothing */

@@ -228,6 +228,7 @@ static void begin_record(struct thread *thread, uint32_t tid)
 	__atomic_store_n(&thread_kept(thread)->watched, 1, __ATOMIC_RELAXED);
 	thread->enrolled = 0;
 	thread->hot.known = 0;
+	thread->muted = 0;
 	drop_away(thread);
 	thread->hot.stack = NULL;
 	thread_kept(thread)->said = 0;

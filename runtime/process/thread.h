@@ -59,6 +59,7 @@ struct thread {
 	uint64_t taking;	/* address of an entry that is about to be taken back (filter.c); 0: none */
 	uint8_t passed;		/* words of this chunk that hold its token were passed over */
 	uint8_t has_number;
+	uint8_t muted;		/* nothing is recorded of the thread (filter.h). By the thread itself */
 	uint8_t lost_cause, count_cause; /* enum trace_lost, of failed and count_failed */
 	/* Events of several words that are being written, further out on the stack, too: thread_customs() of them. */
 	struct {
@@ -143,6 +144,11 @@ static inline struct thread *thread_self(void)
 static inline bool thread_is_wiped(const struct thread *thread)
 {
 	return !__atomic_load_n(&thread->tid, __ATOMIC_RELAXED); /* relaxed: our own thread's */
+}
+
+static inline bool thread_is_muted(const struct thread *thread)
+{
+	return __atomic_load_n(&thread->muted, __ATOMIC_RELAXED); /* relaxed: this thread's own */
 }
 
 /* What higher parts do with threads: given by runtime/start.c, before the first record is taken. */

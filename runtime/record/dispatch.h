@@ -17,6 +17,7 @@ enum dispatch_set {
 	DISPATCH_RECORD, /* events with times */
 	DISPATCH_COUNT,	/* calls are counted */
 	DISPATCH_IDLE,	/* nothing is recorded; open calls still end */
+	DISPATCH_WATCH, /* as IDLE, but what has TRAMP_STARTS comes to tramp_values_*(), as if it were recorded */
 };
 
 /*

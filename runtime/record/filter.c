@@ -50,6 +50,25 @@ bool filter_count_only(uint32_t id)
 	return true;
 }
 
+void filter_starts(uint32_t id, bool may)
+{
+	if (id >= TRAMP_TABLE_IDS)
+		return;
+	/* Relaxed, both, as in filter_below(). */
+	if (may)
+		__atomic_fetch_or(&tramp_table[id], TRAMP_STARTS, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&tramp_table[id], (uint8_t)~TRAMP_STARTS, __ATOMIC_RELAXED);
+}
+
+void filter_mute(struct thread *thread, bool is)
+{
+	/* Relaxed, both: this thread's own; others ask for nothing. */
+	__atomic_store_n(&thread->muted, is, __ATOMIC_RELAXED);
+	if (is)
+		__atomic_fetch_or(&tramp_checks, TRAMP_CHECK_FILTERS | TRAMP_CHECK_MUTED, __ATOMIC_RELAXED);
+}
+
 void filter_count(struct stack *stack)
 {
 	const uint64_t opener = stack->opener;

@@ -8,6 +8,9 @@
  * la_version and stay; functions become counted one by one, while threads run: single bytes, relaxed; a thread that
  * sees one late records a call more.
  *
+ * A thread may be muted (runtime/values/actions.h): then its calls are left out, but of functions with TRAMP_STARTS,
+ * which ask once more. Its open calls end in the trace. Once there was such a thread, all calls are asked for.
+ *
  * Depth, and the call below which calls are recorded, are known per stack (x86_64/mirror.h), by the thread that runs on
  * it.
  */
@@ -53,6 +56,18 @@ void filter_below(uint32_t id);
 
 /* From now on, calls of this function are only counted. Returns 0 when they were before, or can't be. Lock held. */
 bool filter_count_only(uint32_t id);
+
+/* Functions and probes of this id may start recording, or not any more: bit TRAMP_STARTS of the table. Lock held. */
+void filter_starts(uint32_t id, bool may);
+
+static inline bool filter_may_start(uint32_t id)
+{
+	/* Relaxed, as in filter_opens(). */
+	return id < TRAMP_TABLE_IDS && __atomic_load_n(&tramp_table[id], __ATOMIC_RELAXED) & TRAMP_STARTS;
+}
+
+/* Nothing more of the calling thread is recorded, or all again. */
+void filter_mute(struct thread *thread, bool is);
 
 /*
  * The call whose entry had this word is over, at this clock (its low half): if the entry is the thread's last event and

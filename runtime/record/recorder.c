@@ -18,7 +18,7 @@
 #include "x86_64/sys.h"
 
 static struct recorder_options options; /* mode and recording: process lock, or relaxed */
-static int recording = 1;
+static int recording = 1, watching;
 uint32_t recorder_takes = 1; /* what these two come to */
 
 /* ---- writing from C ---- */
@@ -367,7 +367,7 @@ void recorder_mark_crash(int signal)
 /* What the trampolines do, and what the trace says about it. */
 static void apply(void)
 {
-	enum dispatch_set set = !recording			  ? DISPATCH_IDLE
+	enum dispatch_set set = !recording			  ? (watching ? DISPATCH_WATCH : DISPATCH_IDLE)
 			       : options.mode == TRACE_MODE_COUNT ? DISPATCH_COUNT
 								  : DISPATCH_RECORD;
 
@@ -430,6 +430,14 @@ void recorder_set_recording(int on)
 	recording = on;
 	apply();
 	process_change(on ? TRACE_CHANGE_STARTED : TRACE_CHANGE_STOPPED, 0, NULL);
+}
+
+void recorder_watch(void)
+{
+	if (watching)
+		return;
+	watching = 1;
+	apply();
 }
 
 /* Has a thread that is stopped, at any place, go on to another chunk with its next event. */

@@ -51,6 +51,9 @@ void recorder_describe(void);
  */
 void recorder_set_recording(int on);
 
+/* Something may start recording (runtime/values/actions.h): it is to be asked while recording is stopped. Lock held. */
+void recorder_watch(void);
+
 /* Lets the trampolines read clock_source() from now on. Lock held; any context. */
 void recorder_clock_changed(void);
 

@@ -174,7 +174,7 @@ int recorder_custom(
 		/* Each time: a handler may have forked, and this may be the child. */
 		struct thread *thread = thread_get();
 		uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-		if (!thread)
+		if (!thread || thread_is_muted(thread))
 			return -ECANCELED;
 		if (is_strangers(thread, here)) {
 			process_lose(TRACE_LOST_STRANGER);

@@ -12,6 +12,7 @@
 #include "runtime/process/lock.h"
 #include "runtime/process/process.h"
 #include "runtime/record/recorder.h"
+#include "runtime/snapshot/ask.h"
 #include "runtime/snapshot/copy.h"
 #include "x86_64/confined.h"
 #include "x86_64/frame.h"
@@ -39,6 +40,8 @@ static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, S
 
 static struct snapshot_options options;
 static struct kernel_action before_snapshot, before_crash[CRASH_SIGNALS];
+
+static const char *next_name; /* NULL: the usual one */
 
 /* Of who has the lock. */
 static char folder[4200] SYS_LARGE;
@@ -69,23 +72,20 @@ static void complain(const char *what, long error)
 	process_unlock(&held);
 }
 
-/* Makes OUTPUT.snapshot.<n>, and in it a folder of the name of the process folder. Returns a descriptor of that, or
+/* Makes a folder of that name (ask.h), and in it one of the name of the process folder. Returns a descriptor of that, or
  * -errno. */
-static long make_folder(const char *from)
+static long make_folder(const char *from, const char *as)
 {
 	size_t name = sys_length(from);
 	long output = -EEXIST;
 
 	while (name && from[name - 1] != '/')
 		name--;
-	if (name < 2 || sys_length(from) + 32 > sizeof(folder))
+	if (name < 2 || sys_length(from) + 2 * TRACE_ASK_NAME > sizeof(folder))
 		return -ENAMETOOLONG;
 	for (unsigned n = 1; n < FOLDERS_MAX && output == -EEXIST; n++) {
 		struct text text = { folder, sizeof(folder), 0 };
-		for (size_t i = 0; i + 1 < name; i++)
-			text_char(&text, from[i]);
-		text_string(&text, ".snapshot.");
-		text_number(&text, n);
+		ask_put_name(&text, from, name - 1, as, n);
 		output = output_make(AT_FDCWD, folder, NULL);
 	}
 	if (output < 0)
@@ -98,9 +98,11 @@ static long make_folder(const char *from)
 /* Copies this process. */
 static void take(const char *path)
 {
+	/* Relaxed: a name, whole in any case; of several that are asked for at once one counts. */
+	const char *as = __atomic_exchange_n(&next_name, NULL, __ATOMIC_RELAXED);
 	struct snapshot_copied copied;
 	struct process_held held;
-	long from = family_open_folder(), to = from < 0 ? from : make_folder(path), r = to;
+	long from = family_open_folder(), to = from < 0 ? from : make_folder(path, as ? as : ""), r = to;
 
 	if (to >= 0) {
 		process_lock(&held);
@@ -248,6 +250,20 @@ static long take_over(int signal, void (*handler)(int, siginfo_t *, void *), str
 		ours.flags = (ours.flags & ~(uint64_t)SA_RESTART) | (before->flags & (SA_RESTART | SA_NODEFER));
 	}
 	return sigaction_raw(signal, &ours, NULL);
+}
+
+void snapshot_now(const char *name)
+{
+	struct process_snapshots *snapshots = process_snapshots();
+	uint64_t before;
+
+	if (!may_take(1, &before))
+		return;
+	if (*name)
+		__atomic_store_n(&next_name, name, __ATOMIC_RELAXED); /* relaxed, as in take() */
+	ask(snapshots);
+	take_asked(snapshots, lock_number());
+	sys_set_signals(&before, NULL);
 }
 
 void snapshot_init(const struct snapshot_options *wanted)

@@ -19,7 +19,8 @@
  * for all threads, so process_confine() takes the lock, too, and so waits for who copies. Nor is one taken by a forked
  * child without an event, which has nothing to copy.
  *
- * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n>, with one process folder. Chunks are copied from
+ * A snapshot is a trace folder beside the trace: OUTPUT.snapshot.<n> (or as the action says that asks for it: ask.h),
+ * with one process folder. Chunks are copied from
  * file to file by system calls, and kept if their header is the same before and after the copy (format/trace.h);
  * threads go on writing meanwhile. Async-signal-safe, no libc.
  */
@@ -33,6 +34,12 @@ struct snapshot_options {
 
 /* la_version. One thread. */
 void snapshot_init(const struct snapshot_options *options);
+
+/*
+ * Takes one now, on the calling thread, in the middle of a call: as a signal has it taken. name: of its folder beside
+ * that of the trace, as ask.h has it, "" for the usual one; it must stay. No lock held.
+ */
+void snapshot_now(const char *name);
 
 /* The first LA_ACT_CONSISTENT: sets the signals' actions. */
 void snapshot_start(void);

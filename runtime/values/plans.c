@@ -6,6 +6,7 @@
 
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
+#include "runtime/record/recorder.h"
 #include "runtime/record/throttle.h"
 #include "runtime/values/sample.h"
 #include "x86_64/confined.h"
@@ -27,8 +28,7 @@ static bool lies_in(const struct plan_head *plan, uint64_t at, uint64_t size, ui
 	return at && at % align == 0 && at <= plan->size && size <= plan->size - at;
 }
 
-/* Does a text that ends with NUL begin there? */
-static bool is_text(const char *text, uint64_t at, uint64_t size)
+bool values_is_text(const char *text, uint64_t at, uint64_t size)
 {
 	for (; at < size; at++)
 		if (!text[at])
@@ -45,13 +45,13 @@ static bool check_layout(const struct trace_layout *layout, uint32_t bytes, uint
 		return false;
 	const char *text = (const char *)layout + names;
 	for (uint32_t i = 0; i < layout->count; i++)
-		if (!is_text(text, layout->value[i].name, layout->names_size) ||
-			!is_text(text, layout->value[i].words, layout->names_size))
+		if (!values_is_text(text, layout->value[i].name, layout->names_size) ||
+			!values_is_text(text, layout->value[i].words, layout->names_size))
 			return false;
 	return true;
 }
 
-static bool take_part(struct values_part *to, const struct plan_head *plan, const struct plan_part *from)
+bool values_take_part(struct values_part *to, const struct plan_head *plan, const struct plan_part *from)
 {
 	const uint8_t *bytes = (const uint8_t *)plan;
 
@@ -114,7 +114,7 @@ static bool check_probe(const struct plan_head *plan, const struct plan_probe *p
 	const struct plan_probe *probe = (const void *)((const uint8_t *)plan + plan->probe);
 	const uint32_t number = (uint32_t)(p - probe);
 
-	if (!is_text((const char *)plan, p->name, plan->size) || !is_text((const char *)plan, p->at, plan->size))
+	if (!values_is_text((const char *)plan, p->name, plan->size) || !values_is_text((const char *)plan, p->at, plan->size))
 		return false;
 	if (p->function != PROBE_NONE &&
 		(p->function >= plan->count || !(plan->function[p->function].flags & PLAN_PROBE)))
@@ -139,12 +139,11 @@ static bool check_probes(const struct plan_head *plan)
 {
 	const struct plan_window *window = (const void *)((const uint8_t *)plan + plan->window);
 	const struct plan_probe *probe = (const void *)((const uint8_t *)plan + plan->probe);
-	const struct plan_action *action = (const void *)((const uint8_t *)plan + plan->action);
 	uint32_t probes = 0, own = 0;
 
 	if (plan->windows > PROBE_WINDOWS_MAX || !has_items(plan, plan->window, plan->windows, sizeof(*window)) ||
 		!has_items(plan, plan->probe, plan->probes, sizeof(*probe)) ||
-		!has_items(plan, plan->action, plan->actions, sizeof(*action)))
+		!has_items(plan, plan->action, plan->actions, sizeof(struct plan_action)))
 		return false;
 	for (; own < plan->windows && window[own].first == probes && probes < plan->probes &&
 		probe[probes].window == own;
@@ -158,10 +157,6 @@ static bool check_probes(const struct plan_head *plan)
 			return false;
 	for (uint32_t i = 0; i < plan->probes; i++)
 		if (!check_probe(plan, &probe[i]) || (i < probes) != (probe[i].window < own))
-			return false;
-	for (uint32_t i = 0; i < plan->actions; i++)
-		if (!action[i].what || action[i].what > PLAN_ACTION_STOP ||
-			!is_text((const char *)plan, action[i].text, plan->size))
 			return false;
 	return true;
 }
@@ -195,6 +190,19 @@ static bool index_names(struct values_set *set)
 	return set->by_name;
 }
 
+/* Its first one, if the row names one of the plan. */
+static void set_actions(struct values_function *f)
+{
+	const uint32_t number = f->plan->action;
+
+	f->then = f->set->action && number < f->set->plan->actions ? &f->set->action[number] : NULL;
+	for (const struct action *a = f->then; a; a = a->next) {
+		bool at_end = actions_is_at_end(a);
+		f->then_ends |= at_end;
+		f->then_needs |= at_end && (a->entry.code || a->end.facts.takes || a->longer);
+	}
+}
+
 int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts)
 {
 	const struct plan_head *plan = bytes;
@@ -202,7 +210,7 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 	if (!check_head(plan, size) || !check_probes(plan))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < plan->count; i++)
-		if (!is_text(bytes, plan->function[i].name, size) ||
+		if (!values_is_text(bytes, plan->function[i].name, size) ||
 			(i && plan->function[i].offset < plan->function[i - 1].offset))
 			return -EBADMSG;
 	struct values_set *set = arena_alloc(&memory, sizeof(*set) + plan->count * sizeof(set->function[0]));
@@ -212,13 +220,19 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 		struct values_function *f = &set->function[i];
 		f->set = set;
 		f->plan = &plan->function[i];
-		f->is_off = !take_part(&f->entry, plan, &f->plan->entry) ||
-			    !take_part(&f->end, plan, &f->plan->end) ||
+		f->is_off = !values_take_part(&f->entry, plan, &f->plan->entry) ||
+			    !values_take_part(&f->end, plan, &f->plan->end) ||
 			    (!trusts && (f->entry.facts.trusts || f->end.facts.trusts));
 	}
 	set->plan = plan;
 	if (!index_names(set))
 		return -ENOMEM;
+	int error;
+	set->action = actions_take(plan, size, &memory, &error);
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < plan->count; i++)
+		set_actions(&set->function[i]);
 	set->place = *sets ? (*sets)->place : NULL;
 	set->next = *sets;
 	*sets = set;
@@ -350,7 +364,7 @@ static void set_quick(struct values_function *f, bool has_end)
 	struct tramp_quick *entry = &f->quick.entry, *end = &f->quick.end;
 	const bool is_probe = f->plan->flags & PLAN_PROBE;
 
-	if (f->every || values_needs_entry(f) || f->entry.facts.sample)
+	if (f->every || values_needs_entry(f) || f->entry.facts.sample || f->then)
 		return;
 	if (is_probe) {
 		if (f->entry.number && make_quick(entry, &f->entry))
@@ -398,7 +412,8 @@ static struct values_function *for_id(struct values_function *f, uint32_t id)
 	struct values_function *made = arena_alloc(&memory, sizeof(*made));
 	if (made)
 		*made = (struct values_function){ .set = f->set, .plan = f->plan, .entry = part_again(&f->entry),
-			.end = part_again(&f->end) };
+			.end = part_again(&f->end), .then = f->then, .then_ends = f->then_ends,
+			.then_needs = f->then_needs };
 	f->also = made;
 	return made;
 }
@@ -442,22 +457,33 @@ static bool make_table(void)
 	return true;
 }
 
+/* From the id to the function; NULL: it has no values any more. */
+static void lead(uint32_t id, struct values_function *f)
+{
+	const bool starts = f && actions_have_start(f->then);
+
+	if (starts)
+		recorder_watch();
+	filter_starts(id, starts);
+	/* Release: pairs with the acquire in values_function(). */
+	if (f || values_function(id))
+		__atomic_store_n(&tramp_values[id], f ? &f->quick : NULL, __ATOMIC_RELEASE);
+}
+
 bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end)
 {
 	struct values_function *f = NULL;
 
 	for (; sets && !f; sets = sets->next) {
 		f = find(sets, offset, name);
-		f = f && !f->is_off && (f->entry.code || (f->end.code && has_end)) ? f : NULL;
+		f = f && !f->is_off && (f->entry.code || f->then || (f->end.code && has_end)) ? f : NULL;
 	}
 	if (!id || id >= TRAMP_TABLE_IDS)
 		return false;
 	f = f && make_table() ? for_id(f, id) : NULL;
 	if (f)
 		begin(f, id, has_end);
-	/* Release: pairs with the acquire in values_function(). */
-	if (f || values_function(id))
-		__atomic_store_n(&tramp_values[id], f ? &f->quick : NULL, __ATOMIC_RELEASE);
+	lead(id, f);
 	return f != NULL;
 }
 
@@ -465,11 +491,10 @@ bool values_bind_probe(struct values_set *set, uint32_t number, uint32_t id)
 {
 	struct values_function *f = &set->function[number];
 
-	if (f->is_off || !f->entry.code || !id || id >= TRAMP_TABLE_IDS || !make_table())
+	if (f->is_off || (!f->entry.code && !f->then) || !id || id >= TRAMP_TABLE_IDS || !make_table())
 		return false;
 	begin(f, id, false);
-	/* Release: pairs with the acquire in values_function(). */
-	__atomic_store_n(&tramp_values[id], &f->quick, __ATOMIC_RELEASE);
+	lead(id, f);
 	return true;
 }
 

@@ -22,7 +22,8 @@
 #include "format/values.h"
 #include "runtime/base/arena.h"
 #include "runtime/record/filter.h" /* filter_options */
-#include "runtime/values/evaluate.h"
+#include "runtime/values/actions.h"
+#include "runtime/values/part.h"
 #include "x86_64/contract.h" /* TRAMP_TABLE_IDS */
 
 #define VALUES_SEGMENTS 6 /* of a load, most */
@@ -35,16 +36,6 @@ struct values_place {
 	struct values_segment segment[VALUES_SEGMENTS];
 };
 
-/* One end of a function's calls. */
-struct values_part {
-	const uint8_t *code; /* NULL: nothing is done */
-	const struct trace_layout *layout; /* NULL: it puts no values */
-	struct values_facts facts;
-	uint32_t bytes;	 /* of the layout */
-	uint32_t number; /* the layout's in the trace; 0: none yet */
-	uint32_t event;	 /* TRACE_WORD() of the events that have it */
-};
-
 struct values_function {
 	struct tramp_values quick; /* first: tramp_values leads to it */
 	struct values_set *set;
@@ -54,6 +45,9 @@ struct values_function {
 	uint64_t longer; /* ticks */
 	uint32_t every, every_number; /* number: of those that have `every`, from 0 on */
 	struct values_part entry, end;
+	const struct action *then; /* the first of its actions; NULL */
+	bool then_ends;	   /* one of them is at the end */
+	bool then_needs;   /* and needs the entry */
 	bool is_off; /* its code was refused, or its values are asked for no more */
 };
 
@@ -61,6 +55,7 @@ struct values_set {
 	struct values_set *next; /* the object's next older one */
 	const struct plan_head *plan;
 	const struct values_place *place; /* NULL: none, or several loads */
+	struct action *action;		  /* of the plan, in its order */
 	uint32_t *by_name, names;	  /* numbers of functions + 1, by their names' hash: a power of 2 of them */
 	struct values_function function[]; /* of the plan, in its order */
 };
@@ -97,7 +92,8 @@ static inline const char *values_name(const struct values_function *f)
 /* What the end of a function's calls needs from their entries: they are kept (side.h). */
 static inline bool values_needs_entry(const struct values_function *f)
 {
-	return f->end.facts.takes || f->end.facts.conditions || f->longer || filter_options.time;
+	return f->end.facts.takes || f->end.facts.conditions || f->longer || filter_options.time ||
+	       f->then_needs;
 }
 
 /* Tells the trace all layouts once more: its records begin anew. */

@@ -136,6 +136,7 @@ void side_push(struct stack *stack, const struct side_entry *entry)
 	side->entry[at].function = entry->function;
 	side->entry[at].sample = entry->sample;
 	side->entry[at].lost = entry->lost;
+	side->entry[at].due = entry->due;
 	for (uint32_t i = 0; i < VALUES_KEPT; i++)
 		side->entry[at].kept[i] = entry->kept[i];
 }

@@ -31,6 +31,7 @@ struct side_entry {
 	const struct values_function *function; /* by which values were kept */
 	struct sample_call sample;
 	uint32_t lost; /* as struct values_call */
+	uint32_t due;  /* bits: which actions at the end are due by what is known at the entry, in their order */
 	uint64_t kept[VALUES_KEPT];
 };
 

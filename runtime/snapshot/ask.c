@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/snapshot/ask.h"
+
+#include <stdbool.h>
+#include <time.h> /* struct timespec */
+
+#include "runtime/base/identity.h"
+#include "runtime/files/pool.h"
+#include "runtime/process/clock.h"
+#include "runtime/process/process.h"
+#include "runtime/snapshot/snapshot.h"
+#include "x86_64/confined.h"
+#include "x86_64/sys.h"
+
+#define BEAT_OLD 2000000000 /* ns */
+
+/* Number and row: lock; what threads read is there before the number is. */
+static struct row {
+	char name[TRACE_ASK_NAME];
+	uint64_t at_most; /* ns */
+	uint64_t last; /* clock of the last one that a thread took, of the process of that number; relaxed */
+	uint32_t process;
+} row[TRACE_ASKS];
+static uint32_t rows;
+static bool said, said_many;
+
+/* The program has asked for none yet: as in a head that is new. */
+static void write_row(struct trace_head *head, uint32_t i)
+{
+	sys_copy(head->ask[i].name, row[i].name, sizeof(row[i].name));
+	head->ask[i].at_most = row[i].at_most;
+}
+
+uint32_t ask_number(const char *name, uint64_t at_most)
+{
+	const size_t size = sys_length(name) + 1;
+
+	for (uint32_t i = 0; i < rows; i++)
+		if (row[i].at_most == at_most && size <= sizeof(row[i].name) && sys_same(row[i].name, name, size))
+			return i;
+	if (rows == TRACE_ASKS || size > sizeof(row[0].name)) {
+		if (!said_many)
+			process_say("actions ask for snapshots of more than 8 names or limits: the last ones have the "
+				    "first one's");
+		said_many = true;
+		return 0;
+	}
+	sys_copy(row[rows].name, name, size);
+	row[rows].at_most = at_most;
+	if (process_head())
+		write_row(process_head(), rows);
+	return rows++;
+}
+
+void ask_describe(void)
+{
+	for (uint32_t i = 0; process_head() && i < rows; i++)
+		write_row(process_head(), i);
+}
+
+/* Does `xaudit record` look at the head? What stands there is a hint: a wrong one costs this snapshot. */
+static bool is_beside(const struct trace_head *head)
+{
+	const uint64_t beat = pool_drain_beat();
+	struct timespec now;
+
+	if (!beat || confined())
+		return beat;
+	if (sys_call(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0))
+		return true;
+	int64_t since = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - head->time_offset - (int64_t)beat;
+	return since < BEAT_OLD && since > -BEAT_OLD;
+}
+
+static void say_once(void)
+{
+	struct process_held held;
+
+	/* Relaxed: of several threads one says it. */
+	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		return;
+	process_lock(&held);
+	process_say("`xaudit record` is not beside: threads copy the snapshots that they ask for themselves, and wait "
+		    "for that");
+	process_unlock(&held);
+}
+
+/* By the thread itself: is it time? Of several threads one is told so. */
+static bool is_time(struct row *r)
+{
+	const uint32_t process = identity_generation();
+	/* Relaxed, all: who loses the race leaves it to the other one. */
+	uint64_t last = __atomic_load_n(&r->last, __ATOMIC_RELAXED), now = clock_now();
+
+	/* A forked child begins anew. Relaxed, as above. */
+	if (last && __atomic_load_n(&r->process, __ATOMIC_RELAXED) == process && r->at_most &&
+		now - last < clock_ticks(r->at_most))
+		return false;
+	__atomic_store_n(&r->process, process, __ATOMIC_RELAXED); /* relaxed, as above */
+	return __atomic_compare_exchange_n(&r->last, &last, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+void ask_snapshot(uint32_t number)
+{
+	struct trace_head *head = process_head();
+
+	if (!head || number >= TRACE_ASKS)
+		return;
+	if (is_beside(head)) {
+		/* Relaxed: pool_asked() comes behind it. */
+		__atomic_fetch_add(&head->ask[number].asked, 1, __ATOMIC_RELAXED);
+		pool_asked();
+		return;
+	}
+	if (!is_time(&row[number]))
+		return;
+	say_once();
+	snapshot_now(row[number].name);
+}
