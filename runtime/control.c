@@ -68,6 +68,7 @@ static int obey(void)
 	case CONTROL_ROOM:
 	case CONTROL_ADD_CONTEXT:
 	case CONTROL_DEL_CONTEXT:
+	case CONTROL_PROBES:
 		return change(&request);
 	case CONTROL_START:
 	case CONTROL_STOP:

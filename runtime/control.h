@@ -52,7 +52,7 @@ enum control_op {
 	CONTROL_DISABLE, /* as CONTROL_ENABLE, without indexes */
 	/*
 	 * the patches were written: frees the list. argument: a sum of CONTROL_GIVE_BACK, pages that are the file's own
-	 * again; CONTROL_ALL_WRITTEN, no patch was left out
+	 * again; CONTROL_ALL_WRITTEN, no patch was left out, and no guard
 	 */
 	CONTROL_WRITTEN,
 	CONTROL_START,
@@ -103,7 +103,8 @@ struct control_index {
  *
  * size 0: nothing changes; it is a guard of those that are chained to it: none of them is written while a thread stands
  * at inside_low <= rip < inside_high, or anything may return there. That is the stub of a former probe, whose end leads
- * into bytes that are written now.
+ * into bytes that are written now. One that nothing is chained to asks whether its stub is empty, as CONTROL_ALL_WRITTEN
+ * says of all.
  */
 struct control_patch {
 	uint64_t address;

@@ -177,7 +177,8 @@ _xaudit()
 		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	ctl)
-		local control='status enable disable add-context del-context contexts start stop mode snapshot top'
+		local control='status enable disable add-context del-context contexts probe unprobe probes start stop'
+		control+=' mode snapshot top'
 		# What comes before the command: processes, or options that name them.
 		local at=2 pids
 		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) ||
@@ -202,7 +203,8 @@ _xaudit()
 		fi
 		case ${words[at]-} in
 		mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
-		status) options='--format=' ;;
+		status | probes) options='--format=' ;;
+		probe) options='--context= --if= --every= --then=' ;;
 		snapshot)
 			case $prev in -o | --output) compopt -o dirnames; return ;; esac
 			options='--output= --help'

@@ -2,15 +2,11 @@
 #define _GNU_SOURCE
 #include "tool/ctl/contexts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "audit/model/object.h"
 #include "format/plan.h"
@@ -18,15 +14,15 @@
 #include "tool/base/tool.h"
 #include "tool/ctl/find_module.h"
 #include "tool/ctl/indexes.h"
+#include "tool/ctl/plans.h"
+#include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
 #include "tool/ctl/request.h"
 #include "tool/ctl/targets.h"
-#include "tool/plan/plan.h"
 #include "tool/show/show.h"
 #include "tool/values/wanted.h"
 
 #define MOST_PROCESSES 100000
-#define MOST_RULES     (1u << 20) /* bytes */
 
 static uint64_t at(const void *pointer)
 {
@@ -35,8 +31,7 @@ static uint64_t at(const void *pointer)
 
 /* ---- rules ---- */
 
-/* The key of one word, and where its value begins: if=..., every=..., longer=...; else it is a context. */
-static const char *key_of(const char *word, const char **value)
+const char *contexts_key(const char *word, const char **value)
 {
 	static const char *const keys[] = { "if", "every", "longer", "secret" };
 
@@ -51,7 +46,7 @@ static const char *key_of(const char *word, const char **value)
 	return "context";
 }
 
-/* RULES (format/plan.h) of `FUNCTION WORD...`; NULL after saying what is wrong. */
+/* RULES (format/plan.h) of `FUNCTION WORD...`, unchecked; NULL after saying what is wrong. */
 static char *make_rules(int argc, char **argv)
 {
 	char *text;
@@ -60,14 +55,14 @@ static char *make_rules(int argc, char **argv)
 	bool good = true;
 
 	for (int i = 2; i < argc; i++) {
-		const char *value, *key = key_of(argv[i], &value);
+		const char *value, *key = contexts_key(argv[i], &value);
 		good &= !strpbrk(argv[i], "\t\n");
 		fprintf(to, "ctl add-context\t%s\t%s\t%s\n", argv[1], key, value);
 	}
 	fclose(to);
 	if (!good || strpbrk(argv[1], "\t\n"))
 		tool_error("ctl", "add-context: a word holds a tab or a new line");
-	else if (wanted_check(text))
+	else
 		return text;
 	free(text);
 	return NULL;
@@ -75,60 +70,25 @@ static char *make_rules(int argc, char **argv)
 
 /* ---- plans ---- */
 
-/* Opens the file that the object was loaded from, if it is there still. Returns -1: it is not. */
-static int open_file(const struct ctl_process *process, const struct object *object, const char *path)
-{
-	char *name[] = { memory_format("/proc/%d/root%s", (int)process->pid, path),
-		memory_format("/proc/%d/exe", (int)process->pid) };
-	bool program = object->flags & TRACE_OBJECT_PROGRAM && !object->by_loader;
-	int found = -1;
-
-	for (int i = 0; i < 2 && found < 0; i++) {
-		struct stat st;
-		int fd = i && !program ? -1 : open(name[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_dev == object->dev &&
-			st.st_ino == object->ino)
-			found = fd;
-		else if (fd >= 0)
-			close(fd);
-	}
-	for (int i = 0; i < 2; i++)
-		free(name[i]);
-	return found;
-}
-
 struct wanted_plans {
 	struct ctl_indexes *plans;
 	const char *rules;
 };
 
 /* Adds the object's plan, if it has functions that the rules name. */
-static void add(void *context, const struct ctl_process *process, const struct object *object, uint64_t start)
+static void add(void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
 {
 	const struct wanted_plans *wanted = context;
 	struct plan_made made = { 0 };
 	char *path = ctl_indexes_have(wanted->plans, object->number) ? NULL : ctl_text(process, at(object->path));
-	int fd = path ? open_file(process, object, path) : -1, r = -ENOENT;
 
-	(void)start;
-	if (fd >= 0) {
-		r = plan_make(&made, fd, path, wanted->rules);
-		close(fd);
-		if (r && r != -ENOEXEC)
-			tool_error("ctl", "%s: %s", path, strerror(-r));
-	}
-	if (!r && ((const struct plan_head *)made.bytes)->count)
+	(void)load;
+	if (path && plans_make(&made, process, object, path, wanted->rules) &&
+		((const struct plan_head *)made.bytes)->count)
 		ctl_indexes_add(wanted->plans, object->number, made.bytes, made.size);
 	else
 		free(made.bytes);
 	free(path);
-}
-
-static void free_plans(struct ctl_indexes *plans)
-{
-	for (size_t i = 0; i < plans->count; i++)
-		free((void *)(uintptr_t)plans->index[i].bytes);
-	ctl_indexes_free(plans);
 }
 
 /* ---- the commands ---- */
@@ -136,15 +96,16 @@ static void free_plans(struct ctl_indexes *plans)
 struct wanted_change {
 	const char *name;  /* of the command */
 	const char *rules; /* add-context */
+	bool checked;	   /* these rules are in order, of functions */
+	int argc;
+	char **argv;
 	struct control_request request;
+	uint32_t changed; /* functions and probes */
 };
 
-static bool print_rules(const struct ctl_targets *targets, const struct ctl_process *process)
+static int print_rules(const struct ctl_targets *targets, const struct ctl_process *process)
 {
-	uint64_t text = 0;
-	char *rules = process->block.values && ctl_read(process, at(process->block.values), &text, sizeof(text)) && text
-			      ? ctl_text_up_to(process, text, MOST_RULES)
-			      : NULL;
+	char *rules = plans_rules(process);
 
 	ctl_targets_print(targets, process->pid);
 	if (!rules || !*rules)
@@ -168,12 +129,12 @@ static bool print_rules(const struct ctl_targets *targets, const struct ctl_proc
 		line = last ? end : end + 1;
 	}
 	free(rules);
-	return true;
+	return TOOL_OK;
 }
 
 /* Returns false after saying why nothing was changed. */
-static bool change_one(const struct ctl_targets *targets, struct ctl_process *process,
-	const struct wanted_change *change, uint32_t *functions)
+static bool change_functions(
+	const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
 {
 	static struct control_request request;
 	struct ctl_indexes plans = { 0 };
@@ -192,14 +153,18 @@ static bool change_one(const struct ctl_targets *targets, struct ctl_process *pr
 		printf("%" PRIu32 " traced %s %s, paused %.3f ms\n", n, n == 1 ? "function" : "functions",
 			change->rules ? n == 1 ? "has values by that" : "have values by that" : "had values",
 			(double)pause / 1e6);
-		*functions += n;
+		change->changed += n;
 	}
-	free_plans(&plans);
+	plans_free(&plans);
 	return good;
 }
 
-/* Puts del-context's patterns into the request. Returns false after saying why not. */
-static bool put_patterns(struct control_request *request, int argc, char **argv)
+/*
+ * Puts del-context's patterns into the request; those that name probes into `probe`, if that is not NULL. Returns false
+ * after saying why not.
+ */
+static bool put_patterns(struct control_request *request, int argc, char **argv, const struct ctl_process *process,
+	char **probe, size_t *probes)
 {
 	size_t have = 0;
 
@@ -209,10 +174,45 @@ static bool put_patterns(struct control_request *request, int argc, char **argv)
 			tool_error("ctl", argv[i][0] ? "too many patterns at once" : "del-context: a pattern is empty");
 			return false;
 		}
+		if (probe && probes_have(process, argv[i])) {
+			probe[(*probes)++] = argv[i];
+			continue;
+		}
 		memcpy(request->text + have, argv[i], length);
 		have += length;
 	}
+	request->text[have] = '\0';
 	return true;
+}
+
+/* Returns the status of the command for this process. */
+static int delete_one(const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
+{
+	char **probe = memory_zeroed((size_t)change->argc, sizeof(*probe));
+	size_t probes = 0;
+	int status = TOOL_OK;
+
+	put_patterns(&change->request, change->argc, change->argv, process, probe, &probes);
+	if (probes) {
+		status = probes_del_context(targets, process, probe, probes);
+		change->changed += (uint32_t)probes;
+	}
+	if (change->request.text[0] && !change_functions(targets, process, change))
+		status = TOOL_FAILED;
+	free(probe);
+	return status;
+}
+
+static int add_one(const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
+{
+	if (probes_have(process, change->argv[1])) {
+		change->changed++;
+		return probes_add_context(targets, process, change->argc, change->argv);
+	}
+	if (!change->checked && !wanted_check(change->rules))
+		return TOOL_USAGE;
+	change->checked = true;
+	return change_functions(targets, process, change) ? TOOL_OK : TOOL_FAILED;
 }
 
 static bool prepare(struct wanted_change *change, int argc, char **argv, char **rules)
@@ -226,7 +226,7 @@ static bool prepare(struct wanted_change *change, int argc, char **argv, char **
 		if (argc < 2)
 			tool_error("ctl", "del-context what? give patterns of functions: FUNCTION[@LIBRARY]");
 		change->request.op = CONTROL_DEL_CONTEXT;
-		return argc >= 2 && put_patterns(&change->request, argc, argv);
+		return argc >= 2 && put_patterns(&change->request, argc, argv, NULL, NULL, NULL);
 	}
 	if (argc < 3) {
 		tool_error("ctl",
@@ -252,10 +252,11 @@ int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 	static struct wanted_change change;
 	char *rules = NULL;
 	bool failed = false;
-	uint32_t functions = 0;
 	size_t i = 0, done = 0;
 
 	change.name = argv[0];
+	change.argc = argc;
+	change.argv = argv;
 	if (!prepare(&change, argc, argv, &rules)) {
 		free(rules);
 		return TOOL_USAGE;
@@ -268,11 +269,16 @@ int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 				failed |= !ctl_ended();
 				continue;
 			}
-			bool good = change.request.op ? change_one(targets, &process, &change, &functions)
-						      : print_rules(targets, &process);
-			failed |= !good && !ctl_ended();
-			done += good;
+			int status = change.rules	 ? add_one(targets, &process, &change)
+				     : change.request.op ? delete_one(targets, &process, &change)
+							 : print_rules(targets, &process);
 			ctl_close(&process);
+			if (status == TOOL_USAGE) {
+				free(rules);
+				return TOOL_USAGE;
+			}
+			failed |= status != TOOL_OK && !ctl_ended();
+			done += status == TOOL_OK;
 		}
 	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
 	free(rules);
@@ -280,9 +286,9 @@ int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		return TOOL_FAILED;
 	}
-	if (change.rules && done && !functions)
+	if (change.rules && done && !change.changed)
 		tool_error("ctl",
 			"'%s' names no function that is traced and can have these values (it holds for what is loaded "
 			"later)", argv[1]);
-	return failed || (change.request.op && done && !functions) ? TOOL_FAILED : TOOL_OK;
+	return failed || (change.request.op && done && !change.changed) ? TOOL_FAILED : TOOL_OK;
 }

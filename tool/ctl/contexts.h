@@ -7,8 +7,11 @@ struct ctl_targets;
 
 /*
  * add-context FUNCTION CONTEXT..., del-context FUNCTION..., and contexts: prints what is asked for. argv[0]: which.
- * Returns the status of the command.
+ * A name of a probe of the process means that probe. Returns the status of the command.
  */
 int ctl_contexts(struct ctl_targets *targets, int argc, char **argv);
+
+/* The key of one word of add-context, and where its value begins: if=..., every=...; else it is a context. */
+const char *contexts_key(const char *word, const char **value);
 
 #endif

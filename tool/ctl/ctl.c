@@ -26,6 +26,7 @@
 #include "tool/ctl/contexts.h"
 #include "tool/ctl/find_module.h"
 #include "tool/ctl/folder.h"
+#include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
 #include "tool/ctl/snapshot.h"
 #include "tool/ctl/status.h"
@@ -54,6 +55,10 @@ static const struct command {
 		.change = ctl_contexts },
 	{ "del-context", " FUNCTION...", "record no values of its calls", .change = ctl_contexts },
 	{ "contexts", "", "which values are recorded", .change = ctl_contexts },
+	{ "probe", " [NAME=]PLACE...", "record events at instructions: FUNCTION+OFFSET@LIBRARY",
+		.change = ctl_probes },
+	{ "unprobe", " NAME...", "take probes away again", .change = ctl_probes },
+	{ "probes", "", "which there are, and why others can't be", .change = ctl_probes },
 	{ "start", "", "record again", .change = ctl_record },
 	{ "stop", "", "record nothing", .change = ctl_record },
 	{ "mode", " stream|ring|count", "record in another way", .change = ctl_record },
@@ -328,7 +333,11 @@ static const struct options_syntax syntax = {
 	.more = print_commands,
 	.tail = "\n"
 		"Options, behind the command:\n"
-		"  --format=FORMAT      of status: table (default) or json\n"
+		"  --context=CONTEXT    of probe: values: regs, reg:rax, backtrace ...\n"
+		"  --if=CONDITION       of probe: only where it holds\n"
+		"  --every=N            of probe: one in so many\n"
+		"  --then=ACTION        of probe: mark, snapshot, start or stop\n"
+		"  --format=FORMAT      of status, probes: table (default) or json\n"
 		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"
 		"  -b, --batch          of top: screens as text, one after another\n"
 		"  -n, --count=COUNT    of top: end after so many screens\n"

@@ -138,7 +138,7 @@ static void each_object(
 			break;
 		if (load.state == LOAD_OPEN && ctl_read(process, at(load.object), &object, sizeof(object)) &&
 			!(object.flags & without))
-			function(context, process, &object, load.start);
+			function(context, process, &object, &load);
 		next = at(load.next);
 	}
 }
@@ -169,7 +169,7 @@ struct wanted_indexes {
 	size_t rules;
 };
 
-static void add(void *context, const struct ctl_process *process, const struct object *object, uint64_t start)
+static void add(void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
 {
 	const struct wanted_indexes *wanted = context;
 	char *path, *soname;
@@ -181,7 +181,7 @@ static void add(void *context, const struct ctl_process *process, const struct o
 	path = ctl_text(process, at(object->path));
 	soname = object->soname ? ctl_text(process, at(object->soname)) : NULL;
 	if (path && is_named(wanted->rule, wanted->rules, path, soname) &&
-		(kept = find(process, object, start, path)))
+		(kept = find(process, object, load->start, path)))
 		ctl_indexes_add(wanted->indexes, object->number, kept->made.bytes, kept->made.size);
 	free(path);
 	free(soname);
@@ -201,13 +201,13 @@ void ctl_indexes_find(
 		ctl_each_object(process, add, &wanted);
 }
 
-static void keep(void *context, const struct ctl_process *process, const struct object *object, uint64_t start)
+static void keep(void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
 {
 	char *path = ctl_text(process, at(object->path));
 
 	(void)context;
 	if (path)
-		find(process, object, start, path);
+		find(process, object, load->start, path);
 	free(path);
 }
 

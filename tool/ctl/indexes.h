@@ -34,11 +34,12 @@ struct ctl_indexes {
 	size_t count;
 };
 
+struct load;
 struct object;
 
-/* Calls the function for each object that is loaded and may be traced, at `start`; of several loads, for each. */
-typedef void ctl_object_function(
-	void *context, const struct ctl_process *process, const struct object *object, uint64_t start);
+/* Calls the function for each object that is loaded and may be traced; of several loads, for each. */
+typedef void ctl_object_function(void *context, const struct ctl_process *process, const struct object *object,
+	const struct load *load);
 void ctl_each_object(const struct ctl_process *process, ctl_object_function *function, void *context);
 
 /* Is there one for the object of that number? */

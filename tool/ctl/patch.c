@@ -239,10 +239,11 @@ static int write_all(struct ctl_world *world, const struct control_patch *patch,
 	page = (struct page){ .at = ~0ull };
 	for (size_t i = 0; i < count; i++) {
 		broken = broken && patch[i].chained;
-		if (is_guard(&patch[i]))
+		if (is_guard(&patch[i])) {
+			written->guarded += left_out[i];
 			continue;
-		if (left_out[i])
-			written->refused_position++;
+		}
+		written->refused_position += left_out[i];
 		if (left_out[i] || broken)
 			continue;
 		int r = write_patch(world, &page, &patch[i], written);

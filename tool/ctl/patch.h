@@ -24,6 +24,7 @@ struct ctl_written {
 	size_t refused_bytes;	 /* sites whose bytes are not what the module said */
 	size_t refused_straddle; /* sites that can't be written safely: across two pages */
 	size_t refused_position; /* sites whose bytes something stands in, and can't leave now */
+	size_t guarded; /* stubs of former probes that something stands in */
 	size_t moved;		 /* threads and interrupted frames that stood within sites */
 	size_t writes;
 };

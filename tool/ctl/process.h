@@ -37,8 +37,8 @@ const struct ctl_mapping *ctl_mapping(const struct ctl_process *process, uint64_
 
 /*
  * The data of a process may be forged: lists without an end, counts of any size. So reading is bounded, in reads, bytes
- * and time, from ctl_limit_begin() on, which ctl_open() and each attempt of ctl_request() call; beyond the bounds
- * ctl_read() fails.
+ * and time, from ctl_limit_begin() on, which ctl_open(), each attempt of ctl_request(), and what takes long in between
+ * call; beyond the bounds ctl_read() fails.
  */
 void ctl_limit_begin(void);
 bool ctl_limit_reached(void);

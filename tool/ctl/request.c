@@ -50,7 +50,7 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 		return -1;
 	if (request->op == CONTROL_DISABLE || request->op == CONTROL_PROBES)
 		done.argument |= CONTROL_GIVE_BACK;
-	if (!written->refused_bytes && !written->refused_straddle && !written->refused_position)
+	if (!written->refused_bytes && !written->refused_straddle && !written->refused_position && !written->guarded)
 		done.argument |= CONTROL_ALL_WRITTEN;
 	r = ctl_call(world, &done);
 	/* If no thread can be asked now it does not matter: the next request does the rest. */
@@ -69,7 +69,10 @@ static int attempt(struct ctl_world *world, struct control_request *request, con
 	ctl_limit_begin();
 	if (indexes)
 		r = ctl_indexes_give(indexes, world, request);
-	if (r == 0)
+	/* Without room for them nothing would be asked for. */
+	if (r == 0 && request->op == CONTROL_PROBES && indexes && !request->argument)
+		request->error = -ENOMEM;
+	else if (r == 0)
 		r = ctl_call(world, request);
 	if (r == 0 && request->error == -EAGAIN)
 		r = -EAGAIN;

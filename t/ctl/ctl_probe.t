@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# xaudit ctl probe, unprobe, probes: at each instruction of a library whose functions four threads call all the time and
+# compare their results; each in turn, and all at once. Nothing that they compute changes, what is counted is right, and
+# afterwards the code is the file's own. The command is killed at its system calls.
+. "${top_srcdir:-.}/t/lib/tap.sh"
+. "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/ctl.sh"
+need objdump cmp dd
+
+library "$CC" libprobed.so probed_library.c
+program "$CC" probed probed.c "$beside/probed_call.S" -L. -lprobed
+program "$CC" helper ctl_helper.c
+XAUDIT_INDEX=$tmp/index
+export XAUDIT_INDEX
+functions='mixed|carried|chosen|nested|stored|floated'
+
+# rules [LINE]...: nothing is traced but what is asked for.
+rules() {
+	{
+		printf '[trace]\noutput = %s/d\n' "$tmp"
+		for line; do echo "$line"; done
+		printf '[library *]\nkinds = none\n[program]\nkinds = none\n'
+	} >conf
+	rm -rf d
+}
+# Addresses of the functions' instructions; what follows a function's last instruction is padding.
+objdump -d --no-show-raw-insn libprobed.so | awk -v f="^<($functions)>:" '
+	/^[0-9a-f]+ </ { on = $2 ~ f; next }
+	on && /^ *[0-9a-f]+:/ && $2 != "nop" && $2 !~ /^(nopw|nopl|cs|data16|xchg)$/ { sub(":", "", $1); print $1 }' >places
+all=$(wc -l <places)
+ok "the library has $all instructions" test "$all" -gt 120
+
+# clean: is the library's code in the process the file's?
+clean() {
+	sed -n 's,^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \([0-9a-f]*\) .*/libprobed\.so$,\1 \2 \3,p' "/proc/$pid/maps" |
+		while read -r from to offset; do
+			pages=$(((0x$to - 0x$from) / 4096))
+			dd "if=/proc/$pid/mem" bs=4096 skip=$((0x$from / 4096)) count=$pages of=code 2>dd.err
+			dd if=libprobed.so bs=4096 skip=$((0x$offset / 4096)) count=$pages of=own 2>dd.err
+			cmp code own
+		done
+}
+# wrong: what the threads computed since: "0 wrong", after they have gone round.
+wrong() {
+	tell wrong
+	sleep 0.1
+	tell wrong
+	tail -n 1 out | sed 's/called \([1-9][0-9]*\) rounds \(.*\)/\2/'
+}
+# listed FILTER: of the list.
+listed() {
+	bounded 60 "$XAUDIT" ctl "$pid" probes --format=json | jq -r "$1"
+}
+# events NAME: how many events of that probe the trace has.
+probe_events() {
+	bounded 60 "$XAUDIT" dump --format=json d | jq -n --arg n "$1" \
+		'[inputs | select(.event == "probe" and .probe == $n)] | length'
+}
+
+# ---- what is said ----
+
+rules
+begin ./probed 0
+ctl "$pid" probes
+is "$status $out $err" '0 there are no probes ' 'at first there are none'
+tell 'call 3'
+ctl "$pid" probe --context=regs 'first=mixed@libprobed.so'
+is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" '0 1 of 1 probe on, at 1 place, paused T ms ' \
+	'a probe at a function'
+tell 'call 5'
+ctl "$pid" probe '--if=arg1 == 1' 'never=stored' --every 3 'third=stored'
+is "$status" 0 'options hold for all that are named'
+ctl "$pid" unprobe never third
+is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" '0 2 probes taken away, paused T ms ' \
+	'they are taken away'
+ctl "$pid" probe --every=3 'third=carried'
+tell 'call 6'
+ctl "$pid" add-context first 'if=arg1 == 1'
+is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" '0 1 probe has values by that, paused T ms ' \
+	'a condition for a probe that is there'
+tell 'call 7'
+ctl "$pid" del-context first
+is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/') $err" '0 1 probe had values, paused T ms ' \
+	'and it is taken back'
+tell 'call 2'
+is "$(listed '.probes[] | "\(.name) \(.place) \(.library) \(.on) \(.reason)"')" \
+	'first mixed@libprobed.so libprobed.so true null
+third carried libprobed.so true null' 'they are listed'
+base=$(sed -n 's,^\([0-9a-f]*\)-[0-9a-f]* r--p 00000000 .*/libprobed\.so$,\1,p' "/proc/$pid/maps" | head -n 1)
+address=$(sed -n 2p places)
+ctl "$pid" probe "$(printf '0x%x' $((0x$base + 0x$address)))"
+is "$status $(listed '.probes[0] | "\(.name) \(.address)"')" \
+	"0 0x$address@libprobed.so $((0x$address))" 'an address of the process becomes one of the file'
+ctl "$pid" probe 0x10
+like "$status $err" '^1 .*nothing that is loaded and may be probed lies at 0x10; addresses in a file are 0x10@LIBRARY$' \
+	'an address where nothing lies'
+ctl "$pid" probe nowhere@libprobed.so middle=mixed+1@libprobed.so
+is "$status" 1 'places that can not be had are no success'
+like "$err" "'middle' .*: no instruction begins there; 0x[0-9a-f]* can be had" \
+	'a place in the middle of an instruction is refused, with the nearest that is none'
+like "$err" "nothing that is loaded has the place of 'nowhere@libprobed.so'" 'so is a function that is not there'
+ctl "$pid" unprobe absent
+like "$status $err" "^1 .*there is no probe 'absent'" 'a name that no probe has'
+ctl "$pid" probe 'mixed+x'
+like "$status $err" "^2 .*no number" 'a place that is none'
+ctl "$pid" unprobe '*'
+is "$status $(listed '.probes | length') $(clean)" '0 0 ' 'without probes the code is the file'\''s'
+tell 'call 4'
+finish
+is "$status $(cat err)" '0 ' 'the program noticed nothing'
+is "$(probe_events first) $(probe_events third)" '13 5' 'just the events are there that were to be'
+
+# ---- each instruction in turn, then all at once, while four threads run ----
+
+rules 'mode = ring' 'ring = 1M'
+begin ./probed 4 signals
+bad='' n=0
+step=$(rounds 29 3 1)
+while read -r address; do
+	n=$((n + 1))
+	[ $((n % step)) -eq 0 ] || continue
+	ctl "$pid" probe --context=regs "p=0x$address@libprobed.so"
+	case $status$err in
+	0 | 1*': '*) ;;
+	*) bad="$bad; $address: $status $err" ;;
+	esac
+	ctl "$pid" unprobe p
+	[ "$status" -eq 0 ] || bad="$bad; $address, unprobe: $err"
+done <places
+is "$bad$(wrong)" '0 wrong' 'a probe at one instruction after another changes no result'
+is "$(clean)" '' 'and leaves nothing in the code'
+
+words=$(sed 's/.*/0x&@libprobed.so/' places)
+rounds=$(rounds 3 10 100)
+n=0 bad=''
+while [ $n -lt "$rounds" ]; do
+	n=$((n + 1))
+	ctl "$pid" probe $words
+	[ -n "$out" ] || bad="$bad; $err"
+	[ $n -gt 1 ] || on=$(listed '[.probes[] | select(.on)] | length')
+	[ $n -gt 1 ] || diag "$on of $all instructions at once: $out"
+	tell 'signals 5'
+	# One half of them, so that windows are made anew.
+	ctl "$pid" unprobe '0x*[02468ace]@libprobed.so'
+	[ "$status" -eq 0 ] || bad="$bad; half: $err"
+	ctl "$pid" unprobe '*'
+	[ "$status" -eq 0 ] || bad="$bad; all: $err"
+done
+ok "$on of $all instructions can have a probe at the same time" test $((100 * on)) -ge $((90 * all))
+is "$bad$(wrong)" '0 wrong' 'all at once, half of them, none: no result changes'
+is "$(clean)" '' 'then the code is the file'\''s'
+is "$(status '[.objects[].private_kb] | add // 0')" 0 'whose pages were given back'
+finish
+is "$status $(cat err)" '0 ' 'the program noticed nothing'
+
+# ---- killed at each of its system calls ----
+
+rules 'mode = ring' 'ring = 1M'
+begin ./probed 2
+bad='' n=3 survived=0
+step=$(rounds 61 19 1)
+for command in 'probe' 'unprobe'; do
+	status=99 n=$((n + 1))
+	while [ "$status" -eq 99 ] && [ $n -lt 3000 ]; do
+		n=$((n + step)) status=0
+		case $command in probe) set -- $words ;; *) set -- '*' ;; esac
+		bounded 60 ./helper kill $n "$XAUDIT" ctl "$pid" "$command" "$@" >ctl.out 2>ctl.err || status=$?
+		killed=$status
+		tell wrong
+		has_answered || bad="$bad; $command, call $n: the program does not go on"
+		case $command in probe) ctl "$pid" unprobe '*' ;; *) ctl "$pid" probe $words ;; esac
+		[ -n "$out" ] || bad="$bad; after $command, call $n: $err"
+		status=$killed
+	done
+	[ "$status" -eq 99 ] || survived=$((survived + 1))
+	n=0
+done
+ctl "$pid" unprobe '*'
+is "$survived$bad $(wrong) $(clean)" '2 0 wrong ' 'killed at its system calls, ctl leaves a program that works'
+finish
+is "$status $(cat err)" '0 ' 'which noticed nothing'
+done_testing
