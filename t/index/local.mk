@@ -4,10 +4,10 @@
 dist_check_SCRIPTS += t/index/fault_place.t t/index/index.t t/index/index_alone.t t/index/index_apply.t \
 	t/index/index_cache.t t/index/index_calls.t t/index/index_decoder.t t/index/index_find.t \
 	t/index/index_jobs.t t/index/index_runtimes.t t/index/return_reached.t \
-	t/index/unwind.t t/index/windows.t
+	t/index/unwind.t t/index/windows.t t/index/windows_odd.t
 EXTRA_DIST += t/index/fault_place.S t/index/fault_place.c t/index/index_apply.c t/index/index_find.c \
 	t/index/index_fixed.S t/index/index_made.c t/index/return_reached.S t/index/unwind_forms.S \
-	t/index/unwind_libdw.c
+	t/index/unwind_libdw.c t/index/windows_odd.S t/index/windows_odd.c
 check_PROGRAMS += t/index/displace.u t/index/index_content.u t/index/index_folders.u t/index/index_helper.u \
 	t/index/index_open.u t/index/index_reader.u t/index/template.u t/index/windows_plan.u \
 	t/index/windows_run.u

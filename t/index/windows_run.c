@@ -6,7 +6,7 @@
  * to by a jump, something must be known to lead.
  *
  *	windows_run.u			each library that is there, with its work
- *	windows_run.u LIBRARY		that one
+ *	windows_run.u LIBRARY		that one, or with a `/` in its name what windows_odd.c is compiled to
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -311,7 +311,10 @@ static void find_places(struct places *places)
 			windows_each(&image, &facts, i, take, places);
 }
 
-/* Whoever came somewhere did so by what is known to lead there: else a window might have bytes of a jump there. */
+/*
+ * Whoever came somewhere did so by what is known to lead there: else a window might have bytes of a jump there. What is
+ * refused is in no window, and where jumps are computed, each instruction has one of its own.
+ */
 static size_t count_unknown(void)
 {
 	struct window_bodies bodies;
@@ -320,11 +323,13 @@ static size_t count_unknown(void)
 	window_bodies_begin(&bodies, &image, &facts);
 	for (uint64_t at = 0; at < run.size; at++) {
 		size_t function = run.arrived[at] ? image_before(&image, run.low + at) : image.functions;
-		if (function >= image.functions || image_section(&image, run.low + at)->plt)
+		if (function >= image.functions || image_section(&image, run.low + at)->plt ||
+			image.function[function].computed)
 			continue;
 		const struct window_body *body = window_body(&bodies, function);
 		size_t insn = window_insn(body, run.low + at);
-		if (insn && (insn >= body->insns || !(body->insn[insn].marks & (WINDOW_LED | WINDOW_RETURN)))) {
+		if (insn && (insn >= body->insns || !(body->insn[insn].marks & (WINDOW_LED | WINDOW_RETURN) ||
+							    body->insn[insn].refusal))) {
 			printf("# nobody is known to lead to 0x%" PRIx64 "\n", run.low + at);
 			unknown++;
 		}
@@ -447,6 +452,8 @@ int main(int argc, char **argv)
 	action.sa_sigaction = switch_steps;
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
+	if (argc > 1 && strchr(argv[1], '/'))
+		library(&(struct work){ argv[1], false, work_odd });
 	for (const struct work *work = works; work->library; work++)
 		if (argc < 2 || !strcmp(argv[1], work->library))
 			library(work);

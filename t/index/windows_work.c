@@ -265,6 +265,13 @@ static uint64_t run_libcrypto(void *handle)
 	return run_numbers(handle, run_ciphers(handle, in, sum));
 }
 
+uint64_t work_odd(void *handle)
+{
+	uint64_t (*odd)(void) = dlsym(handle, "windows_odd");
+
+	return odd();
+}
+
 const struct work works[] = {
 	{ "libz.so.1", false, run_libz },
 	{ "libc.so.6", true, run_libc },

@@ -14,4 +14,7 @@ struct work {
 
 extern const struct work works[];
 
+/* Of windows_odd.c. */
+uint64_t work_odd(void *handle);
+
 #endif

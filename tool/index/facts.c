@@ -31,23 +31,14 @@ static bool from_bases(struct reading *reading, uint32_t function, int32_t dista
 	bool found = false;
 
 	for (; low < reading->found.bases && reading->found.base[low].function == function; low++) {
-		uint64_t target = reading->found.base[low].address + (uint64_t)(int64_t)distance;
+		uint64_t base = reading->found.base[low].address, target = base + (uint64_t)(int64_t)distance;
 		const struct image_function *own = &reading->image->function[function];
-		if (target < own->address || target >= own->end)
+		if (base < own->address || base >= own->end || target < own->address || target >= own->end)
 			continue;
 		facts_mark(reading->facts, reading->facts->jumped, target);
-		reading->tabled[function] = found = true;
+		found = true;
 	}
 	return found;
-}
-
-/* A table of function i has an entry that leads there. */
-static void tells(struct reading *reading, uint32_t i, uint64_t target)
-{
-	const struct image *image = reading->image;
-
-	if (i < image->functions && target >= image->function[i].address && target < image->function[i].end)
-		reading->tabled[i] = true;
 }
 
 static void read_tables(struct reading *reading)
@@ -74,12 +65,9 @@ static void read_tables(struct reading *reading)
 			bool found = facts_in_code(facts, address + (uint64_t)(int64_t)distance);
 			if (found)
 				facts_mark(facts, facts->jumped, address + (uint64_t)(int64_t)distance);
-			for (size_t u = first; u < t; u++) {
-				if (found)
-					tells(reading, table[u].function, address + (uint64_t)(int64_t)distance);
+			for (size_t u = first; u < t; u++)
 				if (u == first || table[u].function != table[u - 1].function)
 					found |= from_bases(reading, table[u].function, distance);
-			}
 			if (!found)
 				break;
 			p += 4;
@@ -220,7 +208,6 @@ static void read_word_tables(struct reading *reading)
 			if (!facts_in_code(facts, word))
 				break;
 			facts_mark(facts, facts->jumped, word);
-			tells(reading, reading->found.words[t].function, word);
 		}
 		reading->found.words[t].end = address;
 	}
@@ -283,21 +270,21 @@ static void find_pieces(struct reading *reading)
 
 /*
  * Where a jump through a register leads is told by a table, a pointer, or a call before it; or it is computed, from a
- * place in the code whose address somebody takes. That is so where the function takes the address of a place of its
- * own, other than its beginning, and has no table.
+ * place in the code whose address somebody takes, other than a function's beginning: then it may lead anywhere in the
+ * function of that place. A table may be there as well, for another jump; or numbers that look like one.
  */
 static void find_computed(struct reading *reading)
 {
 	struct image *image = reading->image;
 
 	for (size_t b = 0; b < reading->found.bases; b++) {
-		struct image_function *function = &image->function[reading->found.base[b].function];
-		function->computed |= reading->found.base[b].address != function->address;
-	}
-	for (size_t i = 0; i < image->functions; i++) {
-		struct image_function *function = &image->function[i];
-		size_t owner = function->piece && function->owner ? function->owner - 1 : i;
-		function->computed &= (reading->indirect[i] || reading->indirect[owner]) && !reading->tabled[i];
+		const struct base *base = &reading->found.base[b];
+		const struct image_function *from = &image->function[base->function];
+		size_t to = image_before(image, base->address);
+		size_t owner = from->piece && from->owner ? from->owner - 1 : base->function;
+		if ((reading->indirect[base->function] || reading->indirect[owner]) &&
+			base->address != image->function[to].address)
+			image->function[to].computed = true;
 	}
 }
 
@@ -345,7 +332,6 @@ void facts_read(struct facts *facts, struct image *image, unsigned jobs)
 	reading->facts = facts;
 	reading->image = image;
 	reading->indirect = memory_zeroed(image->functions + 1, sizeof(*reading->indirect));
-	reading->tabled = memory_zeroed(image->functions + 1, sizeof(*reading->tabled));
 	reading->asks = memory_zeroed(image->functions + 1, sizeof(*reading->asks));
 	asks_begin(&reading->bound, image);
 	Elf64_Shdr section;
@@ -377,7 +363,6 @@ void facts_read(struct facts *facts, struct image *image, unsigned jobs)
 	free(reading->found.base);
 	free(reading->found.leap);
 	free(reading->indirect);
-	free(reading->tabled);
 	free(reading->asks);
 	asks_free(&reading->bound);
 	free(reading);

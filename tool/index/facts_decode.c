@@ -58,8 +58,15 @@ static void points(struct part *part, uint32_t i, uint64_t target)
 	const struct image_function *function = i < image->functions ? &image->function[i] : NULL;
 
 	facts_mark(part->reading->facts, part->reading->facts->pointed, target);
-	if (function && target >= function->address && target < function->end)
-		APPEND(part->found.base, part->found.bases, (struct base){ target, i });
+	if (!function)
+		return;
+	if (target < function->address || target >= function->end) {
+		size_t to = image_before(image, target);
+		if (to >= image->functions || target >= image->function[to].end ||
+			is_beginning(&image->function[to], target))
+			return;
+	}
+	APPEND(part->found.base, part->found.bases, (struct base){ target, i });
 }
 
 /* Function i ends with a jump to where the word at this address says. */

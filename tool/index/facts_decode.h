@@ -24,8 +24,9 @@ struct table {
 };
 
 /*
- * A place of its own that a function takes the address of. Distances of a table may count from there instead of from
- * the table: that is how computed gotos are written whose table needs no relocations.
+ * A place of its own that a function takes the address of, or one within another function. Distances of a table may
+ * count from its own ones instead of from the table: that is how computed gotos are written whose table needs no
+ * relocations.
  */
 struct base {
 	uint64_t address;
@@ -63,7 +64,6 @@ struct reading {
 	struct image *image;
 	struct findings found;
 	bool *indirect; /* of function i: it jumps through a register */
-	bool *tabled;	/* of function i: a table tells where to */
 	bool *asks;	/* of function i: it jumps to what asks its return address who called it */
 	struct asks bound;
 	uint64_t told, told_end; /* addresses of calls (CALLS_SECTION), which nobody jumps to */
