@@ -52,7 +52,7 @@ static bool check_way(const struct plan_window *window)
 			compared = window->prefix + PROBE_JUMP_SIZE;
 		break;
 	case PROBE_WAY_SHORT:
-		if (window->padding - PROBE_SHORT_SIZE < INT8_MIN || window->padding > INT8_MAX + PROBE_SHORT_SIZE)
+		if (window->padding < INT8_MIN + PROBE_SHORT_SIZE || window->padding > INT8_MAX + PROBE_SHORT_SIZE)
 			return false;
 		if (window->padding < window->length && window->padding > -PROBE_JUMP_SIZE)
 			return false;

@@ -25,6 +25,7 @@
 #define PROBE_SP    200		/* from %rsp after PROBE_SAVE */
 #define PROBE_SLOT  192		/* the word below: an address on its stack, and where a call of its would be */
 #define DIRECTION   0x400
+#define X87_CODES   0x4700	/* of x87's status word */
 
 .macro	PROBE_START name, align=4
 	.p2align \align
@@ -261,7 +262,7 @@ tramp_probe_saved_\clock:
 	or	%rax, %rdx
 	lea	tramp_handle_probe(%rip), %rax
 	mov	%r10, %rcx
-	call	handler_call
+	call	handler_call_codes
 	DIRECTION_BACK
 	test	%eax, %eax
 	jnz	.Lprobe_admitted_\clock		/* its event comes after those of the handler */
@@ -302,6 +303,39 @@ tramp_probe_saved_\clock:
 	jmp	.Lprobe_go_\clock
 	PROBE_END tramp_probe_\clock
 .endm
+
+/*
+ * handler_call, and then the condition codes of x87 are what they were: no function keeps them over a call, but the
+ * next instruction may ask what the last comparison has left there.
+ *
+ *	stack	0 x87's status before, 2 after
+ */
+	.p2align 4
+	.type	handler_call_codes, @function
+handler_call_codes:
+	.cfi_startproc
+	lea	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+	fnstsw	(%rsp)
+	call	handler_call
+	fnstsw	2(%rsp)
+	mov	(%rsp), %cx
+	xor	2(%rsp), %cx
+	test	$X87_CODES, %ecx
+	jz	1f
+	mov	(%rsp), %cx
+	lea	-32(%rsp), %rsp
+	.cfi_adjust_cfa_offset 32
+	fnstenv	(%rsp)
+	mov	%cx, 4(%rsp)
+	fldenv	(%rsp)
+	lea	32(%rsp), %rsp
+	.cfi_adjust_cfa_offset -32
+1:	lea	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	handler_call_codes, . - handler_call_codes
 
 	PROBE	tsc
 	PROBE	mono

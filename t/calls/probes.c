@@ -142,6 +142,7 @@ static void refused(void)
 		(w->prefix = 20, w->originals = 24, w->length = 24));
 	WRONG(PROBE_WAY_SHORT, "padding out of reach", w->padding = 130);
 	WRONG(PROBE_WAY_SHORT, "padding out of reach before it", w->padding = -127);
+	WRONG(PROBE_WAY_SHORT, "padding out of all reach", w->padding = INT32_MIN);
 	WRONG(PROBE_WAY_SHORT, "padding in what is displaced", w->padding = 6);
 	WRONG(PROBE_WAY_SHORT, "padding that ends in it", w->padding = -4);
 }
@@ -226,6 +227,13 @@ static const struct {
 	INSTRUCTION("\x48\x01\xe0", 0, false), /* add %rsp,%rax */
 	INSTRUCTION("\xaa", 0, false), /* stosb */
 	INSTRUCTION("\x66\x0f\xfe\xc1", 0, false), /* paddd %xmm1,%xmm0 */
+	INSTRUCTION("\xd9\xe8\xd9\xee\xde\xd9", 0, false), /* fld1; fldz; fcompp */
+	INSTRUCTION("\xd9\xe8\xd9\xe8\xde\xd9", 0, false), /* fld1; fld1; fcompp */
+	INSTRUCTION("\xdf\xe0", 0, false), /* fnstsw %ax */
+	INSTRUCTION("\xd9\xe8", 0, false), /* fld1 */
+	INSTRUCTION("\xdd\x5c\x24\xf0", 0, false), /* fstpl -16(%rsp) */
+	INSTRUCTION("\x48\x0f\x6e\xcb", 0, false), /* movq %rbx,%mm1 */
+	INSTRUCTION("\x48\x0f\x7e\xca", 0, false), /* movq %mm1,%rdx */
 	INSTRUCTION("\x50", -8, false), /* push %rax */
 	INSTRUCTION("\x5e", 8, false), /* pop %rsi */
 	INSTRUCTION("\x9c", -8, false), /* pushf */

@@ -9,7 +9,7 @@ need objdump
 skip_sanitized
 
 # Functions that may use other registers: they save and restore them, or only read them.
-saves='^(tramp_call_saved|vectors_keep|vectors_low)$'
+saves='^(tramp_call_saved|handler_call_codes|vectors_keep|vectors_low)$'
 # The function that may use the first four SSE registers, moving whole ones: the copy of custom events.
 copies='^(recorder_custom|copy_in)([.]|$)'
 
