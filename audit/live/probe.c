@@ -40,12 +40,13 @@ static bool stands(const struct load *load, const struct probe_window *w)
 	return size && sys_same((const void *)(uintptr_t)(load->base + w->plan.address), bytes, size);
 }
 
-/* Where a window's bytes end, those that are written and those that are displaced; link-time addresses. */
+/*
+ * Where a window's bytes end: those that are written, that are displaced, and that its jump shares with what follows,
+ * which must stay what they are. Link-time addresses.
+ */
 static uint64_t end_of(const struct plan_window *w)
 {
-	unsigned written = probe_written(w);
-
-	return w->address + (w->length > written ? w->length : written);
+	return w->address + w->originals;
 }
 
 /* ---- semaphores ---- */
