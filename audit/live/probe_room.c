@@ -173,7 +173,7 @@ void probe_room_give(uint64_t at, size_t size)
 
 	if (!e)
 		return;
-	mark(e, (at - start_of(e)) / GRANULE, granules_of(size), false);
+	mark(e, (at - start_of(e)) / GRANULE, granules_of(at % GRANULE + size), false);
 	if (!e->taken)
 		remove_extent(e);
 }
@@ -314,16 +314,10 @@ static struct extent *map_beside(const struct probe_near *near, size_t size)
 	return e;
 }
 
-enum probe_refusal probe_room_find(uint64_t low, uint64_t high, size_t size, struct probe_near *near, uint64_t *at)
+static enum probe_refusal find(uint64_t low, uint64_t high, size_t size, struct probe_near *near, uint64_t *at)
 {
 	struct extent *e;
 
-	if (low < LOWEST)
-		low = LOWEST;
-	if (high > HIGHEST)
-		high = HIGHEST;
-	if (low > high)
-		return PROBE_TAKEN;
 	for (e = extents; e; e = e->next)
 		/* Where system calls are filtered, nothing can be put into them any more. */
 		if ((!e->sealed || !confined()) && (*at = take(e, low, high, size)))
@@ -336,6 +330,23 @@ enum probe_refusal probe_room_find(uint64_t low, uint64_t high, size_t size, str
 	if (e)
 		remove_extent(e);
 	return near ? PROBE_ROOM : PROBE_TAKEN;
+}
+
+enum probe_refusal probe_room_find(uint64_t low, uint64_t high, size_t size, struct probe_near *near, uint64_t *at)
+{
+	if (low < LOWEST)
+		low = LOWEST;
+	if (high > HIGHEST)
+		high = HIGHEST;
+	if (low > high)
+		return PROBE_TAKEN;
+	if (((low + GRANULE - 1) & -GRANULE) <= high)
+		return find(low, high, size, near, at);
+	/* No granule begins there: it lies within one, whose first bytes are nobody's then. */
+	const uint64_t within = low % GRANULE;
+	enum probe_refusal why = find(low - within, low - within, within + size, near, at);
+	*at += why ? 0 : within;
+	return why;
 }
 
 /* ---- writing ---- */

@@ -11,6 +11,8 @@ counted:
 	call	last
 	mov	$1, %edi
 	call	last
+	xor	%edi, %edi
+	call	byte
 	ret
 	.size	counted, . - counted
 
@@ -48,6 +50,27 @@ next:
 	pop	%rbp
 	ret
 	.size	next, . - next
+
+/* Likewise, of one byte: all bytes of the jump's distance are shared. */
+FAR	byte
+	test	%edi, %edi
+	je	1f
+	jmp	behind
+1:	ret
+	.size	byte, . - byte
+
+	.globl	behind
+	.type	behind, @function
+behind:
+	push	%rbp
+	mov	%rsp, %rbp
+	.rept	40
+	add	$1, %eax
+	add	$1, %ecx
+	.endr
+	pop	%rbp
+	ret
+	.size	behind, . - behind
 
 	.section .rodata
 	.globl	library_functions, library_count

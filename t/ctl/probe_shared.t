@@ -9,18 +9,25 @@
 
 library "$CC" libcontrolled.so probe_shared.S
 program "$CC" controlled controlled.c -L. -lcontrolled
-at=$("$XAUDIT" list ./libcontrolled.so last | sed -n 's/^  [0-9a-f]* *+\(0x[0-9a-f]*\) *shared  *f3 c3 .*/\1/p')
-like "$at" '^0x[0-9a-f]*$' 'the return can have a probe by a jump that shares bytes'
+# shared FUNCTION BYTES: where these are in it that can have a probe by a jump that shares bytes.
+shared() {
+	"$XAUDIT" list ./libcontrolled.so "$1" | sed -n "s/^  [0-9a-f]* *+\(0x[0-9a-f]*\) *shared  *$2  .*/\1/p"
+}
+at=$(shared last 'f3 c3')
+byte=$(shared byte c3)
+like "$at $byte" '^0x[0-9a-f]* 0x[0-9a-f]*$' 'the returns can have probes by jumps that share bytes'
 
 # probed KINDS: begins the program with a probe there.
 probed() {
 	kinds=$1 rules
 	printf '[probe last]\nat = libcontrolled.so:last+%s\n' "$at" >>conf
+	printf '[probe byte]\nat = libcontrolled.so:byte+%s\n' "$byte" >>conf
 	begin ./controlled counters 0 0
 	tell 'call 10'
 }
 events() {
-	bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "probe") | .probe' | wc -l
+	bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "probe") | .probe' | sort | uniq -c |
+		sed 's/^ *//' | tr '\n' ' '
 }
 
 probed none
@@ -30,7 +37,7 @@ like "$out" '^1 function: 0 sites switched on, 0 were already, .*
 tell 'call 10'
 finish
 is "$status $(cat err)" '7 ' 'the program runs to its end'
-is "$(events)" 20 'the probe has all its events'
+is "$(events)" '20 byte 20 last ' 'the probes have all their events, also where one place alone will do for the stub'
 
 why='the bytes in memory are not those of the file'
 probed entry
@@ -40,7 +47,8 @@ ctl "$pid" enable entry:next
 like "$out" ' 1 site switched on, 0 were already, ' 'where it is displaced, it can be switched off and on'
 tell 'call 10'
 finish
-is "$status $(cat err)" "7 xaudit: probe last at libcontrolled.so:last+$at in libcontrolled.so: $why" \
-	'and the program runs to its end, without the probe'
-is "$(events)" 0 'which has no events'
+is "$status $(cat err)" "7 xaudit: probe last at libcontrolled.so:last+$at in libcontrolled.so: $why
+xaudit: probe byte at libcontrolled.so:byte+$byte in libcontrolled.so: $why" \
+	'and the program runs to its end, without the probes'
+is "$(events)" '' 'which have no events'
 done_testing
