@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC   0x7865646e69647561u /* "audindex" */
-#define INDEX_VERSION 15		   /* of format and analysis: what another one made is made again */
+#define INDEX_VERSION 16		   /* of format and analysis: what another one made is made again */
 #define INDEX_SUFFIX  ".index"
 #define INDEX_STAMP   ".stamp"
 

@@ -173,6 +173,46 @@ is "$(functions fetch.so)" "jump 0+5 before $alone
 jump 0+5 behind $alone
 - - SafeFetchN_impl $alone $judged" 'of HotSpot the one that reads where nothing may be'
 
+# As glibc has it from 2.41 on: pthread_cancel looks whether a signal came there.
+cat >cancel.S <<'END'
+	.set room, 0
+	.include "function.S"
+	.text
+	FUNCTION CANCELS
+	.cfi_startproc
+	.globl start, end
+start:	mov (%rdi), %eax
+	testb $8, (%rdi)
+	jne far
+	mov %rdi, %r11
+	mov %rsi, %rax
+	mov %rdx, %rdi
+	mov %rcx, %rsi
+	mov %r8, %rdx
+	mov %r9, %r10
+	mov 8(%rsp), %r8
+	mov 16(%rsp), %r9
+	mov %r11, 8(%rsp)
+	syscall
+end:	ret
+	.cfi_endproc
+	FUNCTION behind
+	.fill 200, 1, 0xcc
+far:	ud2
+	.section .note.GNU-stack, "", @progbits
+END
+make -shared -nostdlib -DCANCELS=pthread_cancel -o cancel.so cancel.S
+strip cancel.so || bail 'strip fails'
+is "$(functions cancel.so)" "jump 0+5 pthread_cancel
+- - ? $judged
+jump 0+5 behind" 'the way into system calls that cancel a thread is refused'
+is "$("$XAUDIT" list cancel.so pthread_cancel | grep -c 'no probe: its language.s runtime judges')
+$("$XAUDIT" index -nv cancel.so | sed -n "s/^  probes refused, its language's runtime judges [^:]*: //p")" '0
+13 (72.2 %)' 'with each of its instructions up to the end of the call'
+make -shared -nostdlib -DCANCELS=no_cancel -o cancel.so cancel.S
+strip cancel.so || bail 'strip fails'
+is "$(functions cancel.so | grep -c judges)" 0 'but not in what cancels no threads'
+
 # A label behind the first instruction is reached by a table whose distances count from another label.
 cat >computed.c <<'END'
 #include <stdio.h>

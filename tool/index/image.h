@@ -73,6 +73,7 @@ struct image {
 	bool judges;	    /* a runtime knows faults in some of its functions by the instruction pointer */
 	bool compiled;	    /* and in all of them, or stacks that overflow; else in what lies between bounds */
 	bool ocaml, units;  /* it holds OCaml; with bounds of its units */
+	bool cancels;	    /* it is the library that cancels threads */
 	struct image_bound *bound; /* by address, when names are read */
 	size_t bounds;
 	uint64_t copied;    /* from here on lies code that is copied before it runs; 0: nowhere */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* memmem */
 #include "tool/index/runtimes.h"
 
 #include <stdlib.h>
@@ -60,6 +61,17 @@ static const char *const wasm[] = {
  */
 static const char *const go[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid" };
 
+/*
+ * glibc's, from 2.41 on: the one way into all system calls in which a thread may be cancelled. Between a test whether
+ * it is and the system call's end a signal ends the thread, which is told by the instruction pointer; anywhere else it
+ * would go on, and wait for good. No symbol of a stripped file tells of it: these are all instructions behind the test.
+ */
+static const uint8_t cancelled[] = { 0x49, 0x89, 0xfb, 0x48, 0x89, 0xf0, 0x48, 0x89, 0xd7, 0x48, 0x89, 0xce, 0x4c, 0x89,
+	0xc2, 0x4d, 0x89, 0xca, 0x4c, 0x8b, 0x44, 0x24, 0x08, 0x4c, 0x8b, 0x4c, 0x24, 0x10, 0x4c, 0x89, 0x5c, 0x24,
+	0x08, 0x0f, 0x05 };
+#define CANCELLED_TEST 11 /* bytes before */
+#define CANCELS	       "pthread_cancel"
+
 static bool ends_with(const char *name, size_t length, const char *end, size_t n)
 {
 	return length > n && !memcmp(name + length - n, end, n) && strchr("_.$", name[length - n - 1]);
@@ -99,6 +111,7 @@ void image_runtime_symbol(struct image *image, const char *name, uint64_t addres
 	size_t size;
 
 	image->walks |= AMONG(name, walkers);
+	image->cancels |= !strcmp(name, CANCELS);
 	image->judges |= !strcmp(name, NET);
 	image->compiled |= AMONG(name, wasm) || !strncmp(name, WASMER, sizeof(WASMER) - 1);
 	image->ocaml |= !strcmp(name, OCAML);
@@ -131,6 +144,19 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+static void find_cancelled(struct image *image)
+{
+	for (size_t c = 0; image->cancels && c < image->codes; c++) {
+		const struct image_code *code = &image->code[c];
+		const uint8_t *p = memmem(code->bytes, code->size, cancelled, sizeof(cancelled));
+		if (!p || p - code->bytes < CANCELLED_TEST)
+			continue;
+		uint64_t address = code->address + (uint64_t)(p - code->bytes);
+		add_bound(image, address - CANCELLED_TEST, 1);
+		add_bound(image, address + sizeof(cancelled), -1);
+	}
+}
+
 bool image_is_compiled(const struct image *image, uint64_t address)
 {
 	size_t behind = SEARCH(i, 0, image->bounds, image->bound[i].address <= address);
@@ -145,6 +171,7 @@ void image_runtime(struct image *image)
 	if (!image->copied)
 		image->copied_end = 0;
 	image->copied_end += image->copied;
+	find_cancelled(image);
 	if (image->bounds)
 		qsort(image->bound, image->bounds, sizeof(*image->bound), by_address);
 	for (size_t i = 1; i < image->bounds; i++)
