@@ -7,7 +7,8 @@
  *	out	everything as on entry: all registers, flags, and the direction flag, too
  *
  * Flags that an instruction may ask for are kept by lahf and seto, since popfq takes longer than all the rest. Nothing
- * on the fast path asks for the direction; C wants it to be clear, so around that it is looked at, and set once more.
+ * on the fast path asks for the direction, or for alignment; C wants these to be clear, so around that they are looked
+ * at, and set once more.
  *
  * To unwinders the caller is the function, at RESUME, with its stack pointer above the red zone: that is the CFA, and
  * the stub's frame does not exist.
@@ -25,6 +26,7 @@
 #define PROBE_SP    200		/* from %rsp after PROBE_SAVE */
 #define PROBE_SLOT  192		/* the word below: an address on its stack, and where a call of its would be */
 #define DIRECTION   0x400
+#define ALIGNMENT   0x40000
 #define X87_CODES   0x4700	/* of x87's status word */
 
 .macro	PROBE_START name, align=4
@@ -75,14 +77,32 @@
 	.cfi_def_cfa_offset PROBE_CFA + 48
 .endm
 
-/* Around C, which clears the direction flag. What lies between keeps %rsp; flags are lost, rax is not. */
+/*
+ * Around C, which clears the direction flag, and whose words need not be aligned, so the flag that asks for that is
+ * clear, too. What lies between keeps %rsp; flags are lost, rax is not.
+ */
 .macro	DIRECTION_KEPT
 	pushfq
 	.cfi_adjust_cfa_offset 8
+	testl	$ALIGNMENT, (%rsp)
+	jz	75f
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	andl	$~ALIGNMENT, (%rsp)
+	popfq
+	.cfi_adjust_cfa_offset -8
+75:
 .endm
 
 .macro	DIRECTION_BACK
-	testl	$DIRECTION, (%rsp)
+	testl	$ALIGNMENT, (%rsp)
+	jz	76f
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	orl	$ALIGNMENT, (%rsp)
+	popfq
+	.cfi_adjust_cfa_offset -8
+76:	testl	$DIRECTION, (%rsp)
 	lea	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	jz	77f

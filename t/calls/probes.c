@@ -383,6 +383,28 @@ static void make_probe_values(enum set set)
 		bind_values(i, false);
 }
 
+/*
+ * Instructions that use no memory, with events between them, while all memory must be aligned: 18 bytes, so that the
+ * address behind them is; and five events, so that those of the gates are.
+ */
+static void draw_aligned(struct made_window *made, const struct place *place, struct machine *in)
+{
+	static const char *const code[] = { "\x48\x11\xd8", "\xf5", "\x0f\x4c\xd6", "\x48\x01\xe0",
+		"\x66\x66\x66\x66\x66\x66\x66\x90" }; /* adc %rbx,%rax; cmc; cmovl %esi,%edx; add %rsp,%rax; nop */
+
+	highest = 0;
+	window_begin(made, 0, PROBE_WAY_JUMP);
+	for (size_t i = 0; i < sizeof(code) / sizeof(*code); i++) {
+		window_event(made);
+		window_code(made, code[i], strlen(code[i]));
+	}
+	window_end(made);
+	memcpy(place->function, made->window.original, made->window.length);
+	put_exit(place->function + made->window.length);
+	in->flags |= 0x40000;
+	in->reg[4] &= -8ull;
+}
+
 static void compare(
 	const struct place *place, const struct machine *in, const struct machine *placed, const struct machine *moved)
 {
@@ -407,6 +429,8 @@ static void __attribute__((noinline)) run_cases(struct place *place, enum set se
 		while (!draw_window(&window, place))
 			;
 		draw_state(&in, place);
+		if (n % 16 == 5)
+			draw_aligned(&window, place, &in);
 		results->rbx[n] = in.reg[3];
 		results->rsp[n] = in.reg[4];
 		results->rdi[n] = in.reg[7];
