@@ -103,8 +103,8 @@ struct control_index {
  *
  * size 0: nothing changes; it is a guard of those that are chained to it: none of them is written while a thread stands
  * at inside_low <= rip < inside_high, or anything may return there. That is the stub of a former probe, whose end leads
- * into bytes that are written now. One that nothing is chained to asks whether its stub is empty, as CONTROL_ALL_WRITTEN
- * says of all.
+ * into bytes that are written now. One that nothing is chained to asks whether its stub is empty, as
+ * CONTROL_ALL_WRITTEN says of all.
  */
 struct control_patch {
 	uint64_t address;

@@ -24,8 +24,8 @@ static void has(const char *name, const char *expected, const char *what)
 
 static void test_reading(void)
 {
-	static const char others[] = "conf:1\tmalloc\tcontext\targs\nconf:2\t\ttypes\tint f(int);\nconf:3\tmalloc\tif\targ1 > "
-				     "probe at\nbroken\tline\nconf:4\t\tmore\t\tx";
+	static const char others[] = "conf:1\tmalloc\tcontext\targs\nconf:2\t\ttypes\tint f(int);\n"
+				     "conf:3\tmalloc\tif\targ1 > probe at\nbroken\tline\nconf:4\t\tmore\t\tx";
 	char *text;
 
 	probe_rules_read(&rules, NULL);
@@ -109,6 +109,7 @@ int main(void)
 	word("ns::A::operator=", "ns::A::operator=", "ns::A::operator=");
 	word("operator==", "operator==", "operator==");
 	word("eq=operator==", "eq", "operator==");
+	word("f=", "f=", "f=");
 	word("=f", "=f", "=f");
 	word("usdt:p:*", "usdt:p:*", "usdt:p:*");
 	return done_testing();

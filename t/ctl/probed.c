@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls the functions of probed_library.c while probes in them come and go. "probed [THREADS]" says "ready PID"; so many
- * threads call all functions all the time, and compare each result with that of the program's own copy. Lines:
+ * Calls the functions of probed_library.c while probes in them come and go. "probed [THREADS]" says "ready PID"; so
+ * many threads call all functions all the time, and compare each result with that of the program's own copy. Lines:
  *	call N		each function N times, with the same arguments each time; "called N"
  *	one FUNCTION	once, from place_call (probed_call.S), with a number of its own in each register; "called 1"
  *	wrong		"called N rounds M wrong"; N more than at the last time
@@ -39,8 +39,9 @@ uint64_t place_call(function *f);
 static const struct {
 	const char *name;
 	function *probed, *own;
-} row[FUNCTIONS] = { { "mixed", mixed, own_mixed }, { "carried", carried, own_carried }, { "chosen", chosen, own_chosen },
-	{ "nested", nested, own_nested }, { "stored", stored, own_stored }, { "floated", floated, own_floated } };
+} row[FUNCTIONS] = { { "mixed", mixed, own_mixed }, { "carried", carried, own_carried },
+	{ "chosen", chosen, own_chosen }, { "nested", nested, own_nested }, { "stored", stored, own_stored },
+	{ "floated", floated, own_floated } };
 
 static atomic_ulong rounds, wrong;
 static atomic_int end;

@@ -486,7 +486,8 @@ static int take(struct asking *asking, int *as_json, int argc, char **argv, int 
 	else if (adds && first == argc)
 		tool_error("ctl", "probe what? give places: [NAME=]PLACE, such as work=do_stuff+0x6@libfoo.so");
 	else if (!lists && !adds && argc < 2)
-		tool_error("ctl", "unprobe what? give names of probes, or patterns: `xaudit ctl PID probes` lists them");
+		tool_error("ctl", "unprobe what? give names of probes, or patterns: `xaudit ctl PID probes` lists "
+				  "them");
 	else
 		return first;
 	return 0;

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/probe/words.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "tool/base/memory.h"
 
 const char *words_probe(const char *word, char **name)
 {
-	static const char operator[] = "operator";
-	size_t n = 0;
+	const char *equal = strchr(word, '='), *operator = strstr(word, "operator");
 
-	while (isalnum((unsigned char)word[n]) || (word[n] && strchr("_.-", word[n])))
-		n++;
-	if (!n || word[n] != '=' || (n == sizeof(operator) - 1 && !strncmp(word, operator, n))) {
-		*name = memory_text(word, strlen(word));
-		return word;
-	}
-	*name = memory_text(word, n);
-	return word + n + 1;
+	if (!equal || equal == word || !equal[1] || (operator && operator < equal))
+		equal = NULL;
+	*name = memory_text(word, equal ? (size_t)(equal - word) : strlen(word));
+	return equal ? equal + 1 : word;
 }

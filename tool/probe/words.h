@@ -4,8 +4,8 @@
 #define XAUDIT_TOOL_PROBE_WORDS_H
 
 /*
- * Takes the word apart: returns PLACE, which stands in the word; *name: to be freed. A NAME is of letters, digits, '_',
- * '.' and '-'; without one the place is the name. An operator of C++ has a '=' in its own name.
+ * Takes the word apart: returns PLACE, which stands in the word; *name: to be freed; without one the place is the name.
+ * An operator of C++ has a '=' in its own name, which is none of ours.
  */
 const char *words_probe(const char *word, char **name);
 

@@ -14,23 +14,12 @@
 #include "tool/index/own_file.h"
 #include "tool/probe/asked.h"
 #include "tool/probe/places.h"
+#include "tool/probe/words.h"
 #include "tool/record/objects.h"
 #include "tool/record/run.h"
 #include "tool/record/values.h"
 
 /* ---- options ---- */
-
-/* NAME= in front of a place, as a copy; else the whole text. *place: what is behind it. */
-static char *split(const char *word, const char **place)
-{
-	const char *equal = strchr(word, '='), *operator = strstr(word, "operator");
-
-	/* That of an operator's name is none of ours. */
-	if (!equal || equal == word || !equal[1] || (operator && operator < equal))
-		equal = NULL;
-	*place = equal ? equal + 1 : word;
-	return memory_text(word, equal ? (size_t)(equal - word) : strlen(word));
-}
 
 static struct record_line *add(const struct options_given *given, enum record_line_kind kind)
 {
@@ -47,7 +36,7 @@ static bool read_place(struct record_line *line, const char *option, struct plac
 {
 	char *wrong;
 
-	line->name = split(line->word, &line->place);
+	line->place = words_probe(line->word, &line->name);
 	if (strpbrk(line->name, "\n\r\v\f\t") || strstr(line->name, " ;")) {
 		record_error("--%s '%s' holds a line break, a tab, or a blank before ';'; the configuration can't "
 			     "express that", option, line->word);
