@@ -39,7 +39,7 @@ static const struct values_function *values_of(const struct values_set *set, con
 {
 	const struct values_function *f = p->function == PROBE_NONE ? NULL : &set->function[p->function];
 
-	return f && !f->is_off && (f->entry.code || f->then) ? f : NULL;
+	return f && !f->is_off && (f->entry.code || f->then || f->plan->every) ? f : NULL;
 }
 
 static const char *name_of(const struct values_set *set, const struct plan_probe *p)
