@@ -7,41 +7,10 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
-need objdump cmp dd
-
-library "$CC" libprobed.so probed_library.c
-program "$CC" probed probed.c "$beside/probed_call.S" -L. -lprobed
+. "$top_srcdir/t/lib/probed.sh"
+probed_library
 program "$CC" helper ctl_helper.c
-XAUDIT_INDEX=$tmp/index
-export XAUDIT_INDEX
-functions='mixed|carried|chosen|nested|stored|floated'
 
-# rules [LINE]...: nothing is traced but what is asked for.
-rules() {
-	{
-		printf '[trace]\noutput = %s/d\n' "$tmp"
-		for line; do echo "$line"; done
-		printf '[library *]\nkinds = none\n[program]\nkinds = none\n'
-	} >conf
-	rm -rf d
-}
-# Addresses of the functions' instructions; what follows a function's last instruction is padding.
-objdump -d --no-show-raw-insn libprobed.so | awk -v f="^<($functions)>:" '
-	/^[0-9a-f]+ </ { on = $2 ~ f; next }
-	on && /^ *[0-9a-f]+:/ && $2 !~ /^(nop|nopw|nopl|cs|data16|xchg)$/ { sub(":", "", $1); print $1 }' >places
-all=$(wc -l <places)
-ok "the library has $all instructions" test "$all" -gt 120
-
-# clean: is the library's code in the process the file's?
-clean() {
-	sed -n 's,^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \([0-9a-f]*\) .*/libprobed\.so$,\1 \2 \3,p' "/proc/$pid/maps" |
-		while read -r from to offset; do
-			pages=$(((0x$to - 0x$from) / 4096))
-			dd "if=/proc/$pid/mem" bs=4096 skip=$((0x$from / 4096)) count=$pages of=code 2>dd.err
-			dd if=libprobed.so bs=4096 skip=$((0x$offset / 4096)) count=$pages of=own 2>dd.err
-			cmp code own
-		done
-}
 # answer: of ctl, without times.
 answer() {
 	printf '%s %s\n' "$out" "$err" | sed 's/[0-9.]* ms/T ms/'
