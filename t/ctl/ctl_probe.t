@@ -116,7 +116,11 @@ while [ $n -lt "$rounds" ]; do
 	tell 'signals 5'
 	# One half of them, so that windows are made anew.
 	ctl "$pid" unprobe '0x*[02468ace]@libprobed.so'
-	[ "$status" -eq 0 ] || bad="$bad; half: $err"
+	# A thread may stand in the way of the new ones, time after time.
+	case "$status $err" in
+	'0 ' | '1 '*" 0 lie across two pages, 0 were changed by somebody else"*) ;;
+	*) bad="$bad; half: $err" ;;
+	esac
 	ctl "$pid" unprobe '*'
 	[ "$status" -eq 0 ] || bad="$bad; all: $err"
 done

@@ -8,7 +8,8 @@
 . "$top_srcdir/t/lib/ctl.sh"
 . "$top_srcdir/t/lib/probed.sh"
 need gdb
-bounded 60 gdb --batch -nx -ex run /bin/true 2>&1 | grep -q 'exited normally' || skip_all 'gdb may not run programs here'
+bounded 60 gdb --batch -nx -ex run /bin/true 2>&1 | grep -q 'exited normally' ||
+	skip_all 'gdb may not run programs here'
 
 LD_BIND_NOW=1
 export LD_BIND_NOW

@@ -14,7 +14,10 @@ probed_library() {
 	objdump -d --no-show-raw-insn libprobed.so |
 		awk -v f='^<(mixed|carried|chosen|nested|stored|floated)>:' '
 		/^[0-9a-f]+ </ { on = $2 ~ f; next }
-		on && /^ *[0-9a-f]+:/ && $2 !~ /^(nop|nopw|nopl|cs|data16|xchg)$/ { sub(":", "", $1); print $1 }' >places
+		on && /^ *[0-9a-f]+:/ && $2 !~ /^(nop|nopw|nopl|cs|data16|xchg)$/ {
+			sub(":", "", $1)
+			print $1
+		}' >places
 	all=$(wc -l <places)
 	ok "the library has $all instructions" test "$all" -gt 120
 }
