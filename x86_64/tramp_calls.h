@@ -176,15 +176,20 @@
 	call	handler_call
 .endm
 
+/* \values = struct tramp_values of the function whose word is \word, as VALUES_OF; or 0. */
+.macro	VALUES_AT word, values
+	mov	\word, %eax
+	and	$ID_MASK, %eax
+	mov	tramp_values(%rip), \values
+	mov	(\values,%rax,8), \values
+.endm
+
 /*
  * \values = struct tramp_values of the function whose word, with TRAMP_WORD_VALUES, is \word; so its id is one of the
  * table. Goes to \slow where it has none. Clobbers rax.
  */
 .macro	VALUES_OF word, values, slow
-	mov	\word, %eax
-	and	$ID_MASK, %eax
-	mov	tramp_values(%rip), \values
-	mov	(\values,%rax,8), \values
+	VALUES_AT \word, \values
 	test	\values, \values
 	jz	\slow
 .endm

@@ -45,14 +45,20 @@
 	.size	\name, . - \name
 .endm
 
-/* The registers that are used, and told to debuggers, since here all hold values. No instruction changes flags. */
-.macro	PROBE_SAVE
+/*
+ * The registers that are used, and told to debuggers, since here all hold values. No instruction changes flags. self:
+ * rcx = this thread's record, or 0; loaded here already, since rdtsc waits for all that is under way.
+ */
+.macro	PROBE_SAVE self=0
 	lea	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8
 .irp	register, rax, rcx, rdx, r10, r11
 	push	%\register
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %\register, 0
+.ifc	\self\()\register, 1rcx
+	SELF_AGAIN
+.endif
 .endr
 	lahf
 	seto	%al
@@ -151,7 +157,7 @@
 	jne	\other
 	SELF_AGAIN
 	cmp	%rdi, STATE_CURSOR(%rcx)
-	mov	STATE_TOKEN(%rcx), %rax
+	mov	STATE_TOKEN(%rcx), %rdx
 	je	\on
 	jmp	\other
 .endm
@@ -171,30 +177,33 @@
 	SAVE	%r9, %r8, %rsi, %rdi
 	pushq	$0
 	.cfi_adjust_cfa_offset 8
-	movzbl	QUICK_ENTRY+QUICK_PIECE(%r10), %eax
-	movzbl	QUICK_ENTRY+QUICK_PIECE+2(%r10), %edx
-	mov	(%rsp,%rax), %r8
-	mov	(%rsp,%rdx), %r9
+	PROBE_CLOCK \clock
+	movzbl	QUICK_ENTRY+QUICK_PIECE(%r10), %r8d
+	movzbl	QUICK_ENTRY+QUICK_PIECE+2(%r10), %r9d
+	mov	(%rsp,%r8), %r8
+	mov	(%rsp,%r9), %r9
 	movzbl	QUICK_ENTRY+QUICK_WORDS(%r10), %esi
 	mov	QUICK_ENTRY+QUICK_LATE(%r10), %r10
-	PROBE_CLOCK \clock
 	or	%rax, %r10
 	add	%eax, %eax			/* edx = clock >> 31, as of WRITE */
 	adc	%edx, %edx
 	ROOM	%rdi, "(%rdi,%rsi,8)", 8f, LINES_tsc
-	mov	STATE_TOKEN(%rcx), %rax
-	cmp	%rax, %r8			/* it would look like none */
+	mov	STATE_TOKEN(%rcx), %rdx
+	cmp	%rdx, %r8			/* it would look like none */
 	je	8f
+	mov	%rdx, %rax
 	cmpxchg	%r10, (%rdi)			/* no lock: as of STORE */
 	jne	5f
 2:	cmp	$1, %esi
 	je	3f
 	cmp	%rdi, STATE_CURSOR(%rcx)
 	jne	8f
+	mov	%rdx, %rax			/* it is there, but after cmpxchg, for which none needs to wait */
 	cmpxchg	%r9, 16(%rdi)
 	jne	6f
 3:	cmp	%rdi, STATE_CURSOR(%rcx)
 	jne	8f
+	mov	%rdx, %rax
 	cmpxchg	%r8, 8(%rdi)
 	jne	7f
 4:	lea	8(,%rsi,8), %esi
@@ -208,20 +217,21 @@
 
 .macro	PROBE	clock
 	PROBE_START tramp_probe_\clock, 6
-	PROBE_SAVE
-/* From tramp_probe_watch, which has saved them. */
+	PROBE_SAVE 1
+/* From tramp_probe_watch, which has saved them, and has rcx. */
 	.globl	tramp_probe_saved_\clock
 	.hidden	tramp_probe_saved_\clock
 tramp_probe_saved_\clock:
 	cmpl	$0, tramp_checks(%rip)
 	jne	.Lprobe_checked_\clock
 .Lprobe_admitted_\clock:
-	SELF	.Lprobe_slow_\clock
-	PROBE_ON .Lprobe_slow_\clock
-.Lprobe_put_\clock:
+	test	%rcx, %rcx
+	jz	.Lprobe_slow_\clock
 	mov	PROBE_WORD(%rsp), %r10
 	shl	$32, %r10
 	js	.Lprobe_values_\clock
+	PROBE_ON .Lprobe_slow_\clock
+.Lprobe_put_\clock:
 .ifc	\clock, coarse
 	WRITE_SHARED .Lprobe_read_\clock, .Lprobe_full_\clock
 .else
@@ -258,6 +268,9 @@ tramp_probe_saved_\clock:
 	sub	STACK_LOW(%r11), %rax
 	cmp	STACK_SIZE(%r11), %rax
 	jae	.Lprobe_cold_\clock
+	mov	PROBE_WORD(%rsp), %r10
+	shl	$32, %r10
+	js	.Lprobe_valued_\clock
 	jmp	.Lprobe_put_\clock
 .Lprobe_cold_\clock:
 	mov	PROBE_WORD(%rsp), %r10
@@ -272,9 +285,10 @@ tramp_probe_saved_\clock:
 	PROBE_SLOW tramp_filter_probe
 	cmp	$ANSWER_PASS, %eax
 	je	.Lprobe_go_\clock
+	SELF_AGAIN
 .Lprobe_wanted_\clock:
 	testl	$WANTED_PROBE, tramp_wanted(%rip)
-	jz	.Lprobe_admitted_\clock
+	jz	.Lprobe_admitted_\clock	/* flags are lost, rcx is not */
 	mov	%rsp, %r10
 	DIRECTION_KEPT
 	CLOCK_APART \clock
@@ -284,13 +298,15 @@ tramp_probe_saved_\clock:
 	mov	%r10, %rcx
 	call	handler_call_codes
 	DIRECTION_BACK
+	SELF_AGAIN
 	test	%eax, %eax
 	jnz	.Lprobe_admitted_\clock		/* its event comes after those of the handler */
-	SELF	.Lprobe_slow_\clock
+	test	%rcx, %rcx
+	jz	.Lprobe_slow_\clock
 	PROBE_ON .Lprobe_slow_\clock
 	mov	PROBE_WORD(%rsp), %r10
 	shl	$32, %r10
-	js	.Lprobe_values_\clock
+	js	.Lprobe_valued_\clock
 	mov	%edx, %eax
 	or	%rax, %r10
 	shr	$31, %rdx
@@ -300,10 +316,14 @@ tramp_probe_saved_\clock:
 	mov	%rax, %rdx
 	STORE	.Lprobe_full_\clock
 	jmp	.Lprobe_go_\clock
-/* rcx = record, r11 = stack */
+/* rcx = record. What the loads lead to is looked at last: they take their time. */
 	.p2align 6
 .Lprobe_values_\clock:
-	VALUES_OF PROBE_WORD(%rsp), %r10, .Lprobe_found_\clock
+	VALUES_AT PROBE_WORD(%rsp), %r10
+	PROBE_ON .Lprobe_slow_\clock
+.Lprobe_known_\clock:
+	test	%r10, %r10
+	jz	.Lprobe_found_\clock
 	cmpq	$0, QUICK_ENTRY+QUICK_LATE(%r10)
 	je	.Lprobe_many_\clock
 	PROBE_LATE \clock, .Lprobe_found_\clock
@@ -321,6 +341,10 @@ tramp_probe_saved_\clock:
 	call	handler_call
 	DIRECTION_BACK
 	jmp	.Lprobe_go_\clock
+/* r11 = stack, too */
+.Lprobe_valued_\clock:
+	VALUES_AT PROBE_WORD(%rsp), %r10
+	jmp	.Lprobe_known_\clock
 	PROBE_END tramp_probe_\clock
 .endm
 
@@ -380,6 +404,7 @@ handler_call_codes:
 	lea	tramp_table(%rip), %rcx
 	testb	$TRAMP_STARTS, (%rcx,%rax)
 	jz	.Lprobe_watched
+	SELF_AGAIN
 	jmp	*dispatch_watched+EVENT_PROBE(%rip)
 .Lprobe_watched:
 	PROBE_BACK
