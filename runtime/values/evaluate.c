@@ -324,10 +324,9 @@ static void put_word(struct machine *m, uint8_t size)
 	uint8_t state;
 	uint64_t word = pop(m, &state);
 
-	if (state != VALUES_WHOLE)
-		word = 0;
-	for (uint8_t i = 0; i < size; i++, word >>= 8)
-		*m->out++ = (uint8_t)word;
+	word = state == VALUES_WHOLE ? word : 0;
+	sys_copy(m->out, &word, size);
+	m->out += size;
 	put_value(m, state);
 }
 
@@ -365,8 +364,7 @@ static void put_text(struct machine *m, uint32_t most)
 	if (state == VALUES_WHOLE && !end)
 		done--;
 	else if (state == VALUES_WHOLE)
-		/* Whether its NUL is the next byte need not be asked. */
-		state = VALUES_CUT;
+		state = VALUES_CUT; /* whether its NUL is the next byte need not be asked */
 	put_size(size_at, done);
 	m->out = to + done;
 	put_value(m, state);
@@ -586,8 +584,15 @@ size_t values_evaluate(const uint8_t *code, struct values_call *call, uint8_t *o
 	m.flawed = m.trusts = false;
 	m.out = out + 1;
 	for (uint8_t op; (op = *code++) != VALUES_END; code += operations[op].operand)
-		if (!step(&m, op, code))
+		if (op == VALUES_REGISTER && code[1] == VALUES_PUT) {
+			/* As most do. By way of m.word it waits for what was stored, again and again. */
+			sys_copy(m.out, &(&call->registers->rax)[*code], code[2]);
+			m.out += code[2];
+			put_value(&m, VALUES_WHOLE);
+			code += 2;
+		} else if (!step(&m, op, code)) {
 			return 0;
+		}
 	*out = m.flawed ? VALUES_FLAWED : VALUES_WRITTEN;
 	if (m.flawed)
 		add_states(&m, out);
