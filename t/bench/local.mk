@@ -7,7 +7,8 @@ EXTRA_DIST += t/bench/alloc.sh t/bench/alloc_cost.c t/bench/backtrace_cost.c t/b
 	t/bench/entry_shapes.h \
 	t/bench/entry_sites.S t/bench/handlers.sh t/bench/hold_cost.c t/bench/lib.sh t/bench/limit.sh \
 	t/bench/limit_sites.S t/bench/load_cost.c t/bench/locks.sh t/bench/marks.sh t/bench/modes.sh \
-	t/bench/options.h t/bench/page.sh t/bench/pair_cost.c t/bench/pairs.sh t/bench/pause.sh t/bench/probes.sh \
+	t/bench/options.h t/bench/page.sh t/bench/pair_cost.c t/bench/pairs.sh t/bench/pause.sh \
+	t/bench/probe_rounds.c t/bench/probes.sh \
 	t/bench/reading.sh t/bench/report.sh t/bench/run.sh t/bench/sample_cost.c t/bench/samples.sh t/bench/stacks.sh \
 	t/bench/stacks_cost.c t/bench/start_cost.c t/bench/starts.sh t/bench/threads_cost.c t/bench/values.sh \
 	t/bench/values_cost.c t/bench/values_function.c

@@ -16,10 +16,11 @@
 #define CALLS  1000
 #define ROUNDS 2000
 
-enum way { EMPTY, TSC, BARE, REGISTERS, FOUND, BOUND, COUNTED, OFF, WAYS };
+enum way { EMPTY, TSC, BARE, REGISTERS, FOUND, BOUND, COUNTED, OFF, AWAY, WAYS };
 
 static const char *const names[] = { "nothing", "one TSC read", "a bare probe", "with two registers",
-	"with values by C: two registers, 4 bytes", "left out by a condition", "counted", "with recording stopped" };
+	"with values by C: two registers, 4 bytes", "left out by a condition", "counted", "with recording stopped",
+	"taken away: the file's bytes" };
 
 /* mov %rdi,%rcx; 1: five bytes of NOP; dec %rcx; jnz 1b; ret */
 static const uint8_t loop[] = { 0x48, 0x89, 0xf9, 0x0f, 0x1f, 0x44, 0, 0, 0x48, 0xff, 0xc9, 0x75, 0xf6, 0xc3 };
@@ -42,8 +43,12 @@ static int make_way(enum way way, uint8_t *at, uint8_t *stub, uint32_t word)
 	window_event(&window);
 	window_code(&window, loop + SITE, PROBE_JUMP_SIZE);
 	window_end(&window);
-	return probe_write(&window.window, &window, 0, (uint64_t)(uintptr_t)stub, &event, stub, PROBE_CODE_MAX) &&
-	       probe_jump(&window.window, 0, (uint64_t)(uintptr_t)stub, at + SITE);
+	if (!probe_write(&window.window, &window, 0, (uint64_t)(uintptr_t)stub, &event, stub, PROBE_CODE_MAX) ||
+		!probe_jump(&window.window, 0, (uint64_t)(uintptr_t)stub, at + SITE))
+		return 0;
+	if (way == AWAY)
+		memcpy(at + SITE, window.window.original, PROBE_JUMP_SIZE);
+	return 1;
 }
 
 static int make(void)

@@ -16,7 +16,7 @@ EXTRA_DIST += t/calls/beside.c t/calls/caller.c t/calls/caller_preload.c t/calls
 	t/calls/tree.c t/calls/trees.cc t/calls/unmapped.c t/calls/unwinder.c t/calls/unwinder_list.c t/calls/walks.cc \
 	t/calls/walks_compare.py t/calls/walks_gdb.py
 check_PROGRAMS += t/calls/labels.u t/calls/mirror.u t/calls/mirror_parts.u t/calls/mirror_stacks.u \
-	t/calls/perf_numbers.u t/calls/probes.u t/calls/stacks.u t/calls/step.u
+	t/calls/perf_numbers.u t/calls/probes.u t/calls/probes_unwind.u t/calls/stacks.u t/calls/step.u
 
 t_calls_labels_u_SOURCES = t/calls/labels.c
 t_calls_labels_u_LDADD = t/lib/libcore.la
@@ -35,6 +35,9 @@ t_calls_perf_numbers_u_SOURCES = t/calls/perf_numbers.c tool/base/memory.c tool/
 
 t_calls_probes_u_SOURCES = t/calls/probes.c t/index/displace_run.S t/lib/probe_window.h
 t_calls_probes_u_LDADD = t/lib/libcore.la
+
+t_calls_probes_unwind_u_SOURCES = t/calls/probes_unwind.c t/lib/probe_window.h
+t_calls_probes_unwind_u_LDADD = t/lib/libcore.la
 
 t_calls_stacks_u_SOURCES = t/calls/stacks.c t/lib/flow.h t/lib/flow_coroutines.h
 t_calls_stacks_u_LDADD = t/lib/libcore.la
