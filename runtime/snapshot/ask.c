@@ -5,6 +5,7 @@
 #include <time.h> /* struct timespec */
 
 #include "runtime/base/identity.h"
+#include "runtime/files/broker.h"
 #include "runtime/files/pool.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process.h"
@@ -23,6 +24,7 @@ static struct row {
 } row[TRACE_ASKS];
 static uint32_t rows;
 static bool said, said_many;
+static uint64_t described; /* clock of the last time; relaxed */
 
 /* The program has asked for none yet: as in a head that is new. */
 static void write_row(struct trace_head *head, uint32_t i)
@@ -54,8 +56,22 @@ uint32_t ask_number(const char *name, uint64_t at_most)
 
 void ask_describe(void)
 {
-	for (uint32_t i = 0; process_head() && i < rows; i++)
+	if (!process_head())
+		return;
+	/* Relaxed: an estimate. */
+	__atomic_store_n(&described, clock_now(), __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < rows; i++)
 		write_row(process_head(), i);
+}
+
+/* `xaudit record` has not seen the family yet, which takes it some milliseconds, but is about to. */
+static bool is_about_to(void)
+{
+	struct output_place unused;
+
+	/* Relaxed, as above. */
+	return broker_place(&unused) &&
+	       clock_now() - __atomic_load_n(&described, __ATOMIC_RELAXED) < clock_ticks(BEAT_OLD);
 }
 
 /* Does `xaudit record` look at the head? What stands there is a hint: a wrong one costs this snapshot. */
@@ -64,8 +80,10 @@ static bool is_beside(const struct trace_head *head)
 	const uint64_t beat = pool_drain_beat();
 	struct timespec now;
 
-	if (!beat || confined())
-		return beat;
+	if (!beat)
+		return is_about_to();
+	if (confined())
+		return true;
 	if (sys_call(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0))
 		return true;
 	int64_t since = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - head->time_offset - (int64_t)beat;

@@ -4,7 +4,8 @@
  * such (trace_head.ask), and the thread that asks counts there, and in the family's first head: two additions, no
  * waiting. `xaudit record`, which looks at that head some hundred times a second, makes the copy and holds the limit
  * (tool/record/asked/). Where `record` is not there, or its heartbeat (trace_head.drain_beat) is old, the thread copies
- * itself, which takes as long as it takes; the process says that once.
+ * itself, which takes as long as it takes; the process says that once. In its first two seconds a process that is under
+ * `record` does not wait for the first beat.
  *
  * Rows are private, and written to each head that the process gets; others may change what stands there.
  */

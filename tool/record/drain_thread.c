@@ -25,6 +25,7 @@
 #include "tool/base/now.h"
 #include "tool/base/thread.h"
 #include "tool/base/tool.h"
+#include "tool/record/asked_thread.h"
 #include "tool/record/drain/drain.h"
 #include "tool/record/drain/heartbeat.h"
 #include "tool/record/folder.h"
@@ -104,6 +105,8 @@ static void *serve(void *unused)
 	}
 	/* Chunks that are left stay in meta, where readers find them. */
 	pthread_mutex_lock(&drainer.lock);
+	/* A family that was made since the last look may have asked for a snapshot. */
+	add_all();
 	drain_end();
 	pthread_mutex_unlock(&drainer.lock);
 	return unused;
@@ -150,6 +153,7 @@ void record_drain_start(const struct record_folder *folder, uint64_t chunk)
 	drain_begin(folder->fd);
 	drain_bound(chunk, is_ending);
 	drain_tell(record_reaper_add);
+	drain_tell_asked(record_asked_add);
 	error = drainer.end < 0 ? errno : tool_thread(&drainer.thread, serve, NULL);
 	drainer.beating = !error && !tool_thread(&drainer.beater, beat, NULL);
 	drainer.running = !error;

@@ -17,6 +17,7 @@
 #include "tool/base/tool.h"
 #include "tool/perf/anonymous_maps.h"
 #include "tool/perf/perf.h"
+#include "tool/record/asked_thread.h"
 #include "tool/record/broker.h"
 #include "tool/record/drain_thread.h"
 #include "tool/record/folder.h"
@@ -311,12 +312,14 @@ int record_command(const struct record_options *given)
 	bool followed = options->follower && options->follower->end;
 	if (!followed)
 		record_reaper_start(&folder);
+	record_asked_start(&folder);
 	record_drain_start(&folder, rules_buffer(&rules));
 	int wait_status = 0, failure = record_run(options->command, &watcher, &wait_status);
 	if (followed)
 		options->follower->end(options->follower->context, failure ? 0 : command_pid, wait_status);
 	record_sched_stop();
 	record_drain_stop();
+	record_asked_stop();
 	record_reaper_stop();
 	if (failure) {
 		record_broker_stop();

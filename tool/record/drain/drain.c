@@ -61,6 +61,7 @@ struct family {
 	bool pending;	 /* the last look did not come to the end of: */
 	uint32_t resume; /* places */
 	uint64_t handed; /* when it was looked at last */
+	uint32_t asked;	 /* snapshots, then */
 	uint64_t due, interval;
 	uint64_t active; /* when something was to be done last, or it was found */
 	uint64_t failed; /* when a file could not be written; 0: that is long ago */
@@ -82,6 +83,7 @@ static struct {
 	uint32_t numbers;
 	uint64_t uses, made, chunks;
 	void (*ended)(const char *name);
+	bool (*asked)(const char *name);
 	uint64_t most; /* bytes of a chunk */
 	bool (*stops)(void);
 } drain;
@@ -306,8 +308,23 @@ static void beat(struct family *fam, uint64_t now)
 		drain_heartbeat_add(fam->number, meta->fd);
 }
 
+/* Has a process asked for a snapshot? Then whoever makes them is told. */
+static void look_for_asked(struct family *fam)
+{
+	struct file *meta;
+	uint32_t asked;
+
+	/* One that began a moment before all ends is not known yet. */
+	if (!drain.asked || (!fam->known && !learn(fam)) || open_file(&meta, fam, 0, META) ||
+		!whole_read(meta->fd, &asked, sizeof(asked), offsetof(struct trace_head, asked)))
+		return;
+	if (asked != fam->asked && drain.asked(fam->name))
+		fam->asked = asked;
+}
+
 static void remove_family(struct family *fam)
 {
+	look_for_asked(fam);
 	if (fam->beat)
 		beat(fam, 0);
 	forget_all(fam->number);
@@ -468,6 +485,7 @@ static void visit(struct family *fam, uint64_t now)
 		return;
 	}
 	fam->failed = 0;
+	look_for_asked(fam);
 	/* The head's `overflow` is set a little after the head is made, but before any chunk is published. */
 	bool told = fam->overflow != head.overflow;
 	const bool before = fam->ended;
@@ -552,6 +570,11 @@ void drain_tell(void (*ended)(const char *name))
 	drain.ended = ended;
 }
 
+void drain_tell_asked(bool (*asked)(const char *name))
+{
+	drain.asked = asked;
+}
+
 void drain_remove(const char *name)
 {
 	for (unsigned i = 0; i < drain.count; i++)
@@ -574,9 +597,12 @@ uint64_t drain_run(uint64_t now)
 
 void drain_end(void)
 {
-	for (unsigned i = 0; i < drain.count; i++)
+	for (unsigned i = 0; i < drain.count; i++) {
+		if (family[i].number)
+			look_for_asked(&family[i]);
 		if (family[i].number && family[i].beat)
 			beat(&family[i], 0);
+	}
 	forget_all(0);
 	for (unsigned i = 0; i < drain.count; i++)
 		family[i].number = 0;

@@ -54,6 +54,12 @@ void drain_end(void);
  */
 void drain_tell(void (*ended)(const char *name));
 
+/*
+ * Sets what to call for a family of which a process has asked for a snapshot (trace_head.asked) since the last time;
+ * NULL: nothing. Where it returns false it is called once more, soon.
+ */
+void drain_tell_asked(bool (*asked)(const char *name));
+
 /* Forgets the family, if it is known. */
 void drain_remove(const char *name);
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/record/asked/asked.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/places.h"
+#include "format/trace.h"
+#include "runtime/files/output.h"
+#include "runtime/snapshot/ask.h"
+#include "runtime/snapshot/copy.h"
+#include "tool/base/tool.h"
+#include "tool/record/run.h"
+
+#define PROCESSES  1024 /* whose counts are known; the one that was seen first gives way */
+#define NAMES	   64
+#define WORDS	   4096
+#define PATH_BYTES 4096
+
+static struct {
+	int folder;
+	const char *path;
+	unsigned made;
+	bool full;     /* more than ASKED_MOST were wanted, which was said */
+	uint64_t last; /* when the last one was made; 0: none was */
+	char name[PATH_BYTES]; /* of the last one */
+} all;
+
+/* A process, by its family and the place of its head. */
+static struct process {
+	char family[32];
+	uint32_t place;
+	uint32_t asked[TRACE_ASKS]; /* what was done, or dropped */
+} process[PROCESSES];
+static unsigned processes; /* that were ever seen: modulo PROCESSES, the next entry */
+
+static struct limit {
+	char name[TRACE_ASK_NAME];
+	uint64_t last; /* when; 0: never */
+	unsigned number; /* of the last folder */
+} limit[NAMES];
+static unsigned limits;
+
+static uint64_t word[WORDS];
+
+void asked_begin(int folder, const char *path)
+{
+	all.folder = folder;
+	all.path = path;
+}
+
+unsigned asked_made(const char **last)
+{
+	*last = all.name;
+	return all.made;
+}
+
+static bool whole_read(int fd, void *to, size_t size, uint64_t at)
+{
+	return at <= INT64_MAX && pread(fd, to, size, (off_t)at) == (ssize_t)size;
+}
+
+/* Opens the family's folder, which must be this user's. Returns a descriptor, or -1. */
+static int open_folder(const char *family)
+{
+	struct output_place place;
+	long path = output_open(all.folder, family, &place);
+	int fd = path < 0 ? -1 : openat((int)path, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (path >= 0)
+		close((int)path);
+	return fd;
+}
+
+static struct process *process_of(const char *family, uint32_t place)
+{
+	unsigned known = processes < PROCESSES ? processes : PROCESSES;
+
+	for (unsigned i = 0; i < known; i++)
+		if (process[i].place == place && !strcmp(process[i].family, family))
+			return &process[i];
+	struct process *fresh = &process[processes++ % PROCESSES];
+	*fresh = (struct process){ .place = place };
+	snprintf(fresh->family, sizeof(fresh->family), "%s", family);
+	return fresh;
+}
+
+/* NULL: it is no name, or there are too many. */
+static struct limit *limit_of(const char name[TRACE_ASK_NAME])
+{
+	if (!memchr(name, '\0', TRACE_ASK_NAME) || *name == '.')
+		return NULL;
+	for (const char *p = name; *p; p++)
+		if (*p == '/' || (unsigned char)*p <= ' ' || (unsigned char)*p > '~')
+			return NULL;
+	for (unsigned i = 0; i < limits; i++)
+		if (!strcmp(limit[i].name, name))
+			return &limit[i];
+	if (limits == NAMES)
+		return NULL;
+	strcpy(limit[limits].name, name);
+	return &limit[limits++];
+}
+
+/* Makes the next folder of the name. Returns a descriptor, or -errno; the path is all.name. */
+static long make_folder(struct limit *as)
+{
+	long fd = -EEXIST;
+
+	while (fd == -EEXIST && as->number < INT_MAX) {
+		struct text path = { all.name, sizeof(all.name), 0 };
+		ask_put_name(&path, all.path, strlen(all.path), as->name, ++as->number);
+		if (path.length + 1 >= path.size)
+			return -ENAMETOOLONG;
+		fd = output_make(AT_FDCWD, all.name, NULL);
+	}
+	return fd;
+}
+
+/* Copies one process. Says why it can't. */
+static void make(int from, const char *family, const struct trace_head *head, uint32_t place, struct limit *as)
+{
+	struct snapshot_copied copied;
+	char name[32];
+	long output = make_folder(as), to = output;
+
+	snprintf(name, sizeof(name), "p%" PRIu32, head->pid);
+	if (output >= 0)
+		to = output_make((int)output, place ? name : family, NULL);
+	long r = to < 0 ? to : snapshot_copy(from, (int)to, place, UINT32_MAX, &copied);
+	if (to >= 0)
+		close((int)to);
+	if (output >= 0)
+		close((int)output);
+	if (r)
+		record_error("a snapshot that the program asked for can't be made in %s: %s", all.name,
+			r == -EBADMSG	      ? "the trace's meta file is damaged"
+			: r == OUTPUT_FOREIGN ? "another user put one in its place"
+					      : strerror((int)-r));
+	else
+		all.made++;
+}
+
+/* What one process asks for. Returns as asked_look(). */
+static uint64_t serve(int from, const char *family, const struct trace_head *head, uint32_t place, uint64_t now)
+{
+	struct process *p = process_of(family, place);
+	uint64_t again = 0;
+
+	for (unsigned i = 0; i < TRACE_ASKS; i++) {
+		const struct trace_ask *ask = &head->ask[i];
+		struct limit *as = ask->asked == p->asked[i] ? NULL : limit_of(ask->name);
+		bool wanted = as && (!as->last || now - as->last >= ask->at_most);
+		if (wanted && all.last && now - all.last < ASKED_PAUSE) {
+			again = all.last + ASKED_PAUSE;
+			continue;
+		}
+		p->asked[i] = ask->asked;
+		if (!wanted)
+			continue;
+		if (all.made >= ASKED_MOST) {
+			if (!all.full)
+				record_error("the program asked for more than %d snapshots; no more are made", ASKED_MOST);
+			all.full = true;
+			continue;
+		}
+		as->last = all.last = now;
+		make(from, family, head, place, as);
+	}
+	return again;
+}
+
+/* Is it the head of that place? */
+static bool read_head(int meta, const struct trace_directory *directory, uint32_t place, struct trace_head *head)
+{
+	return whole_read(meta, head, sizeof(*head), place * directory->place_size) && head->process == place &&
+	       head->place_size == directory->place_size;
+}
+
+/* All heads of the file, as the words of its directory name them. */
+static uint64_t serve_all(int from, int meta, const char *family, uint64_t now)
+{
+	static struct trace_head head;
+	uint64_t again = 0;
+
+	if (!whole_read(meta, &head, sizeof(head), 0))
+		return 0;
+	const struct trace_directory directory = trace_directory_of(&head);
+	const uint32_t places = head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX;
+	if (!trace_directory_is_sane(&directory))
+		return 0;
+	for (uint32_t at = 0, n; at < places; at += n) {
+		n = trace_words_together(&directory, at, places - at);
+		n = n < WORDS ? n : WORDS;
+		if (!whole_read(meta, word, n * sizeof(*word), trace_word_at(&directory, at)))
+			break;
+		for (uint32_t i = 0; i < n; i++) {
+			if (word[i] >> 60 != TRACE_PLACE_HEAD || !read_head(meta, &directory, at + i, &head))
+				continue;
+			uint64_t later = serve(from, family, &head, at + i, now);
+			again = later ? later : again;
+		}
+	}
+	return again;
+}
+
+uint64_t asked_look(const char *family, uint64_t now)
+{
+	int folder = open_folder(family);
+	long meta = folder < 0 ? -1 : output_open_file(folder, "meta", O_RDONLY | O_NONBLOCK);
+	uint64_t again = meta < 0 ? 0 : serve_all(folder, (int)meta, family, now);
+
+	if (meta >= 0)
+		close((int)meta);
+	if (folder >= 0)
+		close(folder);
+	return again;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the snapshots that actions of traced programs ask for (runtime/snapshot/ask.h), while their threads go on:
+ * trace_head.ask says how often, by which name, and how many at most in a time. tool/record/asked_thread.c runs it;
+ * this part knows no threads.
+ *
+ * What stands in the heads was written by a program that an attacker may have taken over. So a name is taken only if it
+ * is a plain one, of a new folder beside the trace, of which two never have the same; between two snapshots there is a
+ * pause, and there is a most for all of them; and copies are made by runtime/snapshot/copy.h, which believes nothing
+ * either. A wrong limit, or a wrong count, costs snapshots, or gives some that nobody wanted.
+ *
+ * A limit counts for its name, whichever process of the command asks. What is asked for within the time is dropped;
+ * what comes in the pause, or while a copy is being made, has one snapshot afterwards.
+ *
+ * One thread, after asked_begin(). It keeps one descriptor at a time, and 100 kB.
+ */
+#ifndef XAUDIT_TOOL_RECORD_ASKED_ASKED_H
+#define XAUDIT_TOOL_RECORD_ASKED_ASKED_H
+
+#include <stdint.h>
+
+#define ASKED_PAUSE 100000000ull /* ns, between two snapshots */
+#define ASKED_MOST  10000
+
+/* folder: a descriptor of the trace folder; path: its path, from the root. Both stay. */
+void asked_begin(int folder, const char *path);
+
+/*
+ * Looks at the heads of the family of this name, and makes what they ask for, but for the pause: returns 0, or the time
+ * when it is to be called again for what is left. now: CLOCK_MONOTONIC, ns.
+ */
+uint64_t asked_look(const char *family, uint64_t now);
+
+/* How many were made; *last: the path of the last one. */
+unsigned asked_made(const char **last);
+
+#endif
