@@ -178,7 +178,7 @@ _xaudit()
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	ctl)
 		local control='status enable disable add-context del-context contexts probe unprobe probes start stop'
-		control+=' mode snapshot top'
+		control+=' when mode snapshot top'
 		# What comes before the command: processes, or options that name them.
 		local at=2 pids
 		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) ||

@@ -215,7 +215,7 @@ static bool holds(const struct scene *scene, const struct values_part *part)
 /* Where nothing is recorded now: does that begin again, with this event? */
 static bool starts(const struct scene *scene)
 {
-	for (const struct action *a = scene->f->then; a; a = a->next)
+	for (const struct values_action *a = scene->f->then; a; a = a->next)
 		if (actions_may_start(a, scene->thread) && holds(scene, &a->entry))
 			actions_do(a, scene->thread, scene->stack);
 	return !actions_are_quiet(scene->thread);
@@ -226,7 +226,7 @@ static uint32_t act_at_entry(const struct scene *scene)
 {
 	uint32_t due = 0, bit = 1;
 
-	for (const struct action *a = scene->f->then; a; a = a->next, bit <<= 1) {
+	for (const struct values_action *a = scene->f->then; a; a = a->next, bit <<= 1) {
 		if (!holds(scene, &a->entry))
 			continue;
 		if (actions_is_at_end(a))
@@ -242,7 +242,7 @@ static void act_at_end(const struct scene *scene, uint64_t ticks)
 {
 	uint32_t bit = 1;
 
-	for (const struct action *a = scene->f->then; a; a = a->next, bit <<= 1) {
+	for (const struct values_action *a = scene->f->then; a; a = a->next, bit <<= 1) {
 		/* Without the entry it is not known. */
 		bool known = scene->side ? scene->side->due & bit : !a->entry.code && !a->longer;
 		if (actions_is_at_end(a) && known && (!a->longer || ticks >= a->longer) && holds(scene, &a->end))

@@ -36,7 +36,7 @@ static bool is_condition(const struct values_part *part)
 }
 
 /* The row of that number is whole. It can only lead to a later one. */
-static bool check(struct action *to, const struct plan_head *plan, size_t size, uint32_t number)
+static bool check(struct values_action *to, const struct plan_head *plan, size_t size, uint32_t number)
 {
 	const struct plan_action *row = to->plan;
 
@@ -44,7 +44,7 @@ static bool check(struct action *to, const struct plan_head *plan, size_t size, 
 	       values_is_text((const char *)plan, row->text, size) && is_right_text(row, (const char *)plan + row->text) &&
 	       (row->next == PROBE_NONE || (row->next > number && row->next < plan->actions)) &&
 	       values_take_part(&to->entry, plan, &row->entry) && values_take_part(&to->end, plan, &row->end) &&
-	       is_condition(&to->entry) && is_condition(&to->end) && !to->entry.facts.takes;
+	       row->counts <= number && is_condition(&to->entry) && is_condition(&to->end) && !to->entry.facts.takes;
 }
 
 static struct action_counts *make_counts(uint32_t actions)
@@ -59,7 +59,7 @@ static struct action_counts *make_counts(uint32_t actions)
 	return made;
 }
 
-struct action *actions_take(const struct plan_head *plan, size_t size, struct arena *memory, int *error)
+struct values_action *actions_take(const struct plan_head *plan, size_t size, struct arena *memory, int *error)
 {
 	const struct plan_action *rows = (const void *)((const uint8_t *)plan + plan->action);
 	struct action_counts *counts;
@@ -67,7 +67,7 @@ struct action *actions_take(const struct plan_head *plan, size_t size, struct ar
 	*error = plan->actions ? -EBADMSG : 0;
 	if (!plan->actions)
 		return NULL;
-	struct action *made = arena_alloc(memory, plan->actions * sizeof(*made));
+	struct values_action *made = arena_alloc(memory, plan->actions * sizeof(*made));
 	for (uint32_t i = 0; made && i < plan->actions; i++) {
 		made[i].plan = &rows[i];
 		if (!check(&made[i], plan, size, i))
@@ -84,12 +84,12 @@ struct action *actions_take(const struct plan_head *plan, size_t size, struct ar
 	if (!counts)
 		return NULL;
 	for (uint32_t i = 0; i < plan->actions; i++)
-		made[i].counts = &counts[i];
+		made[i].counts = &counts[rows[i].counts];
 	*error = 0;
 	return made;
 }
 
-bool actions_have_start(const struct action *first)
+bool actions_have_start(const struct values_action *first)
 {
 	bool found = false;
 
@@ -104,23 +104,37 @@ static bool is_same_code(const struct values_part *a, const struct plan_part *x,
 	return x->size == y->size && (!x->size || sys_same(a->code, b->code, x->size));
 }
 
-bool actions_are_same(const struct action *a, const struct action *b)
+static bool is_same(const struct values_action *a, const struct values_action *b)
 {
-	for (; a && b; a = a->next, b = b->next) {
-		const struct plan_action *x = a->plan, *y = b->plan;
-		if (x->what != y->what || x->flags != y->flags || x->at_most != y->at_most || x->longer != y->longer ||
-			x->every != y->every || !sys_same_text(a->text, b->text) ||
-			!is_same_code(&a->entry, &x->entry, &b->entry, &y->entry) ||
-			!is_same_code(&a->end, &x->end, &b->end, &y->end))
-			return false;
+	const struct plan_action *x = a->plan, *y = b->plan;
+
+	return x->what == y->what && x->flags == y->flags && x->at_most == y->at_most && x->longer == y->longer &&
+	       x->every == y->every && sys_same_text(a->text, b->text) &&
+	       is_same_code(&a->entry, &x->entry, &b->entry, &y->entry) &&
+	       is_same_code(&a->end, &x->end, &b->end, &y->end);
+}
+
+bool actions_are_same(const struct values_action *a, const struct values_action *b)
+{
+	while (a && b && is_same(a, b)) {
+		a = a->next;
+		b = b->next;
 	}
 	return !a && !b;
+}
+
+void actions_go_on(struct values_action *first, const struct values_action *before)
+{
+	for (struct values_action *a = first; a; a = a->next)
+		for (const struct values_action *b = before; b; b = b->next)
+			if (is_same(a, b))
+				a->counts = b->counts;
 }
 
 /* ---- doing it ---- */
 
 /* Of those for which the conditions hold, is this one that counts? The last of so many does. */
-static bool is_due(const struct action *action)
+static bool is_due(const struct values_action *action)
 {
 	struct action_counts *counts = action->counts;
 	/* Relaxed, all: each thread that counts gets another number, and nothing else is told by it. */
@@ -152,14 +166,14 @@ static void set_recording(int on)
 	process_unlock(&held);
 }
 
-bool actions_may_start(const struct action *action, const struct thread *thread)
+bool actions_may_start(const struct values_action *action, const struct thread *thread)
 {
 	return action->plan->what == PLAN_ACTION_START &&
 	       (action->plan->flags & PLAN_ACTION_THREAD ? thread_is_muted(thread)
 							 : dispatch_now() == DISPATCH_WATCH);
 }
 
-void actions_do(const struct action *action, struct thread *thread, struct stack *stack)
+void actions_do(const struct values_action *action, struct thread *thread, struct stack *stack)
 {
 	const bool of_thread = action->plan->flags & PLAN_ACTION_THREAD;
 

@@ -31,8 +31,7 @@
 #include "runtime/record/filter.h"
 #include "runtime/values/part.h"
 
-#define ACTIONS_OF_ONE 32 /* of a function or probe, most */
-#define ACTIONS_PUT    16 /* bytes that a condition writes, most */
+#define ACTIONS_PUT 16 /* bytes that a condition writes, most */
 
 /* In memory that fork wipes. Relaxed, all. */
 struct action_counts {
@@ -41,13 +40,13 @@ struct action_counts {
 	uint32_t done, unused; /* once */
 };
 
-struct action {
+struct values_action {
 	const struct plan_action *plan;
 	const char *text;
 	struct values_part entry, end; /* conditions: they put nothing */
 	uint64_t longer, at_most;      /* ticks */
 	struct action_counts *counts;
-	struct action *next; /* of the same function or probe; NULL */
+	struct values_action *next; /* of the same function or probe; NULL. At the end only the first 32 are done */
 	uint32_t snapshot;   /* what the maker of snapshots knows it by */
 };
 
@@ -65,10 +64,10 @@ void actions_init(const struct actions_hooks *hooks);
  * The actions of a plan, of `size` bytes, in which there is room for them: an array in its order. NULL: it has none, or *error
  * says why not: -EBADMSG, -ENOMEM.
  */
-struct action *actions_take(const struct plan_head *plan, size_t size, struct arena *memory, int *error);
+struct values_action *actions_take(const struct plan_head *plan, size_t size, struct arena *memory, int *error);
 
 /* Is it to be done when the call ends? */
-static inline bool actions_is_at_end(const struct action *action)
+static inline bool actions_is_at_end(const struct values_action *action)
 {
 	return action->plan->flags & PLAN_ACTION_AT_END;
 }
@@ -80,15 +79,18 @@ static inline bool actions_are_quiet(const struct thread *thread)
 }
 
 /* Does the action have something recorded again that is quiet now? */
-bool actions_may_start(const struct action *action, const struct thread *thread);
+bool actions_may_start(const struct values_action *action, const struct thread *thread);
 
 /* Does one of them start recording, of the process or a thread? */
-bool actions_have_start(const struct action *first);
+bool actions_have_start(const struct values_action *first);
 
 /* Would both lists do the same, under the same conditions? What was counted for one then counts for the other. */
-bool actions_are_same(const struct action *a, const struct action *b);
+bool actions_are_same(const struct values_action *a, const struct values_action *b);
+
+/* Those of the first list that would do the same as one of the second go on with what was counted for that. */
+void actions_go_on(struct values_action *first, const struct values_action *before);
 
 /* Its conditions hold, on this thread and stack: does it, if it is one in so many. */
-void actions_do(const struct action *action, struct thread *thread, struct stack *stack);
+void actions_do(const struct values_action *action, struct thread *thread, struct stack *stack);
 
 #endif

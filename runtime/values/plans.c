@@ -190,16 +190,48 @@ static bool index_names(struct values_set *set)
 	return set->by_name;
 }
 
-/* Its first one, if the row names one of the plan. */
-static void set_actions(struct values_function *f)
+static struct values_function *find(struct values_set *set, uint64_t offset, const char *name)
+{
+	const struct plan_head *plan = set->plan;
+	uint32_t low = 0, high = plan->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (plan->function[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < plan->count && plan->function[low].offset == offset; low++)
+		if (!(plan->function[low].flags & PLAN_PROBE))
+			return &set->function[low];
+	/* Of an IFUNC the plan has the resolver's address. */
+	if (!name || !*name)
+		return NULL;
+	for (uint32_t at = hash_name(name), i; (i = set->by_name[at & (set->names - 1)]); at++)
+		if (sys_same_text((const char *)plan + plan->function[i - 1].name, name))
+			return &set->function[i - 1];
+	return NULL;
+}
+
+/* Its first one, if the row names one of the plan. What older plans of the object have counted goes on. */
+static void set_actions(struct values_function *f, struct values_set *older)
 {
 	const uint32_t number = f->plan->action;
+	const bool is_function = !(f->plan->flags & PLAN_PROBE);
 
 	f->then = f->set->action && number < f->set->plan->actions ? &f->set->action[number] : NULL;
-	for (const struct action *a = f->then; a; a = a->next) {
+	for (const struct values_action *a = f->then; a; a = a->next) {
 		bool at_end = actions_is_at_end(a);
 		f->then_ends |= at_end;
 		f->then_needs |= at_end && (a->entry.code || a->end.facts.takes || a->longer);
+	}
+	for (; f->then && is_function && older; older = older->next) {
+		const struct values_function *before = find(older, f->plan->offset, NULL);
+		if (before && before->then) {
+			actions_go_on(&f->set->action[number], before->then);
+			return;
+		}
 	}
 }
 
@@ -232,7 +264,7 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 	if (error)
 		return error;
 	for (uint32_t i = 0; i < plan->count; i++)
-		set_actions(&set->function[i]);
+		set_actions(&set->function[i], *sets);
 	set->place = *sets ? (*sets)->place : NULL;
 	set->next = *sets;
 	*sets = set;
@@ -240,30 +272,6 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 }
 
 /* ---- functions get their ids ---- */
-
-static struct values_function *find(struct values_set *set, uint64_t offset, const char *name)
-{
-	const struct plan_head *plan = set->plan;
-	uint32_t low = 0, high = plan->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (plan->function[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < plan->count && plan->function[low].offset == offset; low++)
-		if (!(plan->function[low].flags & PLAN_PROBE))
-			return &set->function[low];
-	/* Of an IFUNC the plan has the resolver's address. */
-	if (!name || !*name)
-		return NULL;
-	for (uint32_t at = hash_name(name), i; (i = set->by_name[at & (set->names - 1)]); at++)
-		if (sys_same_text((const char *)plan + plan->function[i - 1].name, name))
-			return &set->function[i - 1];
-	return NULL;
-}
 
 static void tell(const struct values_part *part)
 {

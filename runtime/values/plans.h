@@ -45,7 +45,7 @@ struct values_function {
 	uint64_t longer; /* ticks */
 	uint32_t every, every_number; /* number: of those that have `every`, from 0 on */
 	struct values_part entry, end;
-	const struct action *then; /* the first of its actions; NULL */
+	const struct values_action *then; /* the first of its actions; NULL */
 	bool then_ends;	   /* one of them is at the end */
 	bool then_needs;   /* and needs the entry */
 	bool is_off; /* its code was refused, or its values are asked for no more */
@@ -55,7 +55,7 @@ struct values_set {
 	struct values_set *next; /* the object's next older one */
 	const struct plan_head *plan;
 	const struct values_place *place; /* NULL: none, or several loads */
-	struct action *action;		  /* of the plan, in its order */
+	struct values_action *action;		  /* of the plan, in its order */
 	uint32_t *by_name, names;	  /* numbers of functions + 1, by their names' hash: a power of 2 of them */
 	struct values_function function[]; /* of the plan, in its order */
 };

@@ -32,6 +32,7 @@
 #include "tool/ctl/status.h"
 #include "tool/ctl/targets.h"
 #include "tool/ctl/top.h"
+#include "tool/ctl/when.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/show.h"
 #include "tool/show/show_trace.h"
@@ -59,6 +60,8 @@ static const struct command {
 		.change = ctl_probes },
 	{ "unprobe", " NAME...", "take probes away again", .change = ctl_probes },
 	{ "probes", "", "which there are, and why others can't be", .change = ctl_probes },
+	{ "when", " 'FUNCTION|PROBE ...' ACTION", "mark, snapshot, start or stop when it is called",
+		.change = ctl_when },
 	{ "start", "", "record again", .change = ctl_record },
 	{ "stop", "", "record nothing", .change = ctl_record },
 	{ "mode", " stream|ring|count", "record in another way", .change = ctl_record },
@@ -339,6 +342,8 @@ static const struct options_syntax syntax = {
 		"  --then=ACTION        of probe: mark, snapshot, start or stop\n"
 		"  --format=FORMAT      of status, probes: table (default) or json\n"
 		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"
+		"                       of when: the name of snapshots; %n is their number\n"
+		"  --at-most=TIME       of when: do it once in that time at most\n"
 		"  -b, --batch          of top: screens as text, one after another\n"
 		"  -n, --count=COUNT    of top: end after so many screens\n"
 		"  -d, --delay=SECONDS  of top: time between screens (" OPTIONS_NUMBER(TOP_DELAY) ")\n"

@@ -121,7 +121,8 @@ size_t probe_rules_drop(struct probe_rules *rules, const char *name, bool is_pat
 
 static bool is_context(const struct probe_rule *rule)
 {
-	return !strcmp(rule->key, "context") || !strcmp(rule->key, "if") || !strcmp(rule->key, "every");
+	return !strcmp(rule->key, "context") || !strcmp(rule->key, "if") || !strcmp(rule->key, "every") ||
+	       !strcmp(rule->key, "then");
 }
 
 bool probe_rules_drop_contexts(struct probe_rules *rules, const char *name)

@@ -34,7 +34,7 @@ void probe_rules_add(struct probe_rules *to, const char *where, const char *name
 /* Drops the probe of that name, or all whose name matches it as a pattern, too. Returns how many. */
 size_t probe_rules_drop(struct probe_rules *rules, const char *name, bool is_pattern);
 
-/* Drops what is recorded of the probe, and when: contexts, if, every. Returns whether there was any of that. */
+/* Drops what is recorded of the probe, and when: contexts, if, every, then. Returns whether there was any of that. */
 bool probe_rules_drop_contexts(struct probe_rules *rules, const char *name);
 
 /* Of all, or of one name, as RULES; to be freed. */

@@ -455,6 +455,22 @@ int probes_add_context(const struct ctl_targets *targets, struct ctl_process *pr
 	return status;
 }
 
+int probes_add_action(
+	const struct ctl_targets *targets, struct ctl_process *process, const char *name, const char *action)
+{
+	struct probe_rules rules;
+	int status = TOOL_USAGE;
+
+	probe_list_rules(&rules, process);
+	probe_rules_add(&rules, "ctl when", name, "then", action);
+	char *text = probe_rules_text(&rules, name);
+	if (asked_check(text))
+		status = give_contexts(targets, process, &rules, 1, "does that");
+	free(text);
+	probe_rules_free(&rules);
+	return status;
+}
+
 int probes_del_context(const struct ctl_targets *targets, struct ctl_process *process, char **name, size_t names)
 {
 	struct probe_rules rules;

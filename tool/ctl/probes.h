@@ -25,6 +25,10 @@ bool probes_have(const struct ctl_process *process, const char *name);
 /* add-context NAME WORD..., of a probe that it has. Returns the status of the command. */
 int probes_add_context(const struct ctl_targets *targets, struct ctl_process *process, int argc, char **argv);
 
+/* when: the action, of a probe that it has, besides those that are there. Returns the status of the command. */
+int probes_add_action(
+	const struct ctl_targets *targets, struct ctl_process *process, const char *name, const char *action);
+
 /* del-context: what is recorded of these probes, which it has. Returns the status of the command. */
 int probes_del_context(const struct ctl_targets *targets, struct ctl_process *process, char **name, size_t names);
 

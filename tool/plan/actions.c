@@ -15,6 +15,7 @@ static void add(struct making *m, const struct action *action, const struct valu
 	m->action = memory_grow(m->action, m->actions, sizeof(*m->action));
 	to = &m->action[m->actions++];
 	*to = action->plan;
+	to->counts = m->actions - 1;
 	if (action->name)
 		name = action->name;
 	else if (action->plan.what != PLAN_ACTION_MARK)

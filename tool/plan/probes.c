@@ -29,6 +29,7 @@ struct probing {
 	uint64_t *address; /* of all, each once, in ascending order */
 	size_t addresses;
 	struct place place; /* the one at hand */
+	uint32_t probe, action, actions; /* the probe at hand, and the actions of its first place */
 };
 
 /* What is known of the place at hand, at one of its addresses. */
@@ -194,6 +195,20 @@ static void add_probe(struct probing *p, const struct wanted_rule *at, const str
 	contexts_free(&scene.list);
 }
 
+/* All places of a probe count together. */
+static void share_counts(struct probing *p, uint32_t probe, uint32_t first)
+{
+	const uint32_t actions = p->m->actions - first;
+
+	if (p->probe != probe) {
+		p->probe = probe;
+		p->action = first;
+		p->actions = actions;
+	}
+	for (uint32_t i = 0; i < actions && i < p->actions; i++)
+		p->m->action[first + i].counts = p->action + i;
+}
+
 /* One place of a probe. */
 static void look(struct probing *p, struct wanted_rule *at)
 {
@@ -217,8 +232,11 @@ static void look(struct probing *p, struct wanted_rule *at)
 		m->said = true;
 		free(wrong);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t before = m->actions;
 		add_probe(p, at, &found[i]);
+		share_counts(p, at->probe, before);
+	}
 	free(found);
 	place_free(&p->place);
 }

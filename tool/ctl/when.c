@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tool/ctl/when.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/model/object.h"
+#include "format/plan.h"
+#include "tool/base/memory.h"
+#include "tool/base/options.h"
+#include "tool/base/tool.h"
+#include "tool/ctl/find_module.h"
+#include "tool/ctl/indexes.h"
+#include "tool/ctl/plans.h"
+#include "tool/ctl/probes.h"
+#include "tool/ctl/process.h"
+#include "tool/ctl/request.h"
+#include "tool/ctl/targets.h"
+#include "tool/values/action.h"
+#include "tool/values/wanted.h"
+
+#define MOST_PROCESSES 100000
+#define WHERE	       "ctl when"
+
+struct when {
+	const char *output, *at_most; /* options */
+	char *pattern;	/* of functions, or the name of a probe */
+	char *then;	/* the action, as in the configuration */
+	char *rule;	/* RULES of it, of functions */
+	struct action action;
+	uint32_t functions, probes; /* that have it */
+};
+
+static const struct options_row rows[] = {
+	{ 'o', "output", "NAME", "", .take = options_text, .at = offsetof(struct when, output) },
+	{ 0, "at-most", "TIME", "", .take = options_text, .at = offsetof(struct when, at_most) },
+	{ 0 },
+};
+
+static const struct options_wording wording = {
+	.no_value = "'%o' has no value: see xaudit ctl --help",
+	.unknown = "'%o' is no option of this command: see xaudit ctl --help",
+	.wrong = "%o is '%v'; allowed: %a",
+};
+
+static const struct options_syntax syntax = { .command = "ctl", .rows = rows, .wording = &wording };
+
+/* ---- what is asked for ---- */
+
+/* `FUNCTION WORD...` and `ACTION` become a pattern, and an action of the configuration. */
+static void join(struct when *when, const char *trigger, char **word, int words)
+{
+	const size_t blank = strspn(trigger, " "), length = strcspn(trigger + blank, " ");
+	char *action = memory_text("", 0);
+
+	for (int i = 0; i < words; i++) {
+		char *more = memory_format("%s%s%s", action, i ? " " : "", word[i]);
+		free(action);
+		action = more;
+	}
+	when->pattern = memory_text(trigger + blank, length);
+	when->then = memory_format("%s%s%s%s%s%s", action, trigger + blank + length, when->at_most ? " at-most " : "",
+		when->at_most ? when->at_most : "", when->output ? " as " : "", when->output ? when->output : "");
+	when->rule = memory_format(WHERE "\t%s\tthen\t%s\n", when->pattern, when->then);
+	free(action);
+}
+
+static bool read_words(struct when *when, int argc, char **argv)
+{
+	int first = options_take(&syntax, when, argc, argv);
+	char *wrong;
+
+	if (first < 0)
+		return false;
+	if (first + 2 > argc) {
+		tool_error("ctl",
+			"when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' snapshot");
+		return false;
+	}
+	join(when, argv[first], argv + first + 1, argc - first - 1);
+	if (strpbrk(when->pattern, "\t\n") || strpbrk(when->then, "\t\n")) {
+		tool_error("ctl", "when: a word holds a tab or a new line");
+		return false;
+	}
+	if (action_read(&when->action, when->then, &wrong))
+		return true;
+	tool_error("ctl", "when: %s", wrong);
+	free(wrong);
+	return false;
+}
+
+/* ---- functions ---- */
+
+struct adding {
+	struct ctl_indexes *plans;
+	const struct when *when;
+	const char *rules;
+};
+
+/* Is the last action of the function the one that is added, as far as that shows? */
+static bool has_it(const struct plan_head *plan, const struct plan_function *f, const struct plan_action *it)
+{
+	const struct plan_action *row = (const void *)((const uint8_t *)plan + plan->action), *last = NULL;
+
+	for (uint32_t i = f->action; i < plan->actions; i = row[i].next)
+		last = &row[i];
+	return last && last->what == it->what && last->at_most == it->at_most && last->longer == it->longer &&
+	       last->every == it->every && !((last->flags ^ it->flags) & ~PLAN_ACTION_AT_END);
+}
+
+/*
+ * The object's functions that have the action, with all else that is asked of them: what is newer counts. The others
+ * stay with the plans that the process has.
+ */
+static void add(void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
+{
+	const struct adding *adding = context;
+	struct plan_made made = { 0 };
+	char *path = ctl_indexes_have(adding->plans, object->number)
+			     ? NULL
+			     : ctl_text(process, (uint64_t)(uintptr_t)object->path);
+
+	(void)load;
+	if (path && plans_make(&made, process, object, path, adding->rules)) {
+		struct plan_head *plan = made.bytes;
+		uint32_t left = 0;
+		for (uint32_t i = 0; i < plan->count; i++)
+			if (has_it(plan, &plan->function[i], &adding->when->action.plan))
+				plan->function[left++] = plan->function[i];
+		plan->count = left;
+	}
+	if (made.bytes && ((const struct plan_head *)made.bytes)->count)
+		ctl_indexes_add(adding->plans, object->number, made.bytes, made.size);
+	else
+		free(made.bytes);
+	free(path);
+}
+
+/* What is asked of functions now, and the rule behind it. */
+static char *all_rules(const struct ctl_process *process, const char *rule)
+{
+	char *now = plans_rules(process), *all;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&all, &size));
+
+	for (const char *line = now ? now : "", *next; *line; line = next) {
+		const char *end = strchrnul(line, '\n'), *key = memchr(line, '\t', (size_t)(end - line));
+		key = key ? memchr(key + 1, '\t', (size_t)(end - key - 1)) : NULL;
+		next = *end ? end + 1 : end;
+		if (key && strncmp(key + 1, "probe ", 6) != 0)
+			fprintf(to, "%.*s\n", (int)(end - line), line);
+	}
+	fputs(rule, to);
+	if (fclose(to))
+		memory_failed();
+	free(now);
+	return all;
+}
+
+static int add_to_functions(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
+{
+	static struct control_request request;
+	struct ctl_indexes plans = { 0 };
+	uint64_t pause;
+
+	if (!wanted_check(when->rule))
+		return TOOL_USAGE;
+	memset(&request, 0, sizeof(request));
+	if (strlen(when->rule) >= sizeof(request.text)) {
+		tool_error("ctl", "when: that is too long");
+		return TOOL_USAGE;
+	}
+	request.op = CONTROL_ADD_CONTEXT;
+	strcpy(request.text, when->rule);
+	/* What takes long comes before the process is stopped. */
+	char *rules = all_rules(process, when->rule);
+	ctl_each_object(process, add, &(struct adding){ &plans, when, rules });
+	bool good = ctl_request(process, &request, &plans, NULL, &pause);
+	if (good) {
+		uint32_t n = request.result.functions;
+		ctl_targets_print(targets, process->pid);
+		printf("%" PRIu32 " traced %s that, paused %.3f ms\n", n, n == 1 ? "function does" : "functions do",
+			(double)pause / 1e6);
+		when->functions += n;
+	}
+	plans_free(&plans);
+	free(rules);
+	return good ? TOOL_OK : TOOL_FAILED;
+}
+
+/* ---- the command ---- */
+
+static int add_one(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
+{
+	if (!probes_have(process, when->pattern))
+		return add_to_functions(targets, process, when);
+	when->probes++;
+	return probes_add_action(targets, process, when->pattern, when->then);
+}
+
+int ctl_when(struct ctl_targets *targets, int argc, char **argv)
+{
+	struct when when = { 0 };
+	int status = read_words(&when, argc, argv) ? TOOL_OK : TOOL_USAGE;
+	size_t i = 0, done = 0;
+
+	while (status != TOOL_USAGE) {
+		for (; i < targets->count && status != TOOL_USAGE; i++) {
+			struct ctl_process process;
+			ctl_may_end(i >= targets->named);
+			int one = TOOL_FAILED;
+			if (ctl_open(&process, targets->pid[i])) {
+				one = add_one(targets, &process, &when);
+				ctl_close(&process);
+				done++;
+			}
+			if (one != TOOL_OK && (one == TOOL_USAGE || !ctl_ended()))
+				status = one;
+		}
+		if (i >= MOST_PROCESSES || !ctl_targets_look(targets))
+			break;
+	}
+	if (status == TOOL_OK && !done) {
+		tool_error("ctl", "no process is left: all have ended meanwhile");
+		status = TOOL_FAILED;
+	} else if (status == TOOL_OK && !when.functions && !when.probes) {
+		tool_error("ctl",
+			"'%s' names no probe, and no function that is traced (it holds for what is loaded later)",
+			when.pattern);
+		status = TOOL_FAILED;
+	}
+	action_free(&when.action);
+	free(when.pattern);
+	free(when.then);
+	free(when.rule);
+	return status;
+}
