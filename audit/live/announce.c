@@ -150,26 +150,70 @@ static bool is_listed(const struct object *object, uint32_t i, int fresh)
 		     : (marks & FUNCTION_NAMED) != 0;
 }
 
+/* What the index tells of function i of the object; NULL: nothing. */
+static const struct index_function *index_of(const struct object *object, uint32_t i)
+{
+	return kind_rows[object->sites.function[i].kind].stub == KIND_STUB_COPY ? entry_of(object, i)->index : NULL;
+}
+
+/* The name that the rules give to a function of this symbol; NULL: none. */
+static const char *given(const struct object *object, const char *symbol)
+{
+	return rules_name_of(object_rules->names, symbol, object->path, object->soname);
+}
+
+static const char *symbol_of(const struct object *object, uint32_t i)
+{
+	const char *name = object->sites.function[i].name;
+
+	return name ? name : "";
+}
+
+/* That of function i, by any of its symbols. */
+static const char *given_of(const struct object *object, uint32_t i)
+{
+	const struct index_function *f = object_rules->names ? index_of(object, i) : NULL;
+	const char *name = given(object, symbol_of(object, i));
+
+	for (const char *alias = NULL; f && !name && (alias = index_alias(&object->index, f, alias));)
+		name = given(object, alias);
+	return name;
+}
+
+static size_t put_alias(char *to, size_t bytes, const char *name)
+{
+	size_t length = sys_length(name) + 1;
+
+	if (to)
+		sys_copy(to + bytes, name, length);
+	return bytes + length;
+}
+
 /*
- * The other names of function i of the object, as an index has them, each with its NUL, and an empty one. Returns their
- * bytes, or 0: there are none. to: where they go; NULL: nowhere. An index may turn out to be damaged at any time.
+ * The other names of function i of the object, as an index has them, each with its NUL, and an empty one; its symbol
+ * before them, where the rules gave it a name. Returns their bytes, or 0: there are none. to: where they go; NULL:
+ * nowhere. An index may turn out to be damaged at any time.
  */
 static size_t aliases_of(const struct object *object, uint32_t i, char *to)
 {
-	const struct index_function *f = kind_rows[object->sites.function[i].kind].stub == KIND_STUB_COPY
-						 ? entry_of(object, i)->index
-						 : NULL;
+	const struct index_function *f = index_of(object, i);
 	size_t bytes = 0;
 
-	for (const char *name = NULL; f && (name = index_alias(&object->index, f, name));) {
-		size_t length = sys_length(name) + 1;
-		if (to)
-			sys_copy(to + bytes, name, length);
-		bytes += length;
-	}
+	if (*symbol_of(object, i) && given_of(object, i))
+		bytes = put_alias(to, bytes, symbol_of(object, i));
+	for (const char *name = NULL; f && (name = index_alias(&object->index, f, name));)
+		bytes = put_alias(to, bytes, name);
 	if (bytes && to)
 		to[bytes] = 0;
 	return bytes + (bytes > 0);
+}
+
+/* The name of function i in the trace. */
+static const char *name_of(const struct object *object, uint32_t i)
+{
+	const char *name = given_of(object, i);
+
+	return name ? name : symbol_of(object, i);
 }
 
 static void list_add_aliases(struct function_list *list, const struct object *object, uint32_t i, uint32_t id)
@@ -214,7 +258,7 @@ static void list_sleds(struct object *object, int fresh)
 				continue;
 			size_t aliases = aliases_of(object, i, NULL);
 			count.functions++;
-			count.names += (set->function[i].name ? sys_length(set->function[i].name) : 0) + 1;
+			count.names += sys_length(name_of(object, i)) + 1;
 			count.aliases += aliases > 0;
 			count.alias_names += aliases;
 		}
@@ -225,7 +269,7 @@ static void list_sleds(struct object *object, int fresh)
 			uint32_t id = announce_id(object, i);
 			if (f->kind != kind || !is_listed(object, i, fresh))
 				continue;
-			list_add(&list, id, f->address, f->size, f->name ? f->name : "");
+			list_add(&list, id, f->address, f->size, name_of(object, i));
 			list_add_aliases(&list, object, i, id);
 			if (fresh)
 				begin_function(object, i, id);
@@ -251,7 +295,7 @@ void announce_new_sleds(struct object *object)
 	}
 }
 
-/* Writes one function; allocates memory only when its name is very long. */
+/* Writes one function; allocates memory only when its name is very long, or the rules' own. */
 static void describe_one(const struct object *object, const struct bound_function *f)
 {
 	static struct {
@@ -263,7 +307,7 @@ static void describe_one(const struct object *object, const struct bound_functio
 	};
 	size_t length = sys_length(f->name) + 1;
 
-	if (length > sizeof(one.name)) {
+	if (length > sizeof(one.name) || given(object, f->name)) {
 		announce_bound(object, f);
 		return;
 	}
@@ -283,22 +327,43 @@ uint32_t announce_new_bound(struct object *object, struct bound_function *functi
 	return function->id;
 }
 
+static void count_bound(struct function_count *count, const struct object *object, const struct bound_function *f)
+{
+	const char *name = given(object, f->name);
+
+	count->functions++;
+	count->names += sys_length(name ? name : f->name) + 1;
+	count->aliases += name != NULL;
+	count->alias_names += name ? sys_length(f->name) + 2 : 0;
+}
+
+/* Its symbol is another name of it, where the rules gave it one. */
+static void list_add_bound(struct function_list *list, const struct object *object, const struct bound_function *f)
+{
+	const char *name = given(object, f->name);
+
+	list_add(list, f->id, f->offset, 0, name ? name : f->name);
+	if (!name)
+		return;
+	list->alias[list->aliases++] = (struct trace_alias){ f->id, list->alias_names_size };
+	size_t bytes = put_alias(list->alias_names + list->alias_names_size, 0, f->name);
+	list->alias_names[list->alias_names_size + bytes] = 0;
+	list->alias_names_size += (uint32_t)bytes + 1;
+}
+
 void announce_bound(const struct object *object, const struct bound_function *one)
 {
 	for (uint32_t kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		struct function_list list;
 		struct function_count count = { 0 };
-		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all) {
-			if (f->id && f->kind == kind) {
-				count.functions++;
-				count.names += sys_length(f->name) + 1;
-			}
-		}
+		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all)
+			if (f->id && f->kind == kind)
+				count_bound(&count, object, f);
 		if (!count.functions || !list_start(&list, &count))
 			continue;
 		for (const struct bound_function *f = one ? one : object->bound; f; f = one ? NULL : f->all)
 			if (f->id && f->kind == kind)
-				list_add(&list, f->id, f->offset, 0, f->name);
+				list_add_bound(&list, object, f);
 		list_end(&list, object, kind);
 	}
 }

@@ -127,6 +127,13 @@ bool rules_match(const struct rules_pattern *pattern, const char *name, const ch
 	return cxx_match(pattern->function, name) || rules_glob(pattern->function, name);
 }
 
+const char *rules_name_of(const struct rules_name *names, const char *name, const char *path, const char *soname)
+{
+	while (names && !rules_match(names->pattern, name, path, soname))
+		names = names->next;
+	return names ? names->name : NULL;
+}
+
 int rules_select(const struct rules_section *section, const char *name, const char *path, const char *soname)
 {
 	int selected = !section->functions;

@@ -22,6 +22,13 @@ struct rules_pattern {
 	const char *library; /* NULL: any */
 };
 
+/* A name that such functions have in the trace. */
+struct rules_name {
+	struct rules_name *next;
+	struct rules_pattern *pattern; /* one */
+	const char *name;
+};
+
 struct rules_section {
 	struct rules_section *next;
 	const char *library; /* glob; NULL for [program] */
@@ -70,6 +77,7 @@ struct rules {
 	uint32_t depth;	     /* levels of open calls that are recorded; 0: all */
 	uint64_t time;	     /* ns: shorter calls leave nothing in the trace; 0: all stay */
 	struct rules_pattern *below; /* record only below calls of these functions; NULL: everywhere */
+	struct rules_name *names;    /* of the first that matches; the others have that of their symbol */
 	struct rules_pattern *stack_copying; /* while such a library is loaded only entries are recorded */
 	int snapshot_signal; /* take a snapshot of the rings when this signal comes; 0: none */
 	int snapshot_exit, snapshot_crash;
@@ -106,6 +114,9 @@ bool rules_may_select(const struct rules_section *section, const char *path, con
 
 /* Does the pattern match this function of this object? As in rules_select(). */
 bool rules_match(const struct rules_pattern *pattern, const char *name, const char *path, const char *soname);
+
+/* The name of the first that matches this function of this object; NULL: none does. */
+const char *rules_name_of(const struct rules_name *names, const char *name, const char *path, const char *soname);
 
 /*
  * Do the patterns name functions: are there any, and none that all functions match? `*` and `*@LIBGLOB` name none.

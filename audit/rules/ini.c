@@ -15,6 +15,7 @@
 
 #define COMMA_WORD(NAME, word, ...) ", " word
 #define KEYS_OF_TRACE "output" RULES_KEYS_BEHIND_OUTPUT(COMMA_WORD) ", request, trust"
+#define NAME_KEY	 "name" /* of [context], beside those that RULES have */
 #define SECTIONS_ALLOWED "[trace], [library GLOB], [program], [context PATTERN], [prototypes], [probe NAME]"
 
 enum where { NOWHERE, IN_TRACE, IN_SECTION, IN_CONTEXT, IN_PROBE, IN_PROTOTYPES };
@@ -30,6 +31,7 @@ struct parser {
 	int has_key; /* a key precedes that a line may continue */
 	enum rules_key_number key; /* that key */
 	struct rules_section *section, **last_section;
+	struct rules_name **last_name;
 	struct rules_pattern **last_function, **last_exclude, **last_below, **last_copying;
 	int kinds_given, none_given, fallback_given;
 	unsigned given; /* keys of [trace]: mask of 1 << enum rules_key_number */
@@ -421,6 +423,25 @@ static int add_value(struct parser *parser, struct rules_values_part key, const 
 	return 0;
 }
 
+/* name = NAME, of [context PATTERN]. */
+static int add_name(struct parser *parser, const char *value, size_t length)
+{
+	struct rules_name *name = arena_alloc(parser->arena, sizeof(*name));
+
+	parser->has_key = 0; /* it takes one line */
+	value = trim(value, &length);
+	if (!length)
+		return fail(parser, "no value for key ", NAME_KEY, sizeof(NAME_KEY) - 1, "");
+	if (holds(value, length, '\t'))
+		return fail(parser, "a tab in the name ", value, length, "; allowed: any other characters");
+	if (!name || !(name->name = arena_string(parser->arena, value, length)))
+		return no_memory(parser);
+	*parser->last_name = name;
+	parser->last_name = &name->next;
+	struct rules_pattern **pattern = &name->pattern;
+	return add_pattern(parser, &pattern, parser->pattern.text, parser->pattern.length);
+}
+
 /* ---- lines ---- */
 
 /* The value of parser->key: of its own line, or of one that continues it. */
@@ -483,9 +504,12 @@ static int take_key(struct parser *parser, const char *p, size_t length)
 	if (parser->where == NOWHERE)
 		return fail(parser, "key ", p, name, " before any section; allowed first: " SECTIONS_ALLOWED);
 	if (parser->where == IN_CONTEXT) {
+		if (is_word(p, name, NAME_KEY))
+			return add_name(parser, p + n + 1, length - n - 1);
 		parser->context_key = (struct rules_values_part){ p, name };
 		if (!rules_values_is_key(p, name))
-			return fail(parser, "unknown key ", p, name, " in [context]; allowed: " RULES_CONTEXT_KEYS);
+			return fail(parser, "unknown key ", p, name, " in [context]; allowed: " RULES_CONTEXT_KEYS
+				    ", " NAME_KEY);
 		return take(parser, p + n + 1, length - n - 1);
 	}
 	if (parser->where == IN_PROBE) {
@@ -536,6 +560,7 @@ int rules_parse(struct rules *rules, struct rules_text *out, const char *text, s
 	const char *next = text, *end = text + length;
 
 	parser.last_section = &out->sections;
+	parser.last_name = &out->names;
 	parser.last_below = &rules->below;
 	parser.last_copying = &rules->stack_copying;
 	if (length >= 3 && sys_same(text, "\xef\xbb\xbf", 3))

@@ -14,6 +14,7 @@ struct rules_text {
 	int numbered;	  /* say line numbers */
 	struct rules_section *sections;
 	struct rules_values values;
+	struct rules_name *names;
 };
 
 /*

@@ -275,7 +275,12 @@ static int merge(
 	struct rules *rules, const struct rules_text *first, const struct rules_text *second, int both_sections)
 {
 	struct rules_section **last = &rules->sections;
+	struct rules_name **last_name = &rules->names;
 
+	*last_name = first->names;
+	while (*last_name)
+		last_name = &(*last_name)->next;
+	*last_name = second->names;
 	*last = first->sections;
 	while (*last)
 		last = &(*last)->next;

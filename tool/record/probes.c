@@ -341,6 +341,13 @@ static bool put_functions(FILE *to, const struct record_options *options, size_t
 	return record_values_context(to, word);
 }
 
+/* The name that a function is to have; by default its symbol's. */
+static void put_name(FILE *to, const struct record_line *line)
+{
+	if (line->place != line->word)
+		fprintf(to, "[context %s]\nname = %s\n", line->pattern, line->name);
+}
+
 bool record_probes_put(FILE *to, const struct record_options *options)
 {
 	bool alone = !names_others(options);
@@ -351,6 +358,8 @@ bool record_probes_put(FILE *to, const struct record_options *options)
 			return false;
 		if (line->kind == RECORD_PROBE && !put_probe(to, options, i))
 			return false;
+		if (line->kind == RECORD_FUNCTION)
+			put_name(to, line);
 	}
 	return true;
 }

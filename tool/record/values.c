@@ -183,6 +183,14 @@ static void put_found(FILE *to, const char *values)
 	}
 }
 
+static void put_names(FILE *to, const struct rules_name *names)
+{
+	for (; names; names = names->next)
+		fprintf(to, "[context %s%s%s]\nname = %s\n", names->pattern->function,
+			names->pattern->library ? "@" : "", names->pattern->library ? names->pattern->library : "",
+			names->name);
+}
+
 size_t record_values_request(const char *option)
 {
 	const char *contexts;
@@ -227,8 +235,10 @@ bool record_values_put(FILE *to, const struct record_options *options, const str
 		fputs("[context *]\ncontext = args retval\n", to);
 	if (!put_patterns(to, "-A", &options->args, "args") || !put_patterns(to, "-R", &options->results, "retval"))
 		return false;
-	if (found)
+	if (found) {
 		put_found(to, found->values);
+		put_names(to, found->names);
+	}
 	return true;
 }
 
