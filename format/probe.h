@@ -130,6 +130,8 @@ struct plan_probe {
 	uint32_t refusal; /* enum probe_refusal */
 	uint32_t function; /* number of the struct plan_function that has its values and conditions; PROBE_NONE: bare */
 	uint32_t action; /* number of its struct plan_action; PROBE_NONE */
+	uint32_t nearest_at; /* position: the nearest place, as SYMBOL or SYMBOL+0xOFFSET; 0: no symbol is known */
+	uint32_t zero;
 };
 
 /* Bytes that are written at `address`. */

@@ -244,7 +244,10 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 	text_string(&text, phrase_of(refusal));
 	if (p->nearest) {
 		text_string(&text, "; the nearest place that works is ");
-		text_hex(&text, p->nearest);
+		if (p->nearest_at)
+			text_string(&text, plan + p->nearest_at);
+		else
+			text_hex(&text, p->nearest);
 	}
 	process_say(buffer);
 }

@@ -114,7 +114,9 @@ static bool check_probe(const struct plan_head *plan, const struct plan_probe *p
 	const struct plan_probe *probe = (const void *)((const uint8_t *)plan + plan->probe);
 	const uint32_t number = (uint32_t)(p - probe);
 
-	if (!values_is_text((const char *)plan, p->name, plan->size) || !values_is_text((const char *)plan, p->at, plan->size))
+	if (!values_is_text((const char *)plan, p->name, plan->size) ||
+		!values_is_text((const char *)plan, p->at, plan->size) ||
+		(p->nearest_at && !values_is_text((const char *)plan, p->nearest_at, plan->size)))
 		return false;
 	if (p->function != PROBE_NONE &&
 		(p->function >= plan->count || !(plan->function[p->function].flags & PLAN_PROBE)))

@@ -88,6 +88,7 @@ static void move(struct making *m, size_t base)
 	for (uint32_t i = 0; i < m->probes; i++) {
 		m->probe[i].name += (uint32_t)base;
 		m->probe[i].at += (uint32_t)base;
+		m->probe[i].nearest_at = moved(m->probe[i].nearest_at - 1, base, m->probe[i].nearest_at);
 	}
 	for (uint32_t i = 0; i < m->windows; i++) {
 		m->window[i].code += (uint32_t)base;

@@ -279,6 +279,22 @@ static void put_window(struct making *m, const struct window *from)
 		to->fixups = pieces_put(&m->pieces, from->fixup, from->plan.fixup_count * sizeof(*from->fixup));
 }
 
+/* Names the place as the rules can. */
+static void name_nearest(struct making *m, struct plan_probe *probe)
+{
+	size_t function = probe->nearest ? function_at(m, probe->nearest, false) : m->image.functions;
+	char offset[24] = "";
+
+	if (function >= m->image.functions || !m->image.function[function].name)
+		return;
+	uint64_t behind = probe->nearest - m->image.function[function].address;
+	if (behind)
+		snprintf(offset, sizeof(offset), "+0x%lx", (unsigned long)behind);
+	char *text = memory_format("%s%s", m->image.function[function].name, offset);
+	probe->nearest_at = 1 + pieces_text(&m->pieces, text); /* 0 is a position, too */
+	free(text);
+}
+
 /* The probes of the windows, in order, then those that have none. */
 static void put_all(struct probing *p, const struct windows *windows)
 {
@@ -322,6 +338,7 @@ static void put_all(struct probing *p, const struct windows *windows)
 		*probe = found->probe;
 		probe->refusal = place ? place->refusal : PROBE_MANY;
 		probe->nearest = place ? place->nearest : 0;
+		name_nearest(m, probe);
 	}
 	free(is_other);
 	free(of_address);

@@ -61,11 +61,13 @@ static bool would_do(struct window_bodies *bodies, const struct where *where, si
 	       window_choose(bodies, &none, where->function, insn, &choice) == PROBE_USABLE;
 }
 
-static uint64_t nearest(struct window_bodies *bodies, const struct where *where)
+static uint64_t nearest(struct window_bodies *bodies, const struct where *where, uint64_t address)
 {
 	const struct window_body *body = where->body;
+	/* Within an instruction, its own beginning is the nearest place. */
+	size_t first = body && body->address + body->insn[where->insn].at == address;
 
-	for (size_t n = 1; body && n < NEAREST_MOST; n++) {
+	for (size_t n = first; body && n < NEAREST_MOST; n++) {
 		size_t below = where->insn - n, above = where->insn + n;
 		if (below >= body->insns && above >= body->insns)
 			break;
@@ -200,7 +202,7 @@ static size_t place(struct making *making, size_t i)
 		return next;
 	*to = (struct window_place){ .window = PROBE_NONE, .refusal = refusal };
 	if (!whole)
-		to->nearest = nearest(&making->bodies, &where);
+		to->nearest = nearest(&making->bodies, &where, making->address[i]);
 	return i;
 }
 
