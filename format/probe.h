@@ -23,6 +23,8 @@
  *		(probe_range()), and one instruction alone is displaced, so that no branch can lead into the bytes that
  *		are written
  *	SHORT	eb and 8 bits of distance, to a JUMP in the 5 bytes at `padding`, which are nobody's
+ *	ENTRY	nothing: a function's displaced entry (kind entry) has its jump there, and goes on in the window's stub
+ *		where it would in its copy. The instructions are those that it displaces
  */
 #ifndef XAUDIT_FORMAT_PROBE_H
 #define XAUDIT_FORMAT_PROBE_H
@@ -39,7 +41,7 @@
 #define PROBE_WINDOWS_MAX 65536 /* of one plan; more are refused, PROBE_MANY */
 #define PROBE_NONE	  UINT32_MAX
 
-enum probe_way { PROBE_WAY_JUMP = 1, PROBE_WAY_SHARED = 2, PROBE_WAY_SHORT = 3, PROBE_WAYS };
+enum probe_way { PROBE_WAY_JUMP = 1, PROBE_WAY_SHARED = 2, PROBE_WAY_SHORT = 3, PROBE_WAY_ENTRY = 4, PROBE_WAYS };
 
 /* Why there can be no probe at a place. X(number, NAME, phrase) */
 #define PROBE_REFUSALS(X)                                                                                              \
@@ -137,7 +139,8 @@ struct plan_probe {
 /* Bytes that are written at `address`. */
 static inline unsigned probe_written(const struct plan_window *window)
 {
-	return window->way == PROBE_WAY_SHORT	 ? PROBE_SHORT_SIZE
+	return window->way == PROBE_WAY_ENTRY	 ? 0
+	       : window->way == PROBE_WAY_SHORT	 ? PROBE_SHORT_SIZE
 	       : window->way == PROBE_WAY_SHARED ? window->prefix + 1u + (4u - window->fixed)
 						 : PROBE_JUMP_SIZE;
 }

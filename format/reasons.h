@@ -62,7 +62,7 @@
 	X(47, INDEX_RUNTIME, "its language's runtime copies or reads it, or has it run on stacks with little room") \
 	X(48, INDEX_JUDGED, "its language's runtime judges faults by the instruction pointer, which would be another") \
 	X(49, ADDRESS_TAKEN, "called by an address that code or data holds: `-k entry` sees that") \
-	X(50, PROBE, "a probe stands in the bytes that would be displaced")
+	X(50, PROBE, "a probe stands in the bytes that are displaced: take it away first, and set it again then")
 
 enum trace_reason {
 #define X(number, NAME, phrase) TRACE_REASON_##NAME = number,

@@ -43,6 +43,7 @@ static bool check_way(const struct plan_window *window)
 
 	switch (window->way) {
 	case PROBE_WAY_JUMP:
+	case PROBE_WAY_ENTRY:
 		break;
 	case PROBE_WAY_SHARED:
 		if (window->fixed > 4 || window->prefix > PROBE_ORIGINAL - PROBE_JUMP_SIZE)

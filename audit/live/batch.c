@@ -10,6 +10,7 @@
 #include "audit/live/entry.h"
 #include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
+#include "audit/live/probe.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/values.h"
@@ -172,6 +173,10 @@ static uint32_t judge_function(struct batch *batch, struct load *load, uint32_t 
 	if (!batch->on && reason)
 		return 0;
 	batch->result->functions++;
+	if (!batch->on && probe_is_in(load, i)) {
+		batch->result->refused[TRACE_REASON_PROBE]++;
+		return 0;
+	}
 	if (!reason && batch->on)
 		reason = have_stubs(load, i);
 	for (uint32_t n = f->first; !reason && n < f->first + f->count; n++) {

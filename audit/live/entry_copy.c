@@ -214,6 +214,17 @@ static uint64_t put_copy(const struct load *load, const struct entry_block *bloc
 	return (uint64_t)(uintptr_t)to;
 }
 
+uint64_t entry_copy_own(const struct load *load, const struct entry_block *block, uint32_t i)
+{
+	const uint64_t within = entry_copy_stub(load, block, i) + STUB_ENTRY_COPY;
+	int32_t distance;
+
+	if (!room_for(load->object, &load->object->entries[block->first + i]))
+		return within;
+	sys_copy(&distance, (const void *)(uintptr_t)(within + 1), sizeof(distance));
+	return within + INDEX_JUMP + (uint64_t)(int64_t)distance;
+}
+
 void entry_copy_fill(const struct load *load, const struct entry_block *block, uint8_t *copies)
 {
 	for (uint32_t i = 0; i < block->count; i++) {

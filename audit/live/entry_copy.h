@@ -32,6 +32,9 @@ void entry_copy_make_near(struct load *load, struct entry_block *block);
 /* The address of the stub of function i of the block. */
 uint64_t entry_copy_stub(const struct load *load, const struct entry_block *block, uint32_t i);
 
+/* The address of the copy itself, of a function that has one. */
+uint64_t entry_copy_own(const struct load *load, const struct entry_block *block, uint32_t i);
+
 /* Which call is written behind the jump of function i of the block. */
 enum index_call_in entry_copy_call(const struct load *load, const struct entry_block *block, uint32_t i);
 

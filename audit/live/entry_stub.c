@@ -35,6 +35,15 @@ struct stub_cell *entry_cell(const struct load *load, uint32_t function, uint64_
 	return stub_cell(&block->pages, i);
 }
 
+/* Its copy, of a function that has one. */
+static uint64_t own_copy(const struct load *load, uint32_t function)
+{
+	uint32_t i;
+	const struct entry_block *block = block_of(load, function, &i);
+
+	return block ? entry_copy_own(load, block, i) : 0;
+}
+
 bool entry_stays(const struct load *load, uint32_t function)
 {
 	uint32_t i;
@@ -86,7 +95,48 @@ uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[I
 	if (!template || !cell)
 		return 0;
 	sys_copy(inside, template->inside, sizeof(template->inside));
-	return cell->body;
+	/* Where it goes on in the stub of a probe, the copy is still there for threads that are sent to it. */
+	return cell->body && !entry_calls_behind(object, entry_of(object, function)->index) ? own_copy(load, function)
+											      : cell->body;
+}
+
+int64_t entry_displacing(const struct load *load, const struct plan_window *window)
+{
+	const struct object *object = load->object;
+	int64_t function = load_code_function_at(object, window->address);
+
+	/* One that begins with an endbr64 has its site behind that. */
+	if (function < 0 || !entry_is(object, (uint32_t)function))
+		function = load_code_function_at(object, window->address - 4);
+	if (function < 0 || !entry_is(object, (uint32_t)function))
+		return -1;
+	const uint32_t number = (uint32_t)function;
+	const struct index_function *f = entry_of(object, number)->index;
+	const unsigned before = f->form == INDEX_FORM_PADDING ? INDEX_JUMP + f->skip : 0;
+	if (f->address + f->skip != window->address || f->length != window->length ||
+		before + window->length > f->originals || entry_calls_behind(object, f) ||
+		!sys_same(f->original + before, window->original, window->length))
+		return -1;
+	/* Else what is behind its jump is not what the file has there. */
+	return load_code_is_on(load, number) && !entry_stays(load, number) ? function : -1;
+}
+
+uint64_t entry_goes_on(const struct load *load, uint32_t function)
+{
+	uint64_t stub;
+	const struct stub_cell *cell = entry_cell(load, function, &stub);
+
+	return cell ? __atomic_load_n(&cell->body, __ATOMIC_RELAXED) : 0; /* relaxed: lock held */
+}
+
+void entry_go_on(struct load *load, uint32_t function, uint64_t stub)
+{
+	uint64_t unused;
+	struct stub_cell *cell = entry_cell(load, function, &unused);
+
+	/* Release; pairs with the load by `rest` of the function's stub (stub.h): what it leads to was written before. */
+	if (cell && cell->body)
+		__atomic_store_n(&cell->body, stub ? stub : own_copy(load, function), __ATOMIC_RELEASE);
 }
 
 bool entry_is_on(const struct load *load, uint32_t function)
@@ -119,7 +169,12 @@ uint64_t entry_past(uint64_t address)
 		const struct stub_cell *cell = function >= 0 && entry_is(load->object, (uint32_t)function)
 						       ? entry_cell(load, (uint32_t)function, &stub)
 						       : NULL;
-		return cell && cell->body && !entry_stays(load, (uint32_t)function) ? cell->body : address;
+		if (!cell || !cell->body || entry_stays(load, (uint32_t)function))
+			return address;
+		/* Not in the stub of probes. */
+		return entry_calls_behind(load->object, entry_of(load->object, (uint32_t)function)->index)
+			       ? cell->body
+			       : own_copy(load, (uint32_t)function);
 	}
 	return address;
 }

@@ -46,6 +46,16 @@ bool entry_is_on(const struct load *load, uint32_t function);
 void entry_turn(struct load *load, uint32_t function, int on);
 
 /*
+ * The function of kind entry, by its number in the set, that is on and displaces what the window does (ENTRY), so that
+ * it can go on in the window's stub. Returns -1: there is none.
+ */
+int64_t entry_displacing(const struct load *load, const struct plan_window *window);
+
+/* Where it goes on, the partner of whose store is the stub's load: there from now on; 0: in its own copy. */
+uint64_t entry_goes_on(const struct load *load, uint32_t function);
+void entry_go_on(struct load *load, uint32_t function, uint64_t stub);
+
+/*
  * Where to call the function at this address without an event, whether it is on or not: its copy, if it has one in an
  * open load that can be used even where no jump stands; else itself.
  */

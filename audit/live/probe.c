@@ -5,6 +5,7 @@
 #include <sys/mman.h> /* PROT_READ */
 
 #include "audit/live/entry.h"
+#include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
 #include "audit/live/probe_room.h"
 #include "audit/live/probe_take.h"
@@ -35,8 +36,10 @@ size_t probe_behind(const struct load *load, const struct probe_window *w, uint8
 static bool stands(const struct load *load, const struct probe_window *w)
 {
 	uint8_t bytes[8];
-	size_t size = probe_head(load, w, bytes);
 
+	if (w->plan.way == PROBE_WAY_ENTRY)
+		return w->stub && entry_goes_on(load, w->entry) == w->stub;
+	size_t size = probe_head(load, w, bytes);
 	return size && sys_same((const void *)(uintptr_t)(load->base + w->plan.address), bytes, size);
 }
 
@@ -138,7 +141,7 @@ static bool list_file(struct making *m)
 	for (uint32_t i = 0; i < old->count; i++) {
 		const struct plan_window *w = &old->window[i].plan;
 		uint8_t bytes[8];
-		if (!old->window[i].on)
+		if (!old->window[i].on || w->way == PROBE_WAY_ENTRY)
 			continue;
 		struct patch *p = &m->file[m->files++];
 		p->address = m->load->base + w->address;
@@ -174,8 +177,11 @@ static enum probe_refusal judge(const struct making *m, const struct plan_window
 	const struct object *object = m->load->object;
 	const uint64_t end = end_of(w), padding = w->address + (uint64_t)(int64_t)w->padding;
 
+	if (w->way == PROBE_WAY_ENTRY && (m->load->textrel || entry_displacing(m->load, w) < 0))
+		return PROBE_SITE;
 	/* Relocations are written after la_objopen, by way of a protection that is not ours. */
-	if (m->load->textrel || !has_bytes(m, w->address, w->original, w->originals, end))
+	if (w->way != PROBE_WAY_ENTRY &&
+		(m->load->textrel || !has_bytes(m, w->address, w->original, w->originals, end)))
 		return PROBE_OTHER_BYTES;
 	if (w->way == PROBE_WAY_SHORT && !has_bytes(m, padding, w->padding_original, PROBE_JUMP_SIZE, 0))
 		return PROBE_OTHER_BYTES;
@@ -183,7 +189,7 @@ static enum probe_refusal judge(const struct making *m, const struct plan_window
 		return PROBE_SHADOW_STACK;
 	if (w->address < m->taken || end > next)
 		return PROBE_NEIGHBOUR;
-	if (entry_is_covered(object, w->address, end) ||
+	if ((w->way != PROBE_WAY_ENTRY && entry_is_covered(object, w->address, end)) ||
 		(w->way == PROBE_WAY_SHORT && entry_is_covered(object, padding, padding + PROBE_JUMP_SIZE)))
 		return PROBE_SITE;
 	return PROBE_USABLE;
@@ -291,6 +297,7 @@ static enum probe_refusal try_window(struct making *m, const struct plan_window 
 		return why;
 	to->plan.first = to->probe = w->first;
 	to->wanted = true;
+	to->entry = w->way == PROBE_WAY_ENTRY ? (uint32_t)entry_displacing(load, w) : 0;
 	for (uint32_t i = 0; !old && i < w->probes; i++)
 		to->semaphore[i] = semaphore_of(load, probe_of(m->of->plan, w->first + i));
 	m->to->count++;
@@ -399,6 +406,33 @@ void probe_windows_keep(struct load *load)
 	}
 }
 
+void probe_windows_turn(struct load *load)
+{
+	struct load_probes *probes = load->probes;
+
+	/* One that another one replaces is gone by this already. */
+	for (uint32_t i = 0; probes && i < probes->count; i++)
+		if (probes->window[i].plan.way == PROBE_WAY_ENTRY && probes->window[i].wanted)
+			entry_go_on(load, probes->window[i].entry, probes->window[i].stub);
+	for (uint32_t i = 0; probes && i < probes->count; i++) {
+		const struct probe_window *w = &probes->window[i];
+		if (w->plan.way == PROBE_WAY_ENTRY && !w->wanted && stands(load, w))
+			entry_go_on(load, w->entry, 0);
+	}
+	probe_windows_look(load);
+}
+
+bool probe_is_in(const struct load *load, uint32_t function)
+{
+	const struct load_probes *probes = load->probes;
+
+	for (uint32_t i = 0; probes && i < probes->count; i++)
+		if (probes->window[i].plan.way == PROBE_WAY_ENTRY && probes->window[i].entry == function &&
+			(probes->window[i].wanted || probes->window[i].on))
+			return true;
+	return false;
+}
+
 /* ---- telling ---- */
 
 void probe_tell(struct object *object)
@@ -501,7 +535,7 @@ void probe_prepare(struct load *load)
 		probe_room_seal();
 		probe_windows_keep(load);
 		write_jumps(load);
-		probe_windows_look(load);
+		probe_windows_turn(load);
 		for (uint32_t i = 0; i < load->probes->count; i++) {
 			struct probe_window *w = &load->probes->window[i];
 			if (!w->wanted || w->on)

@@ -13,7 +13,9 @@
  * place, are nobody else's as long.
  *
  * A probe that can't be there is left out alone, counted and said (enum probe_refusal): nothing else depends on it.
- * Functions' own sites and probes keep out of each other's bytes, whoever comes first.
+ * Functions' own sites and probes keep out of each other's bytes, whoever comes first; but a function of kind entry that
+ * is on can go on in the stub of a window that displaces what it does (ENTRY), by one store to its cell. It is not
+ * switched off while it does. Threads may be on their way to such a stub at any time, so it stays as long as the load.
  *
  * All functions: process lock held, unless they say otherwise. Threads of the program and stopped ones come here:
  * general registers only, no libc (compiled as runtime/ is).
@@ -36,6 +38,9 @@ void probe_prepare(struct load *load);
 /* Does a window that stands, or is to, need one of these bytes of the object (link-time addresses)? */
 bool probe_covers(const struct object *object, uint64_t from, uint64_t end);
 
+/* Does the function of kind entry go on in the stub of probes? Then it stays on. */
+bool probe_is_in(const struct load *load, uint32_t function);
+
 /* Frees a load's stubs: its text is gone (x86_64/stub.h). */
 void probe_free(struct load *load);
 
@@ -49,6 +54,9 @@ int probe_windows_make(struct load *load);
 
 /* After the pass was sealed: what has no stub then is left out. */
 void probe_windows_keep(struct load *load);
+
+/* Has functions go on in those of their windows that need no more (ENTRY), or no longer; and looks, as below. */
+void probe_windows_turn(struct load *load);
 
 /* Looks at the bytes, sets what is on, and raises or lowers semaphores. */
 void probe_windows_look(struct load *load);

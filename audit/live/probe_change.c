@@ -153,24 +153,31 @@ static void set(struct patches *to, struct load *load, const struct probe_window
 	sys_copy(patch->inside, w->plan.inside, sizeof(patch->inside));
 }
 
+/* Does it write anything? That of a displaced entry was turned by its cell. */
+static bool is_written(const struct probe_window *w)
+{
+	return w->plan.way != PROBE_WAY_ENTRY;
+}
+
 /* All of them: what goes, what comes, and stubs that nobody needs any more. */
 static void list_all(struct patches *to)
 {
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
 		for (uint32_t i = 0; load->probes && i < load->probes->count; i++) {
 			const struct probe_window *w = &load->probes->window[i];
-			if (w->on && !w->wanted && !is_replaced(load->probes, i))
+			if (w->on && !w->wanted && is_written(w) && !is_replaced(load->probes, i))
 				take_away(to, load, w);
 		}
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
 		for (uint32_t i = 0; load->probes && i < load->probes->count; i++) {
 			const struct probe_window *w = &load->probes->window[i];
-			if (w->wanted && !w->on)
+			if (w->wanted && !w->on && is_written(w))
 				set(to, load, w, find_former(load->probes, i));
 		}
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
 		for (uint32_t i = 0; load->probes && i < load->probes->count; i++)
-			if (!load->probes->window[i].wanted && load->probes->window[i].stub)
+			if (!load->probes->window[i].wanted && load->probes->window[i].stub &&
+				is_written(&load->probes->window[i]))
 				add_guard(to, &load->probes->window[i], false);
 }
 
@@ -233,8 +240,10 @@ static int make_windows(void)
 			r = probe_windows_make(load);
 	}
 	probe_room_seal();
-	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
+	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start)) {
 		probe_windows_keep(load);
+		probe_windows_turn(load);
+	}
 	probe_room_end();
 	return r;
 }
@@ -279,7 +288,7 @@ void probe_changed(bool all)
 		probe_windows_look(load);
 		for (uint32_t i = 0; all && probes && i < probes->count; i++) {
 			struct probe_window *w = &probes->window[i];
-			if (w->wanted || w->on || !w->stub)
+			if (w->wanted || w->on || !w->stub || !is_written(w))
 				continue;
 			probe_room_give(w->stub, w->plan.code_size);
 			w->stub = 0;

@@ -46,6 +46,7 @@ struct probe_window {
 	bool on;
 	bool left;   /* it was given to the tool to be written or taken away */
 	bool raised; /* its semaphores are */
+	uint32_t entry; /* ENTRY: number of its function in the object's set */
 	uint64_t semaphore[PROBE_IN_WINDOW]; /* of its probes: run-time addresses; 0: none */
 };
 

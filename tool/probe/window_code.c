@@ -46,6 +46,8 @@ static void describe(struct window *to, const struct image *image, unsigned pref
 	unsigned written = PROBE_JUMP_SIZE;
 	size_t size;
 
+	if (plan->way == PROBE_WAY_ENTRY)
+		written = 0;
 	if (plan->way == PROBE_WAY_SHORT)
 		written = PROBE_SHORT_SIZE;
 	if (plan->way == PROBE_WAY_SHARED) {

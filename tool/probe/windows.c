@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/base/memory.h"
+#include "tool/index/entry.h"
 #include "tool/index/facts.h"
 #include "tool/index/image.h"
 #include "tool/probe/window_code.h"
@@ -206,12 +207,47 @@ static size_t place(struct making *making, size_t i)
 	return i;
 }
 
-/* From the first address to the last, then those that do the same by other bytes. */
+/*
+ * The same in the place of a displaced entry's copy, for a process in which the function's jump stands (ENTRY). Returns
+ * false: some of its probes are not in what the entry displaces.
+ */
+static bool make_in_entry(struct making *making, struct window *to, const struct window *of)
+{
+	const struct image *image = making->bodies.image;
+	const size_t function = image_before(image, of->plan.address);
+	struct entries entries = { .image = image, .facts = making->bodies.facts };
+	struct entry entry;
+
+	if (function >= image->functions || image->function[function].piece)
+		return false;
+	entry_judge(&entries, function, &entry);
+	/* Where a call is written behind the jump it comes back to that place. */
+	if (entry.function.reason != INDEX_REASON_USABLE || entry.template.call)
+		return false;
+	const uint64_t site = entry.function.address + entry.function.skip, end = site + entry.function.length;
+	for (unsigned n = 0; n < of->addresses; n++)
+		if (making->address[of->address[n]] < site || making->address[of->address[n]] >= end)
+			return false;
+	const struct window_body *body = window_body(&making->bodies, function);
+	struct window_choice choice = { .body = body, .way = PROBE_WAY_ENTRY, .length = entry.function.length };
+	choice.first = (uint32_t)window_insn(body, site);
+	choice.last = (uint32_t)window_insn(body, end - 1);
+	if (choice.last >= body->insns || body->address + body->insn[choice.first].at != site ||
+		body->address + body->insn[choice.last].at + body->insn[choice.last].length != end)
+		return false;
+	for (uint32_t i = choice.first; i <= choice.last; i++)
+		if (body->insn[i].refusal)
+			return false;
+	return window_make(to, image, &choice, making->address, of->address, of->addresses) == PROBE_USABLE &&
+	       to->addresses == of->addresses;
+}
+
+/* From the first address to the last, then those that do the same by other bytes, or in a displaced entry. */
 static void order(struct making *making, size_t count)
 {
 	struct windows *to = making->to;
-	size_t windows = to->count, total = windows + making->others, next = windows;
-	struct window *window = memory_zeroed(total + 1, sizeof(*window));
+	size_t windows = to->count, most = 2 * windows + making->others, next = windows;
+	struct window *window = memory_zeroed(most + 1, sizeof(*window));
 
 	for (size_t w = 0; w < windows; w++) {
 		const struct window_choice *choice = &making->choice[windows - 1 - w];
@@ -223,10 +259,12 @@ static void order(struct making *making, size_t count)
 			window[last].plan.other = (uint32_t)next;
 			last = next++;
 		}
+		if (next < PROBE_WINDOWS_MAX && make_in_entry(making, &window[next], &window[w]))
+			window[last].plan.other = (uint32_t)next++;
 	}
 	free(to->window);
 	to->window = window;
-	to->count = total;
+	to->count = next;
 	for (size_t i = 0; i < count; i++)
 		if (to->place[i].window != PROBE_NONE)
 			to->place[i].window = (uint32_t)(windows - 1 - to->place[i].window);
