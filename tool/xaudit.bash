@@ -220,7 +220,7 @@ _xaudit()
 	pack) options='--output= --jobs= --level= --no-values --help' ;;
 	unpack) options='--output= --test --help' ;;
 	perf) options='--help' ;;
-	index) options='--verbose --dry-run --jobs= --quiet --kept --cache= --fd= --values= --help' ;;
+	index) options='--verbose --dry-run --jobs= --quiet --kept --cache= --fd= --values= --values-fd= --help' ;;
 	*) return ;;
 	esac
 

@@ -313,10 +313,10 @@ static void say_of_rules(char *words)
 	process_unlock(&held);
 }
 
-const void *index_plan(const char *values, const char *path, size_t *size)
+const void *index_plan(const char *rules, const char *path, size_t *size)
 {
 	struct names names;
-	struct helper helper = { .values = values };
+	struct helper helper = { .values = rules };
 
 	if (!may_make())
 		return NULL;

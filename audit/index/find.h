@@ -49,10 +49,10 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 int index_find_kept(struct index *to, const struct index_identity *identity);
 
 /*
- * Has the command make the plan of a file's values (format/plan.h). values: "--values=RULES". Returns its bytes,
- * mapped, which nobody can change; or NULL: none could be made, which is said on stderr, as is what the command says of
+ * Has the command make the plan of a file's values (format/plan.h). rules: its RULES. Returns its bytes, mapped,
+ * which nobody can change; or NULL: none could be made, which is said on stderr, as is what the command says of
  * the rules. In la_objopen; no process lock held.
  */
-const void *index_plan(const char *values, const char *path, size_t *size);
+const void *index_plan(const char *rules, const char *path, size_t *size);
 
 #endif

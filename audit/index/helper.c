@@ -36,8 +36,8 @@
 #define BIT(signal)   (1ull << ((signal) - 1))
 
 /* The manager's descriptors, and those of the command. */
-enum { MANAGER_READ, MANAGER_WRITE, MANAGER_MEMORY };
-enum { COMMAND_MEMORY = 3, COMMAND_DESCRIPTORS };
+enum { MANAGER_READ, MANAGER_WRITE, MANAGER_MEMORY, MANAGER_RULES };
+enum { COMMAND_MEMORY = 3, COMMAND_RULES };
 
 /* The kernel's, not libc's. */
 struct kernel_action {
@@ -158,6 +158,7 @@ static void set_bounds(void)
 	sys_call(__NR_prlimit64, 0, RLIMIT_AS, (long)&limit, 0, 0, 0);
 }
 
+/* Of the manager, which writes rules, and so of the command. */
 static void set_limits(void)
 {
 	struct rlimit limit = { 0 };
@@ -180,13 +181,15 @@ static int run_command(void *argument)
 	if (!run->alone && !follow(run->manager))
 		return 1;
 	sys_call(__NR_setsid, 0, 0, 0, 0, 0, 0);
+	/* First, since the other one takes its number. */
+	if (run->helper.values)
+		sys_call(__NR_dup3, MANAGER_RULES, COMMAND_RULES, 0, 0, 0, 0);
 	if (run->memory)
 		sys_call(__NR_dup3, MANAGER_MEMORY, COMMAND_MEMORY, 0, 0, 0, 0);
 	/* What it says goes to the manager; it reads nothing. */
 	sys_call(__NR_dup3, MANAGER_WRITE, 2, 0, 0, 0, 0);
 	sys_call(__NR_dup3, MANAGER_WRITE, 0, 0, 0, 0, 0);
 	sys_call(__NR_fcntl, MANAGER_WRITE, F_SETFD, 0, 0, 0, 0);
-	set_limits();
 	set_bounds();
 	for (int signal = 1; signal <= 64; signal++)
 		set_default(signal, 0);
@@ -194,7 +197,7 @@ static int run_command(void *argument)
 	*next++ = run->helper.command;
 	*next++ = "index";
 	*next++ = "--quiet";
-	*next++ = run->helper.values ? run->helper.values : "--kept";
+	*next++ = run->helper.values ? "--values-fd=4" : "--kept";
 	if (run->memory)
 		*next++ = "--fd=3";
 	*next++ = run->helper.file;
@@ -274,6 +277,17 @@ static long open_memory(void)
 			    : r;
 }
 
+/* Returns 0 or -errno. */
+static long put_rules(const char *rules)
+{
+	long fd = open_memory();
+
+	if (fd < 0)
+		return fd;
+	/* Another number: there is no memory for what the command makes, either. */
+	return fd == MANAGER_RULES ? sys_write_at((int)fd, rules, sys_length(rules), 0) : -ENOMEM;
+}
+
 /* On its own stack, in the program's memory, as a process. */
 static int manage(void *argument)
 {
@@ -284,6 +298,7 @@ static int manage(void *argument)
 		return 0;
 	run->manager = sys_getpid();
 	close_from(0);
+	set_limits();
 	/* These have the numbers that are free: see the enumerations. Not waiting: nobody reads before the end. */
 	long r = sys_call(__NR_pipe2, (long)pair, O_CLOEXEC | O_NONBLOCK, 0, 0, 0, 0);
 	if (r) {
@@ -291,6 +306,10 @@ static int manage(void *argument)
 		return 0;
 	}
 	run->memory = open_memory() == MANAGER_MEMORY;
+	if (run->helper.values && (r = put_rules(run->helper.values)) != 0) {
+		end_with(run, HELPER_NOT_STARTED, -r);
+		return 0;
+	}
 	/* Ignored, no signal would come, and no child would wait for us. Nor shall one tell that it was stopped. */
 	set_default(SIGCHLD, SA_NOCLDSTOP);
 	long command = clone_call(

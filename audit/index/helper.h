@@ -8,8 +8,9 @@
  * A process that executes a file sends SIGCHLD to its parent at its end, whatever it was cloned with, and any wait() of
  * the parent sees it. So its parent is a manager of our own: that shares the program's memory, has no descriptor of
  * the program and no signal at its end, and waits. The memory file that the command may write to is opened and mapped
- * by the manager, so the program's table of descriptors stays as it is, too. No memory is copied, so how large the
- * program is does not matter.
+ * by the manager, so the program's table of descriptors stays as it is, too; and so is one that the rules of a plan are
+ * read from, which may be more than an argument can have. No memory is copied, so how large the program is does not
+ * matter.
  *
  * The thread blocks all signals meanwhile, but the one by which libc changes the ids of all threads. The manager blocks
  * all; the command begins with none blocked or ignored, in a session of its own (^C and ^Z of the terminal are not for
@@ -50,7 +51,7 @@ struct helper {
 	/* What to run. */
 	const char *command;
 	const char *file;
-	const char *values; /* "--values=RULES": a plan is asked for; NULL: an index */
+	const char *values; /* RULES of format/plan.h: a plan is asked for; NULL: an index */
 	const char *const *environment; /* ends with NULL */
 	unsigned seconds;		/* after so many it is killed, or left alone */
 	bool keeps;			/* it may go on alone */

@@ -102,18 +102,13 @@ static void say_damaged(const struct object *object)
 	process_unlock(&held);
 }
 
-/* Before the rules, in the word that asks the command for a plan. */
-#define OPTION	    "--values="
-#define RULES_BEGIN (sizeof(OPTION) - 1)
-
-static struct arena memory;  /* of that word. Lock */
-static char *word;	     /* NULL: there are no rules. Lock; ld.so's, to read it */
-static const char *rules_now; /* the part of it behind the option. Lock */
+static struct arena memory;   /* of the rules. Lock */
+static const char *rules_now; /* NULL: there are none. Lock; ld.so's, to read it */
 
 bool values_are_wanted(void)
 {
 	/* Relaxed: who binds a moment too early binds as before. */
-	return __atomic_load_n(&word, __ATOMIC_RELAXED) != NULL;
+	return __atomic_load_n(&rules_now, __ATOMIC_RELAXED) != NULL;
 }
 
 static const char probe_key[] = "probe "; /* how KEYs of probes begin */
@@ -132,18 +127,16 @@ static bool is_of(const char *line, const char *end, const char *pattern)
 }
 
 /*
- * Makes the word anew: of these rules, without lines of a pattern (NULL: with all; probe_key: without those of probes),
+ * Makes the rules anew: of these, without lines of a pattern (NULL: with all; probe_key: without those of probes),
  * and more behind them.
  */
-static int make_word(const char *rules, const char *without, const char *more)
+static int make_rules(const char *rules, const char *without, const char *more)
 {
-	size_t size = RULES_BEGIN + sys_length(rules) + sys_length(more) + 1;
+	size_t size = sys_length(rules) + sys_length(more) + 1;
 	char *made = arena_alloc(&memory, size), *to = made;
 
 	if (!made)
 		return -ENOMEM;
-	sys_copy(to, OPTION, RULES_BEGIN);
-	to += RULES_BEGIN;
 	for (const char *line = rules, *next; *line; line = next) {
 		for (next = line; *next && *next++ != '\n';)
 			;
@@ -153,15 +146,14 @@ static int make_word(const char *rules, const char *without, const char *more)
 		to += next - line;
 	}
 	sys_copy(to, more, sys_length(more));
-	word = made[RULES_BEGIN] ? made : NULL;
-	rules_now = word ? word + RULES_BEGIN : NULL;
+	rules_now = *made ? made : NULL;
 	return 0;
 }
 
 const char *const *values_rules_place(const struct rules *rules)
 {
 	if (rules->values)
-		make_word(rules->values, NULL, "");
+		make_rules(rules->values, NULL, "");
 	return &rules_now;
 }
 
@@ -196,10 +188,10 @@ void values_prepare(struct load *load, const struct rules *rules)
 	size_t size;
 
 	/* ld.so's lock keeps other threads from preparing this object. */
-	if (!word || object->values_asked || (!is_traced(object, rules) && !may_have_probes(object, rules_now)))
+	if (!rules_now || object->values_asked || (!is_traced(object, rules) && !may_have_probes(object, rules_now)))
 		return;
 	object->values_asked = true;
-	const void *bytes = index_plan(word, object_file(object), &size);
+	const void *bytes = index_plan(rules_now, object_file(object), &size);
 	if (!bytes)
 		return;
 	uint32_t functions = 0;
@@ -419,7 +411,7 @@ int values_add(struct object *object, const void *bytes, uint64_t size, bool tru
 
 static int remember(const char *without, const char *rules)
 {
-	int r = make_word(rules_now ? rules_now : "", without, rules);
+	int r = make_rules(rules_now ? rules_now : "", without, rules);
 
 	if (!r)
 		backtraces_look();
@@ -471,7 +463,7 @@ int values_drop_all(const char *patterns, const char *end, uint32_t *functions)
 			return -EINVAL;
 		for (struct object *object = objects; object; object = object->next)
 			*functions += object->values ? drop(object, &rule) : 0;
-		r = rules_now ? make_word(rules_now, p, "") : 0;
+		r = rules_now ? make_rules(rules_now, p, "") : 0;
 	}
 	return r;
 }

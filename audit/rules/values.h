@@ -12,8 +12,8 @@
 
 struct arena;
 
-#define RULES_VALUES_MAX      (64u << 10) /* bytes of a text, as it can be an argument of a command */
-#define RULES_VALUES_MAX_TEXT "64 KiB"
+#define RULES_VALUES_MAX      (4u << 20) /* bytes of a text */
+#define RULES_VALUES_MAX_TEXT "4 MiB"
 #define RULES_CONTEXT_KEYS    "context, if, every, longer, secret, request, trust, then"
 #define RULES_VALUES_PROBE    "probe " /* before keys of [probe NAME], in a line */
 #define RULES_PROBE_KEYS      "at, context, if, every, then"

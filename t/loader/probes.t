@@ -48,4 +48,24 @@ is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -rs '[.[] | select(.event =
 record d -c rules -- ./probed ./libprobed.so 3 10 fork
 is "$status $(echo "$out" | cut -d' ' -f1-3)" '0 90 0 0' 'children that are forked compute the same'
 is "$(counts)" '60 far,60 first,60 jump,240 loop,60 ret,60 short,' 'and have all events of the probes'
+# Three thousand, whose rules are more than an argument of a command can have.
+cat >many.c <<'END'
+void many(void);
+__asm__(".globl many\n.type many, @function\nmany:\n"
+	".rept 3000\n.byte 0x0f, 0x1f, 0x44, 0, 0\n.endr\nret\n.size many, . - many");
+int main(void)
+{
+	for (int i = 0; i < 3; i++)
+		many();
+}
+END
+"${CC%% *}" -o many many.c || bail 'many.c does not compile'
+{
+	printf '[library *]\nkinds = none\n[program]\nkinds = none\n'
+	seq 0 2999 | awk '{ printf "[probe a_name_that_is_rather_long_for_a_probe_%d]\nat = many+%d@many\n", $1, 5 * $1 }'
+} >many.conf
+record m -c "$tmp/many.conf" -- ./many
+is "$status $err" '0 ' 'three thousand probes are no trouble'
+is "$(bounded 60 "$XAUDIT" report --format=json m | jq -r '.probes | length, ([.[].count] | unique[])' | tr '\n' ' ')" \
+	'3000 3 ' 'each of them has its events'
 done_testing

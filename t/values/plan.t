@@ -188,6 +188,10 @@ is "$(plans)" 1 'what nobody used goes'
 
 "$XAUDIT" index --values='r:1	other	context	arg1' --quiet --fd=3 ./lib.so 3>at_3 >out 2>&1
 is "$?$(cat out)$("$plan_u" at_3)" '0other entry: arg1=signed4,o0' '--fd takes it'
+printf 'r:1\tother\tcontext\targ1' >rules && "$XAUDIT" index --values-fd=4 --quiet ./lib.so 4<rules >at_4 2>out
+is "$? $(cmp at_3 at_4 2>&1) $(cat out)" '0  ' 'with --values-fd, rules are read from a descriptor'
+"$XAUDIT" index --values-fd=4 ./lib.so 4<&- >plan 2>out
+is "$? $(cat out)" "1 xaudit index: RULES can't be read from descriptor 4: Bad file descriptor" 'if it can be read'
 "$XAUDIT" index --values='' ./lib.so >plan && "$plan_u" plan >out
 is "$?$(cat out)" 0 'no rules make an empty plan'
 "$XAUDIT" index --values='' ./lib.so ./calls.so >out 2>&1

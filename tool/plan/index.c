@@ -11,6 +11,7 @@
 
 #include "audit/index/frames.h"
 #include "audit/index/index.h"
+#include "tool/base/memory.h"
 #include "tool/base/options.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
@@ -29,7 +30,8 @@ struct options {
 	const char *folder; /* of --cache, or NULL */
 	uint32_t fd;	    /* of --fd; 0: none */
 	uint32_t jobs;	    /* 0: not said */
-	const char *values; /* of --values, or NULL */
+	const char *values; /* of --values, or NULL; of --values-fd what was read there */
+	uint32_t values_fd; /* of --values-fd; 0: none */
 };
 
 static const struct options_row rows[] = {
@@ -48,6 +50,9 @@ static const struct options_row rows[] = {
 		.most = INT_MAX },
 	{ 0, "values", "RULES", "write how values of its functions are found, of one FILE; makes no index",
 		.take = options_text, .at = offsetof(struct options, values) },
+	{ 0, "values-fd", "N", "the same; RULES are read from this open file",
+		.take = options_number, .at = offsetof(struct options, values_fd), .allowed = "the number of a descriptor",
+		.most = INT_MAX },
 	OPTIONS_HELP,
 	{ 0 },
 };
@@ -326,6 +331,25 @@ static int do_file(const struct options *options, const char *file)
 	return status;
 }
 
+/* Of --values-fd: all of that file, to be freed; NULL after one line on stderr. */
+static char *read_rules(int fd)
+{
+	size_t size = 0, room = 65536;
+	char *rules = memory_zeroed(room, 1);
+	int error = 0;
+
+	for (size_t n; (n = whole_read_most(fd, rules + size, room - size - 1, size, &error)) > 0; rules[size] = '\0') {
+		size += n;
+		if (size + 1 == room)
+			rules = memory_resize(rules, room *= 2, 1);
+	}
+	if (!error)
+		return rules;
+	tool_error("index", "RULES can't be read from descriptor %d: %s", fd, strerror(error));
+	free(rules);
+	return NULL;
+}
+
 /* --values: the plan of a file, to the descriptor or to standard output. */
 static int do_values(const struct options *options, const char *file)
 {
@@ -364,12 +388,13 @@ int index_main(int argc, char **argv)
 		tool_error("index", "no file is named; see xaudit index --help");
 		return TOOL_USAGE;
 	}
-	if ((options.fd || options.values) && first + 1 != argc) {
+	const bool has_rules = options.values || options.values_fd;
+	if ((options.fd || has_rules) && first + 1 != argc) {
 		tool_error("index", "--%s takes one file, not also %s; see xaudit index --help",
-			options.values ? "values" : "fd", argv[first + 1]);
+			has_rules ? "values" : "fd", argv[first + 1]);
 		return TOOL_USAGE;
 	}
-	if (options.values && !options.fd && isatty(STDOUT_FILENO)) {
+	if (has_rules && !options.fd && isatty(STDOUT_FILENO)) {
 		tool_error("index", "what --values writes is not for a terminal: it wants a pipe, a file, or --fd");
 		return TOOL_USAGE;
 	}
@@ -379,8 +404,15 @@ int index_main(int argc, char **argv)
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (options.values)
-		return do_values(&options, argv[first]);
+	if (has_rules) {
+		char *read = options.values_fd ? read_rules((int)options.values_fd) : NULL;
+		if (options.values_fd && !read)
+			return TOOL_FAILED;
+		options.values = read ? read : options.values;
+		status = do_values(&options, argv[first]);
+		free(read);
+		return status;
+	}
 	index_jobs(options.jobs);
 	for (; first < argc; first++)
 		if (do_file(&options, argv[first]))
