@@ -84,8 +84,8 @@ static std::string streams()
 	bool flag;
 
 	in >> a >> std::hex >> b >> std::dec >> d >> word >> std::boolalpha >> flag;
-	out << std::setw(8) << std::setfill('*') << a << ' ' << b << ' ' << std::fixed << std::setprecision(3) << d << ' '
-	    << word << ' ' << flag << ' ' << std::scientific << 12345.678 << ' ' << std::put_money("1234");
+	out << std::setw(8) << std::setfill('*') << a << ' ' << b << ' ' << std::fixed << std::setprecision(3) << d
+	    << ' ' << word << ' ' << flag << ' ' << std::scientific << 12345.678 << ' ' << std::put_money("1234");
 	std::tm tm = {};
 	std::istringstream("2020-02-03 04:05:06") >> std::get_time(&tm, "%Y-%m-%d %H:%M:%S");
 	out << ' ' << std::put_time(&tm, "%j %A %H") << ' ' << std::wstring(L"wide").size();
@@ -131,7 +131,8 @@ static long plain()
 	std::snprintf(line, sizeof(line), "%d,%s,%08x,%.6g,%a,%lld", numbers[7], "text", 0xbeef, 3.14159, 0.5, -5ll);
 	copy = strdup(line);
 	for (char *part = strtok_r(copy, ",", &save); part; part = strtok_r(nullptr, ",", &save))
-		sum += static_cast<long>(std::strlen(part)) + std::strtol(part, nullptr, 0) + std::lround(std::atof(part));
+		sum += static_cast<long>(std::strlen(part)) + std::strtol(part, nullptr, 0) +
+		       std::lround(std::atof(part));
 	std::free(copy);
 	if (FILE *file = std::tmpfile()) {
 		std::fprintf(file, "%s\n%ls\n", line, L"more");

@@ -4,12 +4,13 @@
 # often each was reached.
 #
 #	everywhere.py choose LIST LIBRARY MOST PARTS FOLDER
-#		Writes FOLDER/N.conf, N from 1 on: [probe] sections, MOST at most, of places of one way, which are so far from
-#		each other that none is in another's way. PARTS: so many for each way, of places that are spread evenly; 0: as
-#		many as it takes for all. Prints how many files these are.
+#		Writes FOLDER/N.conf, N from 1 on: [probe] sections, MOST at most, of places of one way, which are so
+#		far from each other that none is in another's way. PARTS: so many for each way, of places that are
+#		spread evenly; 0: as many as it takes for all. Prints how many files these are.
 #	everywhere.py judge LIST FOLDER CALLS
-#		FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf; N.err what it said. CALLS: the
-#		same of a run in which entry traced the library. Prints a line for each way, then what is wrong.
+#		FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf; N.err what it said.
+#		CALLS: the same of a run in which entry traced the library. Prints a line for each way, then what is
+#		wrong.
 #
 # All runs are of a program that does the same each time. So an instruction that nothing but the one before it leads to
 # has as many events as that one; one behind such that can't branch has as many, or more.
@@ -147,7 +148,8 @@ def judge(path, folder, calls):
         if address in count:
             entered += 1
             if count[address] != row["calls"]:
-                wrong.append(f"0x{address:x} {insns[address].way} {count[address]}: {row['calls']} calls of {row['function']}")
+                wrong.append(f"0x{address:x} {insns[address].way} {count[address]}: "
+                             f"{row['calls']} calls of {row['function']}")
     print(f"{entered} compared with calls")
     for line in wrong[:20]:
         print("wrong:", line)

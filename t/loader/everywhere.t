@@ -99,7 +99,8 @@ select k, n, s, length(g) from u order by s desc limit 5;
 begin; update t set b = b || 'x' where a % 3 = 0; delete from t where a % 10 = 0; rollback;
 select count(*), sum(length(b)) from t;
 select t.a, u.k from t join u on u.k = t.a % 17 where t.b like '001%' order by 2 limit 5;
-select sum(r), sum(w) from (select row_number() over (order by b) r, sum(a) over (order by a rows 3 preceding) w from t);
+select sum(r), sum(w) from
+	(select row_number() over (order by b) r, sum(a) over (order by a rows 3 preceding) w from t);
 create trigger tr after insert on u begin update t set c = c + 1 where a = new.k; end;
 insert into u values(5, 1, 2.0, 'q');
 select json_extract('{"a":[1,2,{"b":3}]}', '$.a[2].b'), json_group_array(k) from u;

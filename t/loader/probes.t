@@ -62,7 +62,8 @@ END
 "${CC%% *}" -o many many.c || bail 'many.c does not compile'
 {
 	printf '[library *]\nkinds = none\n[program]\nkinds = none\n'
-	seq 0 2999 | awk '{ printf "[probe a_name_that_is_rather_long_for_a_probe_%d]\nat = many+%d@many\n", $1, 5 * $1 }'
+	seq 0 2999 |
+		awk '{ printf "[probe a_name_that_is_rather_long_for_a_probe_%d]\nat = many+%d@many\n", $1, 5 * $1 }'
 } >many.conf
 record m -c "$tmp/many.conf" -- ./many
 is "$status $err" '0 ' 'three thousand probes are no trouble'

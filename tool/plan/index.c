@@ -51,8 +51,8 @@ static const struct options_row rows[] = {
 	{ 0, "values", "RULES", "write how values of its functions are found, of one FILE; makes no index",
 		.take = options_text, .at = offsetof(struct options, values) },
 	{ 0, "values-fd", "N", "the same; RULES are read from this open file",
-		.take = options_number, .at = offsetof(struct options, values_fd), .allowed = "the number of a descriptor",
-		.most = INT_MAX },
+		.take = options_number, .at = offsetof(struct options, values_fd),
+		.allowed = "the number of a descriptor", .most = INT_MAX },
 	OPTIONS_HELP,
 	{ 0 },
 };
