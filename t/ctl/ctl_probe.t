@@ -3,7 +3,8 @@
 #
 # xaudit ctl probe, unprobe, probes: at each instruction of a library whose functions four threads call all the time and
 # compare their results; each in turn, and all at once. Nothing that they compute changes, what is counted is right, and
-# afterwards the code is the file's own. The command is killed at its system calls.
+# afterwards the code is the file's own. A thousand in libc, while python3 runs. The command is killed at its system
+# calls.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
@@ -130,6 +131,55 @@ is "$(clean)" '' 'then the code is the file'\''s'
 is "$(status '[.objects[].private_kb] | add // 0')" 0 'whose pages were given back'
 finish
 is "$status $(cat err)" '0 ' 'the program noticed nothing'
+
+# ---- a thousand probes in libc while python3 runs ----
+
+cat >load.py <<'END'
+import hashlib, json, os, sys, threading
+print("ready", os.getpid(), flush=True)
+ended, wrong, rounds = False, 0, 0
+def made():
+    return hashlib.md5(json.dumps({str(k): [k] * 3 for k in range(50)}).encode()).hexdigest()
+expected = made()
+def work():
+    global wrong, rounds
+    while not ended:
+        wrong += made() != expected
+        rounds += 1
+threads = [threading.Thread(target=work) for i in range(4)]
+for thread in threads: thread.start()
+for line in sys.stdin: print("called", rounds, "rounds", wrong, "wrong", flush=True)
+ended = True
+for thread in threads: thread.join()
+sys.exit(wrong != 0)
+END
+python() {
+	libc=$(ldd "$1" | sed -n 's/.*=> \(.*libc\.so\.6\) .*/\1/p')
+	libc=$(readlink -f "$libc")
+	objdump -d --no-show-raw-insn "$libc" |
+		awk '/^ *[0-9a-f]+:/ { sub(":", "", $1); if (++n % 311 == 0) print "0x" $1 "@libc.so.6" }' |
+		head -n 1000 >thousand
+	rules 'mode = ring' 'ring = 1M'
+	begin "$1" load.py
+	bad='' least=1000
+	for round in $(seq "$(rounds 3 20 100)"); do
+		ctl "$pid" probe $(cat thousand)
+		on=$(printf '%s\n' "$out" | sed -n 's/^\([0-9]*\) of 1000 probes on, .*/\1/p')
+		[ "${on:-0}" -ge "$least" ] || least=${on:-0}
+		[ "$round" -gt 1 ] || diag "$out"
+		ctl "$pid" unprobe '*'
+		[ "$status" -eq 0 ] || bad="$bad; $err"
+	done
+	ok "of a thousand places in libc $least could be had each time" test "$least" -ge 900
+	is "$bad$(wrong)$(clean "$libc")" '0 wrong' 'python3 computes what it did, and libc is as it was'
+	finish
+	is "$status $(cat err)" '0 ' 'it noticed nothing'
+}
+if [ -x /usr/bin/python3 ] && [ "$(objdump -f /usr/bin/python3 2>/dev/null | grep -c x86-64)" -gt 0 ]; then
+	python /usr/bin/python3
+else
+	skip 3 'no python3 here'
+fi
 
 # ---- killed at each of its system calls ----
 

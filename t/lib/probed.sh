@@ -31,13 +31,14 @@ rules() {
 	} >conf
 	rm -rf d
 }
-# clean: is the library's code in the process the file's?
+# clean [FILE]: is the code in the process that of the file (default: libprobed.so)?
 clean() {
-	sed -n 's,^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \([0-9a-f]*\) .*/libprobed\.so$,\1 \2 \3,p' "/proc/$pid/maps" |
-		while read -r from to offset; do
+	file=${1-libprobed.so}
+	sed -n "s,^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \([0-9a-f]*\) .*/${file##*/}\$,\1 \2 \3,p" \
+		"/proc/$pid/maps" | while read -r from to offset; do
 			pages=$(((0x$to - 0x$from) / 4096))
 			dd "if=/proc/$pid/mem" bs=4096 skip=$((0x$from / 4096)) count=$pages of=code 2>dd.err
-			dd if=libprobed.so bs=4096 skip=$((0x$offset / 4096)) count=$pages of=own 2>dd.err
+			dd "if=$file" bs=4096 skip=$((0x$offset / 4096)) count=$pages of=own 2>dd.err
 			cmp code own
 		done
 }

@@ -303,12 +303,21 @@ static int add_words(struct probe_rules *rules, const struct ctl_process *proces
 		}
 		free(place);
 	}
-	for (size_t i = 0; i < asking->names; i++) {
+	for (size_t i = 0; i < asking->names; i++)
 		add_rules(rules, asking, asking->name[i]);
-		char *text = probe_rules_text(rules, asking->name[i]);
-		good &= asked_check(text);
-		free(text);
+	/* All at once: what they are checked against takes time to read. */
+	char *text;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+	for (size_t i = 0; i < asking->names; i++) {
+		char *one = probe_rules_text(rules, asking->name[i]);
+		fputs(one, to);
+		free(one);
 	}
+	if (fclose(to))
+		memory_failed();
+	good = asked_check(text);
+	free(text);
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
