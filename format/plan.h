@@ -83,7 +83,7 @@ struct plan_action {
 	uint64_t every;	  /* one in so many; 0: each */
 	struct plan_part entry, end; /* conditions, of what is known at either end of a call */
 	uint32_t next;	  /* number of the next one of the same function or probe; PROBE_NONE */
-	uint32_t counts;  /* number of the one whose every, once and at-most count for it, too: this one, or before it */
+	uint32_t counts;  /* number of the one, this or an earlier one, whose every, once and at-most count for it */
 };
 
 struct plan_head {

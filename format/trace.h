@@ -87,6 +87,7 @@
 
 #include <stdint.h> /* uint64_t */
 
+#include "format/ask.h"
 #include "format/chain.h"
 #include "format/reasons.h"
 #include "format/valued.h"
@@ -320,17 +321,6 @@ struct trace_extent {
 	uint32_t first, places;
 };
 
-/* Snapshots of one name, as actions ask for them (format/plan.h). */
-#define TRACE_ASKS     8
-#define TRACE_ASK_NAME 32
-
-struct trace_ask {
-	char name[TRACE_ASK_NAME]; /* ends with NUL; "": the usual one */
-	uint64_t at_most;	   /* ns: one in that time; 0: each */
-	uint32_t asked;		   /* how often; grows, and wraps */
-	uint32_t unused;
-};
-
 struct trace_head {
 	uint8_t magic[8];
 	uint32_t version;
@@ -345,11 +335,9 @@ struct trace_head {
 	uint32_t threads;	 /* thread records of this process: 0 ... threads-1 */
 	struct trace_pair last;	 /* refreshed about once a second by running threads, at callbacks and at exit */
 	uint64_t lost; /* events */
-	/* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
-	uint64_t no_mirror;
+	uint64_t no_mirror; /* calls whose return could not be intercepted for want of a mirror; they are TRACE_POINT */
 	uint64_t meta_lost;	 /* records that did not fit into meta (disk full) */
-	/* /proc/sys/kernel/random/boot_id, or empty. In the same boot the reader may read the clock itself */
-	char boot_id[40];
+	char boot_id[40]; /* /proc/sys/kernel/random/boot_id, or empty. In the same boot a reader may read the clock */
 	uint64_t ring_chunk;	 /* as chunk_size */
 	uint64_t ring_size;	 /* bytes of each thread's chunks in mode ring; 0: that mode was never on */
 	uint32_t mode;		 /* enum trace_mode, now */
@@ -392,10 +380,8 @@ struct trace_head {
 	uint64_t places_likely; /* of place 0: that the file might have by the limits when it was made; 0: unknown */
 	uint32_t block;		/* of place 0: of the directory: see format/places.h */
 	uint32_t beside;	/* of place 0: how many chunks and runs of counters were begun beside heads; grows */
-	/* Of all heads: snapshots that the process asks for. Its threads only count; `xaudit record` makes them */
-	struct trace_ask ask[TRACE_ASKS];
-	/* Of place 0: how often one was asked for, by all processes; grows, and wraps */
-	uint32_t asked;
+	struct trace_ask ask[TRACE_ASKS]; /* of all heads: snapshots that the process asks for */
+	uint32_t asked; /* of place 0: how often one was asked for, by all processes; grows, and wraps */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

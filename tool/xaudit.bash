@@ -204,6 +204,7 @@ _xaudit()
 		case ${words[at]-} in
 		mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
 		status | probes) options='--format=' ;;
+		when) options='--output= --at-most=' ;;
 		probe) options='--context= --if= --every= --then=' ;;
 		snapshot)
 			case $prev in -o | --output) compopt -o dirnames; return ;; esac

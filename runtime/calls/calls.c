@@ -24,7 +24,8 @@
  */
 static bool is_quiet(const struct thread *thread, uint32_t type)
 {
-	return type != TRACE_EXIT && type != TRACE_TAIL && (dispatch_now() == DISPATCH_WATCH || thread_is_muted(thread));
+	return type != TRACE_EXIT && type != TRACE_TAIL &&
+	       (dispatch_now() == DISPATCH_WATCH || thread_is_muted(thread));
 }
 
 void tramp_slow_event(uint64_t found, uint64_t event, uint64_t slot)

@@ -54,7 +54,7 @@ void pool_beside(void)
 
 void pool_asked(void)
 {
-	/* Release: pairs with nothing but the order of system calls of `record`, which reads the head's count after it. */
+	/* Release: pairs with system calls of `record`, which reads the count of the process's head after this one. */
 	__atomic_fetch_add(&pool_head()->asked, 1, __ATOMIC_RELEASE);
 }
 

@@ -67,10 +67,12 @@ void dispatch_use(enum dispatch_set set, enum trace_clock clock)
 			   : set == DISPATCH_COUNT ? tramp_probe_count
 			   : set == DISPATCH_WATCH ? tramp_probe_watch
 						   : tramp_probe_pass;
-	void (*const watched[TRAMP_EVENTS])(void) = { [TRAMP_INTERCEPT] = own_labels ? by->intercept_own : by->intercept,
+	void (*const watched[TRAMP_EVENTS])(void) = {
+		[TRAMP_INTERCEPT] = own_labels ? by->intercept_own : by->intercept,
 		[TRAMP_POINT] = by->point,
 		[TRAMP_XRAY_ENTRY] = by->xray_entry,
-		[TRAMP_PROBE] = by->probe_saved };
+		[TRAMP_PROBE] = by->probe_saved,
+	};
 	if (set == DISPATCH_RECORD) {
 		use[TRAMP_INTERCEPT] = own_labels ? by->intercept_own : by->intercept;
 		use[TRAMP_POINT] = by->point;

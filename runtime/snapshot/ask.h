@@ -31,8 +31,8 @@ void ask_describe(void);
 void ask_snapshot(uint32_t number);
 
 /*
- * The path of the n-th snapshot beside the trace whose folder's path are the first `length` bytes of output: of "", that
- * path with .snapshot.<n>; else `name` in the folder that holds it, with n in the place of %n, or behind it.
+ * The path of the n-th snapshot beside the trace whose folder's path are the first `length` bytes of output: of "",
+ * that path with .snapshot.<n>; else `name` in the folder that holds it, with n in the place of %n, or behind it.
  */
 static inline void ask_put_name(struct text *text, const char *output, size_t length, const char *name, unsigned n)
 {

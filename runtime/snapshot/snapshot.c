@@ -72,8 +72,10 @@ static void complain(const char *what, long error)
 	process_unlock(&held);
 }
 
-/* Makes a folder of that name (ask.h), and in it one of the name of the process folder. Returns a descriptor of that, or
- * -errno. */
+/*
+ * Makes a folder of that name (ask.h), and in it one of the name of the process folder. Returns a descriptor of that,
+ * or -errno.
+ */
 static long make_folder(const char *from, const char *as)
 {
 	size_t name = sys_length(from);

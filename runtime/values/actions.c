@@ -32,7 +32,9 @@ static bool is_right_text(const struct plan_action *row, const char *text)
 
 static bool is_condition(const struct values_part *part)
 {
-	return part->facts.most <= ACTIONS_PUT && !part->facts.values && !part->facts.callers && !part->facts.sample && !part->facts.keeps;
+	const struct values_facts *facts = &part->facts;
+
+	return facts->most <= ACTIONS_PUT && !facts->values && !facts->callers && !facts->sample && !facts->keeps;
 }
 
 /* The row of that number is whole. It can only lead to a later one. */
@@ -41,7 +43,8 @@ static bool check(struct values_action *to, const struct plan_head *plan, size_t
 	const struct plan_action *row = to->plan;
 
 	return row->what >= PLAN_ACTION_MARK && row->what <= PLAN_ACTION_STOP &&
-	       values_is_text((const char *)plan, row->text, size) && is_right_text(row, (const char *)plan + row->text) &&
+	       values_is_text((const char *)plan, row->text, size) &&
+	       is_right_text(row, (const char *)plan + row->text) &&
 	       (row->next == PROBE_NONE || (row->next > number && row->next < plan->actions)) &&
 	       values_take_part(&to->entry, plan, &row->entry) && values_take_part(&to->end, plan, &row->end) &&
 	       row->counts <= number && is_condition(&to->entry) && is_condition(&to->end) && !to->entry.facts.takes;

@@ -61,8 +61,8 @@ struct actions_hooks {
 void actions_init(const struct actions_hooks *hooks);
 
 /*
- * The actions of a plan, of `size` bytes, in which there is room for them: an array in its order. NULL: it has none, or *error
- * says why not: -EBADMSG, -ENOMEM.
+ * The actions of a plan, of `size` bytes, in which there is room for them: an array in its order. NULL: it has none, or
+ * *error says why not: -EBADMSG, -ENOMEM.
  */
 struct values_action *actions_take(const struct plan_head *plan, size_t size, struct arena *memory, int *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One end of a function's calls, as a plan has it. Who uses it: plans.h, actions.h. */
+/* One end of a function's calls, as a plan has it. For plans.h and actions.h. Keeps nothing. */
 #ifndef XAUDIT_RUNTIME_VALUES_PART_H
 #define XAUDIT_RUNTIME_VALUES_PART_H
 
@@ -18,6 +18,9 @@ struct values_part {
 	uint32_t number; /* the layout's in the trace; 0: none yet */
 	uint32_t event;	 /* TRACE_WORD() of the events that have it */
 };
+
+/* Do so many bytes lie in the plan at this position, which divides by `align`? */
+bool values_lies_in(const struct plan_head *plan, uint64_t at, uint64_t size, uint64_t align);
 
 /* Does a text that ends with NUL begin there, within the plan's bytes? */
 bool values_is_text(const char *text, uint64_t at, uint64_t size);

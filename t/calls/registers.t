@@ -18,6 +18,8 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 # address is taken by a caller that the check visits.
 cat >"$tmp/pointers" <<'END'
 tramp_(gate|sample)_[a-z_]*|tramp_labels_back / dispatch_table / - / the trampolines, all of which we look at
+tramp_(watch_[a-z]*|xray_watch|probe_watch) / dispatch_watched / - / the same
+actions_(do|take) / <hooks|%r / ask_number ask_snapshot / given
 tramp_(intercept|call|return|point|pass|jump|landed|prctl|count|cfa|exec)[a-z_]* / \(%rsp\) / - / the program's function
 tramp_sample_[a-z_]* / \(%rsp\) / - / the same
 call_with_ours / %r / - / execve() or so of the libc that the program has called, in its stead
@@ -33,7 +35,7 @@ vectors_keep / %r / - / pthread_setspecific of the program's libc, registers sav
 clock_[a-z_]*|tramp_clock|read_time / get_time|%r / ask_kernel clock_gettime / given
 clock_gettime / fast_time|%r / - / the kernel's: looked at below
 mirror_new / %r / memory_for_stacks / given
-thread_get|thread_caller|begin_record / <hooks|%r / recorder_describe record_taken / given
+thread_get|thread_caller|begin_record / <hooks|%r / folder_begun record_taken / given
 thread_ended / <hooks|%r / calls_unwind_all handlers_thread_ended / given
 calls_unwind|end_calls / <hooks|%r / handlers_frames_gone handlers_unwind values_end / given
 control_run|obey / <change>|%r / switch_obey / given
@@ -42,6 +44,7 @@ process_confine / %r / - / check_confine: callers of prctl() and syscall() have 
 process_start / options|%r / control_permit announce_all own_labels_start / given
 epoch_reclaim / \(%r / recycle retired_free / given
 thread_each|mirror_each / %r / - / given
+each_place / %r / list_place copy_counts / given
 backtrace_walk / %r / rule_of / given
 values_evaluate / %r / walk / given
 write_pages|stub_write / %r / - / given

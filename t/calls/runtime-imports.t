@@ -52,8 +52,9 @@ is "$(contract "$tmp/contract.h" | tr '\n' ' ')" 'a b c d e ' 'names of a contra
 layers='identity dense lock text output arena maps surroundings clock dispatch backoff broker epoch sparse_file meta
 	copy family pool_grow pool pool_make stderr records process_counters process execute_look execute filter
 	throttle waits thread rights leave last_name chunk_file chunk recorder_lost recorder recorder_words
-	own_labels count evaluate sample plans side backtrace calls_owner calls_ends calls_gaps calls_stack calls
-	values_calls filter_calls libc_calls cyg_calls objects handlers events event_values custom snapshot compact
+	own_labels count evaluate part sample actions plans side backtrace
+	calls_owner calls_ends calls_gaps calls_stack calls
+	values_calls filter_calls libc_calls cyg_calls objects handlers events event_values custom snapshot ask compact
 	control start'
 
 # Such an order for tool/read/, with events/ and sched/.

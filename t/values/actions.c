@@ -5,8 +5,9 @@
  *	calls N		acts(1) ... acts(N), with other() before each
  *	bursts		acts() 100 times, then 400 ms nothing, three times
  *	fork		acts(1) ... acts(10), then the same in a forked child
- *	threads		acts(1) ... acts(1000) in one thread, then other() 1000 times in another one, while the first waits,
- *			then acts(1001) ... acts(2000) in the first, in whose place a third comes then: other() 10 times
+ *	threads		acts(1) ... acts(1000) in one thread, then other() 1000 times in another one, while the first
+ *			waits, then acts(1001) ... acts(2000) in the first, in whose place a third comes then: other()
+ *			10 times
  *	again N		N threads, one after another: acts(100) and other() 10 times each
  *	slow N		slow() N times: each tenth takes 20 ms, the others nothing
  */

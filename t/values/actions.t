@@ -15,8 +15,8 @@ library "$CC" patchable/libacts.so actions_part.c -O1 -fno-inline -fpatchable-fu
 program "$CC" patchable/acts actions.c -Lpatchable -lacts
 index_of libacts.so
 
-# acts WAY N KIND LINE...: runs the program with these lines behind [context acts]. Sets $got: how many entries and exits
-# of acts(), of other(), and marks, and how often recording changed.
+# acts WAY N KIND LINE...: runs the program, with these lines in the configuration. Sets $got: how many entries and
+# exits of acts() there are, entries of other(), and marks, and how often recording changed.
 acts() {
 	way=$1 n=$2 kind=$3 folder=.
 	shift 3
@@ -137,5 +137,6 @@ wrong 'mark longer soon' "behind longer is no time, as in 10ms, but 'soon'; allo
 wrong 'mark thread' "an action has no 'thread'; allowed: $allowed"
 wrong 'start longer 1s' "recording starts where a call begins, so start has no 'longer'; allowed: $allowed"
 wrong 'start if ret < 0' "recording starts where a call begins, before there is a result: 'ret < 0'"
-wrong 'snapshot as ../there' "behind as is no name of a mark, or of a snapshot's folder, but '../there'; allowed: $allowed"
+wrong 'snapshot as ../there' \
+	"behind as is no name of a mark, or of a snapshot's folder, but '../there'; allowed: $allowed"
 done_testing

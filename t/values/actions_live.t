@@ -81,11 +81,12 @@ done
 is "$(echo slow.*/p*)" "slow.1/p$pid" 'one is made, by the thread, since record is not there'
 when '2  xaudit ctl: when: no action is called '"'jump'"'; allowed: mark, snapshot, start, stop, start thread, stop '"\
 thread; behind it if CONDITION, longer TIME, every N, once, at-most TIME, as NAME" 'what is no action' acts jump
-when "2  xaudit ctl: when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' snapshot" \
+when "2  xaudit ctl: when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' \
+snapshot" \
 	'too few words' acts
 when "2  xaudit: ctl when: recording starts where a call begins, before there is a result: 'ret < 0'" \
 	'what can not be' 'acts if ret < 0' start
-when "1 0 traced functions do that, paused T ms xaudit ctl: 'nobody' names no probe, and no function that is traced (it \
-holds for what is loaded later)" 'a function that is nowhere' nobody mark
+when "1 0 traced functions do that, paused T ms xaudit ctl: 'nobody' names no probe, and no function that is traced \
+(it holds for what is loaded later)" 'a function that is nowhere' nobody mark
 finish
 done_testing

@@ -32,12 +32,14 @@ made() {
 # on the same thread: how many requests, without a gap; and how many threads there are.
 check_server() {
 	dump "$1"
-	jq -r 'select(.function == "handle_request") | [.event, .tid, .time_ns, ([.values[]? | select(.name == "number") | .value][0] // 0)] | @tsv' "$1.json" |
+	jq -r 'select(.function == "handle_request") | [.event, .tid, .time_ns,
+		([.values[]? | select(.name == "number") | .value][0] // 0)] | @tsv' "$1.json" |
 		awk '$1 == "entry" { if (number[$2] && $4 != number[$2] + 1) gap = 1; number[$2] = $4; begun[$2] = $3
 				requests[$2]++; threads += requests[$2] == 1 }
 			$1 == "exit" && begun[$2] { if ($3 - begun[$2] > 10000000) { slow++
 				if (requests[$2] < 50) late = 1 } }
-			END { print (slow ? "slow" : "none"), (gap ? "gap" : "whole"), (late ? "late" : "before"), threads }'
+			END { print (slow ? "slow" : "none"), (gap ? "gap" : "whole"), (late ? "late" : "before"),
+				threads }'
 }
 
 rules '[context handle_request]' 'context = args' 'then = snapshot longer 10ms as slow.%n'
@@ -45,7 +47,8 @@ clear_all
 record d -c conf ./server 4 400 100
 is "$status" 0 'server: it runs'
 like "$out" '^[0-9]{1,3} us, 0 waits$' 'server: no request waits for a snapshot, or works a millisecond for it'
-like "$err" "^xaudit record: the program asked for (a snapshot, which|[0-9]+ snapshots; the last one) is in $tmp/slow.[0-9]+\$" \
+asked='xaudit record: the program asked for'
+like "$err" "^$asked (a snapshot, which|[0-9]+ snapshots; the last one) is in $tmp/slow.[0-9]+\$" \
 	'server: record says where they are'
 like "$(made)" '^slow.1 (slow.[0-9]+ )*$' 'server: they have the name that the rule says'
 for one in slow.*; do
@@ -56,7 +59,7 @@ done
 rules '[context acts]' 'then = snapshot at-most 10s'
 clear_all
 record d -c conf ./acts calls 1000
-is "$status:$err:$(made)" "0:xaudit record: the program asked for a snapshot, which is in $tmp/d.snapshot.1:d.snapshot.1 " \
+is "$status:$err:$(made)" "0:$asked a snapshot, which is in $tmp/d.snapshot.1:d.snapshot.1 " \
 	'a thousand ask, one is allowed in 10 s'
 rules '[context acts]' 'then = snapshot at-most 300ms'
 clear_all
@@ -69,10 +72,12 @@ is "$status:$(made)" '0:d.snapshot.1 d.snapshot.2 ' 'a parent and its child: one
 is "$(for one in d.snapshot.*; do info "$one" '[.processes[].pid] | length'; done | tr '\n' ' ')" '1 1 ' \
 	'with one process in each'
 is "$(for one in d.snapshot.*; do info "$one" '.processes[0].pid'; done | sort -u | wc -l)" 2 'which is another one'
-rules '[context acts]' 'then = snapshot if n == 500' 'then = snapshot if n == 700 as slow-%n.end' 'then = stop if n == 800'
+rules '[context acts]' 'then = snapshot if n == 500' 'then = snapshot if n == 700 as slow-%n.end' \
+	'then = stop if n == 800'
 clear_all
 record d -c conf -m stream ./acts calls 1000
-is "$status:$(made)$(echo slow-1.end/p*)" "0:d.snapshot.1 $(echo slow-1.end/p*)" 'in mode stream, too; by names of their own'
+is "$status:$(made)$(echo slow-1.end/p*)" "0:d.snapshot.1 $(echo slow-1.end/p*)" \
+	'in mode stream, too; by names of their own'
 rm -rf slow-1.end
 report d.snapshot.1
 ok 'it has what was called up to then' test "$(calls acts)" -ge 500
@@ -85,7 +90,8 @@ alone() {
 	bounded 60 env XAUDIT_CONFIG="$tmp/conf" LD_AUDIT="$MODULE" ./acts "$@" >.out 2>&1 || status=$?
 	out=$(cat .out)
 }
-itself='xaudit: `xaudit record` is not beside: threads copy the snapshots that they ask for themselves, and wait for that'
+itself='xaudit: `xaudit record` is not beside: threads copy the snapshots that they ask for themselves, and wait for '\
+'that'
 rules '[context acts]' 'then = snapshot if n == 400' 'then = snapshot if n == 900 as slow'
 alone calls 1000
 is "$status:$out:$(made)" "0:$itself:d.snapshot.1 slow.1 " 'alone: the thread copies, and that is said once'

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#define KEYS "context, if, every, longer, secret, request, trust, then, name"
+
 static char folder[] = "/tmp/xaudit-values.XXXXXX";
 
 static void write_file(const char *path, const char *text)
@@ -94,11 +96,9 @@ static void refused(void)
 				  "[context FUNCGLOB@LIBGLOB]");
 	refuses("[context f\tg]\n", "1: a tab in pattern 'f?g'; allowed: names and patterns");
 	refuses("[context f]\nkinds = plt\n",
-		"2: unknown key 'kinds' in [context]; allowed: context, if, every, longer, secret, request, trust, "
-		"then, name");
+		"2: unknown key 'kinds' in [context]; allowed: " KEYS);
 	refuses("[context f]\ncontex = args\n",
-		"2: unknown key 'contex' in [context]; allowed: context, if, every, longer, secret, request, trust, "
-		"then, name");
+		"2: unknown key 'contex' in [context]; allowed: " KEYS);
 	refuses("[context f]\ncontext =\n", "2: no value for key 'context'");
 	refuses("[context f]\ncontext args\n",
 		"2: no '=' in 'context args'; allowed: KEY = VALUE, [SECTION], a comment behind ';' or '#'");

@@ -78,7 +78,8 @@ static bool read_words(struct when *when, int argc, char **argv)
 		return false;
 	if (first + 2 > argc) {
 		tool_error("ctl",
-			"when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' snapshot");
+			"when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' "
+			"snapshot");
 		return false;
 	}
 	join(when, argv[first], argv + first + 1, argc - first - 1);

@@ -91,7 +91,8 @@ static bool take_value(struct action *to, const char *word, const char *value, c
 		       fail(wrong, "behind longer is no time, as in 10ms, but", value);
 	}
 	if (!strcmp(word, "every"))
-		return take_count(value, &plan->every) || fail(wrong, "behind every is no number from 1 on, but", value);
+		return take_count(value, &plan->every) ||
+		       fail(wrong, "behind every is no number from 1 on, but", value);
 	if (!strcmp(word, "at-most"))
 		return (value && wanted_time(value, &plan->at_most)) ||
 		       fail(wrong, "behind at-most is no time, as in 10s, but", value);
@@ -99,8 +100,9 @@ static bool take_value(struct action *to, const char *word, const char *value, c
 		to->name = memory_text(value, strlen(value));
 		return true;
 	}
-	return !strcmp(word, "as") ? fail(wrong, "behind as is no name of a mark, or of a snapshot's folder, but", value)
-				   : fail(wrong, "an action has no", word);
+	return !strcmp(word, "as")
+		       ? fail(wrong, "behind as is no name of a mark, or of a snapshot's folder, but", value)
+		       : fail(wrong, "an action has no", word);
 }
 
 static bool take_words(struct action *to, char *text, char **wrong)

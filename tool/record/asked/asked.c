@@ -17,6 +17,7 @@
 #include "runtime/snapshot/ask.h"
 #include "runtime/snapshot/copy.h"
 #include "tool/base/tool.h"
+#include "tool/base/whole.h"
 #include "tool/record/run.h"
 
 #define PROCESSES  1024 /* whose counts are known; the one that was seen first gives way */
@@ -60,11 +61,6 @@ unsigned asked_made(const char **last)
 {
 	*last = all.name;
 	return all.made;
-}
-
-static bool whole_read(int fd, void *to, size_t size, uint64_t at)
-{
-	return at <= INT64_MAX && pread(fd, to, size, (off_t)at) == (ssize_t)size;
 }
 
 /* Opens the family's folder, which must be this user's. Returns a descriptor, or -1. */
@@ -167,7 +163,8 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 			continue;
 		if (all.made >= ASKED_MOST) {
 			if (!all.full)
-				record_error("the program asked for more than %d snapshots; no more are made", ASKED_MOST);
+				record_error("the program asked for more than %d snapshots; no more are made",
+					ASKED_MOST);
 			all.full = true;
 			continue;
 		}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "tool/record/drain/copy.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "runtime/files/dense.h"
 #include "tool/base/whole.h"
@@ -14,6 +16,20 @@
 
 static uint8_t piece[PIECE];
 static uint16_t code[CODES + DENSE_SLACK];
+
+bool drain_is_sane(const struct trace_chunk *head, uint64_t size)
+{
+	return head->version == TRACE_VERSION && head->head_size == sizeof(*head) && head->size == size &&
+	       head->used >= sizeof(*head) && head->used <= size && head->used % 8 == 0 && head->copied &&
+	       head->thread < DRAIN_THREADS && head->process < TRACE_PLACE_MAX;
+}
+
+bool drain_has_hole(int meta, uint64_t from, uint64_t to)
+{
+	off_t hole = lseek(meta, (off_t)from, SEEK_HOLE);
+
+	return hole >= 0 ? (uint64_t)hole < to : errno == ENXIO;
+}
 
 static bool is_same(const struct trace_chunk *a, const struct trace_chunk *b)
 {

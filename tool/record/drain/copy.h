@@ -7,11 +7,23 @@
 #ifndef XAUDIT_TOOL_RECORD_DRAIN_COPY_H
 #define XAUDIT_TOOL_RECORD_DRAIN_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/trace.h"
 
 #define DRAIN_OVER 1 /* the chunk that was published is not there any more: its thread writes it */
+
+#define DRAIN_THREADS (1u << 24)
+
+/* Is it a chunk that can be written, with possible numbers of thread and process? */
+bool drain_is_sane(const struct trace_chunk *head, uint64_t size);
+
+/*
+ * Is there a hole of the file? Not in a chunk that a thread has filled. So what is written for a family is no more than
+ * its processes have stored, whatever their limits are and ours are not.
+ */
+bool drain_has_hole(int meta, uint64_t from, uint64_t to);
 
 struct drain_way {
 	int meta, to;	 /* descriptors; of t<n> */

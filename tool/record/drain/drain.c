@@ -45,7 +45,6 @@
 #define ENTRIES_TURN (16 * ENTRIES) /* of a family, before others have their turn */
 #define PLACES_FEW   (1u << 16) /* drain_tell() */
 #define AHEAD	     65536 /* chunks by which a number may lie after the end of t<n> */
-#define THREADS	     (1u << 24)
 #define META	     UINT32_MAX /* as a thread's number: no t<n>, but meta */
 
 struct family {
@@ -200,25 +199,6 @@ static long open_file(struct file **to, struct family *fam, uint32_t process, ui
 
 /* ---- one chunk ---- */
 
-/* Is it a chunk that can be written, with possible numbers of thread and process? */
-static bool is_sane(const struct trace_chunk *head, uint64_t size)
-{
-	return head->version == TRACE_VERSION && head->head_size == sizeof(*head) && head->size == size &&
-	       head->used >= sizeof(*head) && head->used <= size && head->used % 8 == 0 && head->copied &&
-	       head->thread < THREADS && head->process < TRACE_PLACE_MAX;
-}
-
-/*
- * Is there a hole of the file? Not in a chunk that a thread has filled. So what is written for a family is no more than
- * its processes have stored, whatever their limits are and ours are not.
- */
-static bool has_hole(int meta, uint64_t from, uint64_t to)
-{
-	off_t hole = lseek(meta, (off_t)from, SEEK_HOLE);
-
-	return hole >= 0 ? (uint64_t)hole < to : errno == ENXIO;
-}
-
 /* Is that chunk published? It was a moment ago. */
 static bool is_handed(const struct family *fam, int meta, uint32_t place, uint64_t full)
 {
@@ -244,7 +224,7 @@ static long copy_chunk(struct family *fam, uint32_t place, uint64_t full)
 		return -EINVAL;
 	if (way.head.magic != TRACE_CHUNK_MAGIC || way.head.seq != full - 1)
 		return DRAIN_OVER;
-	if (!is_sane(&way.head, size) || has_hole(meta->fd, way.at, way.at + way.head.used))
+	if (!drain_is_sane(&way.head, size) || drain_has_hole(meta->fd, way.at, way.at + way.head.used))
 		return -EINVAL;
 	/* If its thread took it back meanwhile, the number that was read may be the one to which it writes itself. */
 	if (!is_handed(fam, meta->fd, place, full))
@@ -407,7 +387,7 @@ static uint64_t reach_of(void *family, uint32_t process, uint32_t thread)
 	struct file *to;
 	struct stat st;
 
-	if (thread >= THREADS || open_file(&to, family, process, thread) || fstat(to->fd, &st))
+	if (thread >= DRAIN_THREADS || open_file(&to, family, process, thread) || fstat(to->fd, &st))
 		return UINT64_MAX;
 	return stream_whole((uint64_t)st.st_size);
 }
@@ -417,7 +397,7 @@ static bool has_chunk(void *family, const struct trace_chunk *chunk)
 	struct trace_chunk copy;
 	struct file *to;
 
-	return chunk->copied - 1 < UINT32_MAX && chunk->thread < THREADS &&
+	return chunk->copied - 1 < UINT32_MAX && chunk->thread < DRAIN_THREADS &&
 	       !open_file(&to, family, chunk->process, chunk->thread) &&
 	       whole_read(to->fd, &copy, sizeof(copy), stream_at(chunk->copied)) &&
 	       copy.magic == TRACE_CHUNK_MAGIC && copy.seq == chunk->seq && copy.used == chunk->used &&
