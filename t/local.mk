@@ -23,8 +23,8 @@ AM_U_LOG_FLAGS = $(AM_T_LOG_FLAGS)
 dist_check_SCRIPTS += t/ctl/ctl_kill.t t/api/xray_events.t t/api/guard.t t/loader/loader.t t/ctl/ctl.t \
 	t/sites/entry_placed.t t/sites/entry_programs.t t/calls/gdb.t t/check/check.t t/record/record.t \
 	t/loader/untouched.t t/process/fork.t t/loader/farm.t t/api/xray_interface.t t/calls/inject.t \
-	t/calls/inject_entry.t t/calls/inject_stacks.t t/calls/inject_values.t t/sites/counts.t t/calls/signals.t \
-	t/process/hostile.t t/loader/host.t
+	t/calls/inject_actions.t t/calls/inject_entry.t t/calls/inject_stacks.t t/calls/inject_values.t \
+	t/sites/counts.t t/calls/signals.t t/process/hostile.t t/loader/host.t
 TESTS = $(dist_check_SCRIPTS) $(check_PROGRAMS)
 
 test_environment = \

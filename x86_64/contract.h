@@ -82,7 +82,7 @@
 /* Bits of tramp_table, and how many ids it has. The code that defines it may use the other bits. */
 #define TRAMP_ONLY_COUNTED 1
 #define TRAMP_HAS_VALUES   4 /* of an XRay function: its word is to have TRAMP_WORD_VALUES */
-#define TRAMP_STARTS	   8 /* is recorded in any case by tramp_values_*(), which may leave it out: its word has that */
+#define TRAMP_STARTS	   8 /* comes in any case to tramp_values_*(), which may leave it out: its word has VALUES */
 #define TRAMP_TABLE_IDS	   0x200000
 
 /*

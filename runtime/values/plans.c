@@ -453,7 +453,8 @@ bool values_bind_probe(struct values_set *set, uint32_t number, uint32_t id)
 {
 	struct values_function *f = &set->function[number];
 
-	if (f->is_off || (!f->entry.code && !f->then && !f->plan->every) || !id || id >= TRAMP_TABLE_IDS || !make_table())
+	if (f->is_off || (!f->entry.code && !f->then && !f->plan->every) || !id || id >= TRAMP_TABLE_IDS ||
+		!make_table())
 		return false;
 	begin(f, id, false);
 	lead(id, f);
