@@ -2,9 +2,9 @@
 /*
  * Plans that are damaged in ways that follow from numbers (format/plan.h): what the module gets from a helper, or from
  * a file of the cache, and copies before it checks it. One that it refuses is as good as none; of one that it takes all
- * functions are bound, and their code runs on registers that lead anywhere. It must touch no memory but the plan's,
- * what the registers lead to and may be read, and the bytes that it was told there would be: each of these ends where
- * memory does, to the byte in a build with sanitizers.
+ * functions are bound, and their code runs on registers that lead anywhere; stubs of its windows are made, and jumps to
+ * them. It must touch no memory but the plan's, what the registers lead to and may be read, and the bytes that it was
+ * told there would be: each of these ends where memory does, to the byte in a build with sanitizers.
  *
  *	plan_fuzz.u			some rounds, as a test
  *	plan_fuzz.u SECONDS SEED	as many as fit in this time
@@ -26,6 +26,7 @@
 #include "t/lib/core.h"
 #include "t/lib/sanitizers.h"
 #include "x86_64/contract.h"
+#include "x86_64/probe.h"
 
 #define ROUNDS	    20000
 #define MORE_ROUNDS 400000 /* with XAUDIT_ALL */
@@ -34,6 +35,8 @@
 #define MOST	    16384u /* bytes of a plan */
 #define FUNCTIONS   7u
 #define IDS	    64u
+#define WINDOWS	    3u
+#define PROBES	    4u /* two in the first window, none that is refused but the last one */
 
 /* Plans stay for as long as the process lives, in memory that the sanitizer does not look through. */
 const char *__asan_default_options(void);
@@ -112,6 +115,52 @@ static void add_part(struct plan_part *part, size_t which)
 	part->size = size;
 }
 
+static uint32_t add_text(const char *text)
+{
+	return position(strcpy(take((uint32_t)strlen(text) + 1, 1), text));
+}
+
+/* Of each way one, and the `other` one of the first; two probes in the first, one in the second. */
+static void add_windows(struct plan_head *head)
+{
+	struct plan_window *window = take(WINDOWS * sizeof(*window), 8);
+	struct plan_probe *probe = take(PROBES * sizeof(*probe), 8);
+	struct plan_action *action = take(sizeof(*action), 8);
+
+	head->windows = WINDOWS;
+	head->window = position(window);
+	head->probes = PROBES;
+	head->probe = position(probe);
+	head->actions = 1;
+	head->action = position(action);
+	*action = (struct plan_action){ .what = PLAN_ACTION_MARK, .text = add_text("mark"), .next = PROBE_NONE };
+	for (uint32_t i = 0; i < PROBES; i++)
+		probe[i] = (struct plan_probe){ .address = 0x1000 + (i < 2 ? 3 * i : 32 * (i - 1)), .name = add_text("p"),
+			.at = add_text("f+3"), .nearest_at = i % 2 ? add_text("f") : 0, .window = i < 2 ? 0 : 1,
+			.function = fuzz_number(2) ? PROBE_NONE : FUNCTIONS - 1, .action = i ? PROBE_NONE : 0 };
+	probe[PROBES - 1].window = PROBE_NONE;
+	probe[PROBES - 1].refusal = PROBE_BRANCH;
+	for (uint32_t i = 0; i < WINDOWS; i++) {
+		struct probe_fixup *fixup = take(6 * sizeof(*fixup), 4);
+		const uint16_t size = (uint16_t)(64 + 8 * fuzz_number(8));
+		struct plan_window *w = &window[i];
+		*w = (struct plan_window){ .address = 0x1000 + (i == 1 ? 32 : 0), .fixups = position(fixup),
+			.code_size = size, .fixup_count = 6, .way = (uint8_t)(1 + (i ? 2 * i : fuzz_number(2))),
+			.length = 6, .padding = 32, .originals = 8, .other = i ? PROBE_NONE : 2,
+			.first = i == 1 ? 2 : 0, .probes = i == 1 ? 1 : 2, .inside = { 0, 0, 12, 0 } };
+		if (w->way > PROBE_WAY_ENTRY)
+			w->way = PROBE_WAY_ENTRY;
+		if (w->way == PROBE_WAY_SHARED) {
+			w->length = 4;
+			w->fixed = 1;
+		}
+		for (uint8_t k = 0; k < 6; k++)
+			fixup[k] = (struct probe_fixup){ .at = (uint16_t)(8 * k), .end = (uint16_t)(8 * k + 4),
+				.fix = (uint8_t)(k + 1), .target = k < 4 ? (int32_t)fuzz_number(64) : 0 };
+		w->code = position(memset(take(size, 1), 0x90, size));
+	}
+}
+
 static void make_plan(void)
 {
 	memset(&made, 0, sizeof(made));
@@ -131,6 +180,11 @@ static void make_plan(void)
 		bool end = fuzz_number(2);
 		add_part(end ? &f->end : &f->entry, fuzz_number(PARTS));
 		add_part(end ? &f->entry : &f->end, fuzz_number(PARTS));
+		f->action = PROBE_NONE;
+	}
+	if (fuzz_number(2)) {
+		head->function[FUNCTIONS - 1].flags = PLAN_PROBE;
+		add_windows(head);
 	}
 	head->size = made.size;
 }
@@ -154,14 +208,38 @@ static uint64_t any_number(unsigned bytes)
 	}
 }
 
+/* A number of a window, a probe, a fixup or an action. */
+static void damage_window(struct plan_head *head)
+{
+	const uint32_t from[] = { head->window, head->probe, head->action, head->windows };
+	const uint32_t sizes[] = { WINDOWS * sizeof(struct plan_window), PROBES * sizeof(struct plan_probe),
+		sizeof(struct plan_action) };
+	const size_t which = fuzz_number(3);
+	const uint32_t at = from[which] + (uint32_t)fuzz_number(sizes[which]);
+
+	if (at >= made.size - 4)
+		return;
+	if (fuzz_number(2)) {
+		made.bytes[at] = (uint8_t)fuzz_number(fuzz_number(2) ? 8 : 256);
+	} else {
+		uint32_t number = (uint32_t)any_number(4);
+		memcpy(made.bytes + (at & ~3u), &number, sizeof(number));
+	}
+}
+
 static void damage_place(void)
 {
 	uint32_t at = (uint32_t)fuzz_number(made.size);
 	struct plan_head *head = (struct plan_head *)(void *)made.bytes;
 	struct plan_function *f = &head->function[fuzz_number(FUNCTIONS)];
 	struct plan_part *part = fuzz_number(2) ? &f->entry : &f->end;
-	uint32_t *const words[] = { &part->code, &part->size, &part->layout, &part->bytes, &f->name, &head->count };
+	uint32_t *const words[] = { &part->code, &part->size, &part->layout, &part->bytes, &f->name, &head->count,
+		&head->probes, &head->windows, &head->actions, &head->probe, &head->window, &head->action };
 
+	if (head->windows == WINDOWS && fuzz_number(2)) {
+		damage_window(head);
+		return;
+	}
 	switch (fuzz_number(8)) {
 	case 0:
 		made.bytes[at] ^= (uint8_t)(1u << fuzz_number(8));
@@ -281,6 +359,8 @@ static void begin(void)
 	run.begun = true;
 }
 
+static uint64_t windows_written;
+
 /* Runs what was accepted. Returns how many times; ends the process where it does what it must not. */
 static uint64_t run_part(const struct values_part *part)
 {
@@ -305,6 +385,44 @@ static uint64_t run_part(const struct values_part *part)
 	return 1;
 }
 
+/* Reads a text to its end. */
+static void read_text(const struct plan_head *plan, uint32_t at)
+{
+	if (strlen((const char *)plan + at) >= plan->size)
+		abort();
+}
+
+/* Makes the stubs of windows that were accepted, as large as they say, and jumps there. */
+static void write_windows(const struct plan_head *plan)
+{
+	const struct plan_window *window = (const void *)((const uint8_t *)plan + plan->window);
+	const struct plan_probe *probe = (const void *)((const uint8_t *)plan + plan->probe);
+	const struct probe_event event[PROBE_IN_WINDOW] = { { 0 } };
+	uint8_t bytes[8];
+
+	for (uint32_t i = 0; i < plan->probes; i++) {
+		read_text(plan, probe[i].name);
+		read_text(plan, probe[i].at);
+		if (probe[i].nearest_at)
+			read_text(plan, probe[i].nearest_at);
+		if (probe[i].window != PROBE_NONE && probe[i].window >= plan->windows)
+			abort();
+	}
+	for (uint32_t i = 0; i < plan->windows; i++) {
+		const struct plan_window *w = &window[i];
+		const uint64_t base = any_address() & ~0xfffull, stub = base + fuzz_number(1ull << 32);
+		int64_t low, high;
+		if (!w->probes || w->probes > PROBE_IN_WINDOW || w->first + w->probes > plan->probes)
+			abort();
+		if (probe_write(w, plan, base, stub, event, run.limit - w->code_size, w->code_size) > w->code_size ||
+			probe_jump(w, base, stub, bytes) > sizeof(bytes) ||
+			probe_padding(w, base, stub, bytes) > sizeof(bytes))
+			abort();
+		probe_range(w, &low, &high);
+	}
+	windows_written += plan->windows;
+}
+
 static uint64_t read_plan(void)
 {
 	static uint32_t id;
@@ -321,6 +439,7 @@ static uint64_t read_plan(void)
 	process_lock(&held);
 	if (!values_take(&sets, bytes, made.size, false)) {
 		const struct plan_head *head = bytes;
+		write_windows(head);
 		for (uint32_t i = 0; i < head->count; i++) {
 			const struct plan_function *f = &head->function[i];
 			const char *name = (const char *)bytes + f->name;
@@ -341,6 +460,18 @@ static uint64_t read_plan(void)
 static void make_none(const char *script)
 {
 	(void)script;
+}
+
+/* Of 200 plans half have windows, of which each is written. */
+static int count_windows(void *unused)
+{
+	(void)unused;
+	for (uint64_t round = 0; round < 200; round++) {
+		fuzz_seed(round);
+		make_plan();
+		read_plan();
+	}
+	return (int)(windows_written / WINDOWS);
 }
 
 /* Of how many of 200 plans code is run. */
@@ -377,6 +508,8 @@ int main(int argc, char **argv)
 	is_int(core_child(count_run, NULL, 60), 200, "plans are taken");
 	int taken = core_child(count_run, &rounds, 60);
 	ok(taken >= 40 && taken <= 180, "of 200 damaged ones some are, as far as they go: %d", taken);
+	taken = core_child(count_windows, NULL, 60);
+	ok(taken >= 80 && taken <= 120, "of 200 plans about half have windows, which are written: %d", taken);
 	is_int(fuzz_run(&fuzz, script, 0, rounds), 0, "%llu do no harm", (unsigned long long)rounds);
 	return done_testing();
 }
