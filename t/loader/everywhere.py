@@ -114,10 +114,13 @@ def judge(path, folder, calls):
         told = json.load(open(base + "json"))
         if told["lost"]:
             wrong.append(f"{base}: {told['lost']} events are lost")
-        got = {int(row["probe"], 16): row["count"] for row in told.get("probes", [])}
+        # Processes may have the library by different paths, each with rows of its own.
+        got = collections.Counter()
+        for row in told.get("probes", []):
+            got[int(row["probe"], 16)] += row["count"]
         for address in places:
             if address in got or address not in missing:
-                count[address] = got.get(address, 0)
+                count[address] = got[address]
     for way in sorted(tried):
         own = [a for a in count if insns[a].way == way]
         print(f"{way}: {tried[way]} places, {refused[way]} refused, {sum(count[a] > 0 for a in own)} reached, "
@@ -142,14 +145,15 @@ def judge(path, folder, calls):
     print(f"{compared} compared with those behind them, of which {same} are the same")
     of_name = collections.Counter(names.values())
     begins = {name: address for address, name in names.items() if of_name[name] == 1}
-    entered = 0
+    entered, all_calls = 0, collections.Counter()
     for row in json.load(open(calls))["functions"]:
-        address = begins.get(row["function"])
+        all_calls[row["function"]] += row["calls"]
+    for name, number in all_calls.items():
+        address = begins.get(name)
         if address in count:
             entered += 1
-            if count[address] != row["calls"]:
-                wrong.append(f"0x{address:x} {insns[address].way} {count[address]}: "
-                             f"{row['calls']} calls of {row['function']}")
+            if count[address] != number:
+                wrong.append(f"0x{address:x} {insns[address].way} {count[address]}: {number} calls of {name}")
     print(f"{entered} compared with calls")
     for line in wrong[:20]:
         print("wrong:", line)
