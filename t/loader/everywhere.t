@@ -61,11 +61,11 @@ g++ -O2 -o everywhere "$beside/everywhere.cc" || bail 'everywhere.cc does not co
 library_of() {
 	ldd "$1" | sed -n "s/.* => \(.*\/$2[.0-9-]*so[.0-9]*\) .*/\1/p"
 }
-parts=1
-[ -z "$XAUDIT_ALL" ] || parts=0
-everywhere "$(library_of everywhere libgcc_s)" 3000 $((4 * parts)) ./everywhere
-everywhere "$(library_of everywhere libstdc++)" 3000 "$parts" ./everywhere
-everywhere "$(library_of everywhere libc)" 3000 "$parts" ./everywhere
+some=1
+[ -z "$XAUDIT_ALL" ] || some=0
+everywhere "$(library_of everywhere libgcc_s)" 3000 $((4 * some)) ./everywhere
+everywhere "$(library_of everywhere libstdc++)" 3000 "$some" ./everywhere
+everywhere "$(library_of everywhere libc)" 3000 "$some" ./everywhere
 
 if [ -z "$XAUDIT_ALL" ]; then
 	skip 19 'libcrypto, libsqlite3 and python3 only where XAUDIT_ALL is 1'
