@@ -381,7 +381,7 @@ struct trace_head {
 	uint32_t block;		/* of place 0: of the directory: see format/places.h */
 	uint32_t beside;	/* of place 0: how many chunks and runs of counters were begun beside heads; grows */
 	struct trace_ask ask[TRACE_ASKS]; /* of all heads: snapshots that the process asks for */
-	uint32_t asked; /* of place 0: how often one was asked for, by all processes; grows, and wraps */
+	uint32_t asked, zero; /* of place 0: how often one was asked for, by all processes; grows, and wraps */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 
