@@ -54,11 +54,10 @@ void filter_starts(uint32_t id, bool may)
 {
 	if (id >= TRAMP_TABLE_IDS)
 		return;
-	/* Relaxed, both, as in filter_below(). */
 	if (may)
-		__atomic_fetch_or(&tramp_table[id], TRAMP_STARTS, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&tramp_table[id], TRAMP_STARTS, __ATOMIC_RELAXED); /* relaxed, as in filter_below() */
 	else
-		__atomic_fetch_and(&tramp_table[id], (uint8_t)~TRAMP_STARTS, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&tramp_table[id], (uint8_t)~TRAMP_STARTS, __ATOMIC_RELAXED); /* relaxed, too */
 }
 
 void filter_mute(struct thread *thread, bool is)

@@ -203,28 +203,32 @@ static int add_one(const struct ctl_targets *targets, struct ctl_process *proces
 	return probes_add_action(targets, process, when->pattern, when->then);
 }
 
+/* The process, if it can be opened; returns whether it can. *status changes if something is wrong. */
+static bool add_in(const struct ctl_targets *targets, pid_t pid, struct when *when, int *status)
+{
+	struct ctl_process process;
+	bool opened = ctl_open(&process, pid);
+	int one = opened ? add_one(targets, &process, when) : TOOL_FAILED;
+
+	if (opened)
+		ctl_close(&process);
+	if (one == TOOL_USAGE || (one != TOOL_OK && !ctl_ended()))
+		*status = one;
+	return opened;
+}
+
 int ctl_when(struct ctl_targets *targets, int argc, char **argv)
 {
 	struct when when = { 0 };
 	int status = read_words(&when, argc, argv) ? TOOL_OK : TOOL_USAGE;
 	size_t i = 0, done = 0;
 
-	while (status != TOOL_USAGE) {
+	do {
 		for (; i < targets->count && status != TOOL_USAGE; i++) {
-			struct ctl_process process;
 			ctl_may_end(i >= targets->named);
-			int one = TOOL_FAILED;
-			if (ctl_open(&process, targets->pid[i])) {
-				one = add_one(targets, &process, &when);
-				ctl_close(&process);
-				done++;
-			}
-			if (one != TOOL_OK && (one == TOOL_USAGE || !ctl_ended()))
-				status = one;
+			done += add_in(targets, targets->pid[i], &when, &status);
 		}
-		if (i >= MOST_PROCESSES || !ctl_targets_look(targets))
-			break;
-	}
+	} while (status != TOOL_USAGE && i < MOST_PROCESSES && ctl_targets_look(targets));
 	if (status == TOOL_OK && !done) {
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		status = TOOL_FAILED;

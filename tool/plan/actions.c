@@ -32,11 +32,8 @@ static bool add_one(struct making *m, struct wanted_rule *rule, const char *name
 	struct values_asked conditions;
 	struct values_wrong wrong;
 	struct action action;
-	char *text;
 
-	if (!action_read(&action, rule->value, &text)) {
-		asked_say(rule, text);
-		free(text);
+	if (!asked_action(&action, rule)) {
 		m->wrong = true;
 		return false;
 	}

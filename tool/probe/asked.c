@@ -15,6 +15,17 @@ void asked_say(struct wanted_rule *rule, const char *text)
 	rule->told = true;
 }
 
+bool asked_action(struct action *action, struct wanted_rule *rule)
+{
+	char *wrong;
+
+	if (action_read(action, rule->value, &wrong))
+		return true;
+	asked_say(rule, wrong);
+	free(wrong);
+	return false;
+}
+
 enum values_at asked_at(const struct place *place)
 {
 	return place->kind == PLACE_USDT     ? VALUES_AT_USDT
@@ -44,13 +55,9 @@ static bool check_action(struct wanted_rule *rule, const struct values_known *kn
 	struct values_asked asked = { .keeps = 0 }, conditions;
 	struct values_wrong wrong;
 	struct action action;
-	char *text;
 
-	if (!action_read(&action, rule->value, &text)) {
-		asked_say(rule, text);
-		free(text);
+	if (!asked_action(&action, rule))
 		return false;
-	}
 	bool right = action_ask(&action, &asked, &conditions, known, &wrong);
 	if (!right)
 		wanted_wrong(rule, &wrong);

@@ -9,10 +9,14 @@
 #define XAUDIT_TOOL_PROBE_ASKED_H
 
 #include "tool/probe/places.h"
+#include "tool/values/action.h"
 #include "tool/values/wanted.h"
 
 /* Says it, once of a rule. */
 void asked_say(struct wanted_rule *rule, const char *text);
+
+/* Reads the rule's action. Returns false after saying what is wrong; then *action holds nothing. */
+bool asked_action(struct action *action, struct wanted_rule *rule);
 
 /* Where values are found at such a place. */
 enum values_at asked_at(const struct place *place);

@@ -76,7 +76,7 @@ static void *serve(void *unused)
 
 void record_asked_start(const struct record_folder *folder)
 {
-	asked_begin(folder->fd, folder->path);
+	asked_begin(folder->fd, folder->path, record_speaker);
 	int error = tool_thread(&asked.thread, serve, NULL);
 	asked.running = !error;
 	if (error)

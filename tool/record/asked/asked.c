@@ -18,7 +18,6 @@
 #include "runtime/snapshot/copy.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
-#include "tool/record/run.h"
 
 #define PROCESSES  1024 /* whose counts are known; the one that was seen first gives way */
 #define NAMES	   64
@@ -27,7 +26,7 @@
 
 static struct {
 	int folder;
-	const char *path;
+	const char *path, *speaker;
 	unsigned made;
 	bool full;     /* more than ASKED_MOST were wanted, which was said */
 	uint64_t last; /* when the last one was made; 0: none was */
@@ -51,8 +50,9 @@ static unsigned limits;
 
 static uint64_t word[WORDS];
 
-void asked_begin(int folder, const char *path)
+void asked_begin(int folder, const char *path, const char *speaker)
 {
+	all.speaker = speaker;
 	all.folder = folder;
 	all.path = path;
 }
@@ -136,7 +136,7 @@ static void make(int from, const char *family, const struct trace_head *head, ui
 	if (output >= 0)
 		close((int)output);
 	if (r)
-		record_error("a snapshot that the program asked for can't be made in %s: %s", all.name,
+		tool_error(all.speaker, "a snapshot that the program asked for can't be made in %s: %s", all.name,
 			r == -EBADMSG	      ? "the trace's meta file is damaged"
 			: r == OUTPUT_FOREIGN ? "another user put one in its place"
 					      : strerror((int)-r));
@@ -163,7 +163,7 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 			continue;
 		if (all.made >= ASKED_MOST) {
 			if (!all.full)
-				record_error("the program asked for more than %d snapshots; no more are made",
+				tool_error(all.speaker, "the program asked for more than %d snapshots; no more are made",
 					ASKED_MOST);
 			all.full = true;
 			continue;

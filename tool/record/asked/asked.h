@@ -22,8 +22,8 @@
 #define ASKED_PAUSE 100000000ull /* ns, between two snapshots */
 #define ASKED_MOST  10000
 
-/* folder: a descriptor of the trace folder; path: its path, from the root. Both stay. */
-void asked_begin(int folder, const char *path);
+/* folder: a descriptor of the trace folder; path: its path, from the root; speaker: who says what is wrong. All stay. */
+void asked_begin(int folder, const char *path, const char *speaker);
 
 /*
  * Looks at the heads of the family of this name, and makes what they ask for, but for the pause: returns 0, or the time
