@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 #define MS		 1000000ull
 #define PATIENCE	 (2000 * MS)
 #define YOUTH		 (300 * MS)
+#define OTHERS		 (5000 * MS)
 #define MOST_CANDIDATES	 16
 #define MOST_ENVIRONMENT (16u << 20)
 
@@ -334,4 +336,18 @@ void ctl_close(struct ctl_process *process)
 		close(process->memory);
 	process->memory = -1;
 	ctl_maps_free(process);
+}
+
+/* The file is the same one for all who may open it: those who may change the process anyway. */
+bool ctl_alone(const struct ctl_process *process)
+{
+	const uint64_t begin = tool_now();
+
+	while (flock(process->memory, LOCK_EX | LOCK_NB)) {
+		struct timespec wait = {.tv_nsec = 2 * MS};
+		if ((errno != EWOULDBLOCK && errno != EINTR) || tool_now() - begin > OTHERS)
+			return false;
+		nanosleep(&wait, NULL);
+	}
+	return true;
 }

@@ -15,4 +15,11 @@ struct ctl_process;
 bool ctl_open(struct ctl_process *process, pid_t pid);
 void ctl_close(struct ctl_process *process);
 
+/*
+ * Waits until no other xaudit ctl changes the process, up to five seconds, and keeps others out until ctl_close(), or
+ * the end of this one. To be called before anything is read that decides what is changed. Returns false when the other
+ * one goes on; silent.
+ */
+bool ctl_alone(const struct ctl_process *process);
+
 #endif

@@ -145,6 +145,21 @@ static void say_left(const struct ctl_process *process, const struct ctl_written
 			written->refused_position, written->refused_straddle, written->refused_bytes);
 }
 
+/*
+ * The rules that there are, for new ones to be made of them: nobody else changes them meanwhile. Returns false after
+ * saying that somebody does.
+ */
+static bool begin(struct probe_rules *rules, const struct ctl_process *process)
+{
+	if (ctl_alone(process)) {
+		probe_list_rules(rules, process);
+		return true;
+	}
+	tool_error("ctl", "process %d: another xaudit ctl is changing it; nothing was changed, try again",
+		(int)process->pid);
+	return false;
+}
+
 /* ---- probe ---- */
 
 struct asking {
@@ -373,7 +388,8 @@ static int probe(const struct ctl_targets *targets, struct ctl_process *process,
 	struct probe_rules rules;
 	uint64_t pause;
 
-	probe_list_rules(&rules, process);
+	if (!begin(&rules, process))
+		return TOOL_FAILED;
 	int status = add_words(&rules, process, asking, word);
 	if (status == TOOL_OK)
 		status = !give(process, &rules, &written, &pause)	? TOOL_FAILED
@@ -394,7 +410,8 @@ static int unprobe(const struct ctl_targets *targets, struct ctl_process *proces
 	uint64_t pause = 0;
 	bool good = true;
 
-	probe_list_rules(&rules, process);
+	if (!begin(&rules, process))
+		return TOOL_FAILED;
 	for (; *word; word++) {
 		size_t n = probe_rules_drop(&rules, *word, true);
 		probes += n;
@@ -451,7 +468,8 @@ int probes_add_context(const struct ctl_targets *targets, struct ctl_process *pr
 	struct probe_rules rules;
 	int status = TOOL_USAGE;
 
-	probe_list_rules(&rules, process);
+	if (!begin(&rules, process))
+		return TOOL_FAILED;
 	for (int i = 2; i < argc; i++) {
 		const char *value, *key = contexts_key(argv[i], &value);
 		probe_rules_add(&rules, "ctl add-context", argv[1], key, value);
@@ -485,7 +503,8 @@ int probes_del_context(const struct ctl_targets *targets, struct ctl_process *pr
 	struct probe_rules rules;
 	size_t probes = 0;
 
-	probe_list_rules(&rules, process);
+	if (!begin(&rules, process))
+		return TOOL_FAILED;
 	for (size_t i = 0; i < names; i++)
 		probes += probe_rules_drop_contexts(&rules, name[i]);
 	int status = give_contexts(targets, process, &rules, probes, "had values");

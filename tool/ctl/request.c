@@ -11,6 +11,7 @@
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/find_module.h"
 #include "tool/ctl/indexes.h"
 #include "tool/ctl/patch.h"
 #include "tool/ctl/process.h"
@@ -201,6 +202,8 @@ bool ctl_request(struct ctl_process *process, struct control_request *request, c
 	*pause = 0;
 	if (is_answered(process, request))
 		return say_error(process, request->error);
+	/* Two that trace the process at once are refused by the kernel, which says why then. */
+	ctl_alone(process);
 	/* For ctl_wait(). */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&child);
