@@ -289,6 +289,32 @@ static void test_steps(void)
 	ctl_go(&world);
 }
 
+/* A jump goes to which a short one led, and one comes over that one's place. */
+static void test_both(void)
+{
+	const uint64_t site = AT(place_steps), padding = AT(place_spin) + 1;
+	struct control_patch patch[] = { { .address = padding, .size = 5, .inside_low = padding,
+		.inside_high = padding + 1, .resume = site + 2, .type = CONTROL_TYPE_PROBE }, steps() };
+	bool left_out[2] = { false, false };
+	size_t moved;
+
+	patch[1].type = CONTROL_TYPE_PROBE;
+	stop();
+	struct user_regs_struct before = thread_of(SPIN)->regs;
+	is_int(before.rip, padding, "a thread is on its way between two jumps");
+	is_int(position_clear(&world, patch, 2, left_out, &moved), 0, "that go, when another comes");
+	is_int(left_out[0] + left_out[1], 0, "neither is left out");
+	is_int(thread_of(SPIN)->regs.rip, AT(place_copy) + 2, "it goes on in the copy of what comes");
+	thread_of(SPIN)->regs = before;
+	patch[1].inside[1] = 0;
+	is_int(position_clear(&world, patch, 2, left_out, &moved), 0, "where that has no such place");
+	is_int(2 * left_out[1] + left_out[0], 2, "it does not come");
+	is_int(thread_of(SPIN)->regs.rip, site + 2, "and the thread goes back");
+	thread_of(SPIN)->regs = before;
+	ptrace(PTRACE_SETREGS, thread_of(SPIN)->tid, 0, &before);
+	ctl_go(&world);
+}
+
 /* What nobody can be sent away from. */
 static void test_left_out(void)
 {
@@ -525,6 +551,7 @@ int main(void)
 		ctl_go(&world);
 	}
 	test_steps();
+	test_both();
 	test_left_out();
 	test_moved();
 	test_gone();

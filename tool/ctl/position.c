@@ -73,6 +73,24 @@ static void leave_out(struct search *s, const struct inside *inside, uint64_t pc
 			s->left_out[inside->number] = true;
 }
 
+/*
+ * As resume_of(), when all is written: what goes may give back a place that lies between instructions of what comes. If
+ * it can't go on from there, that is left out, and the place is right.
+ */
+static uint64_t final_of(struct search *s, const struct inside *inside, uint64_t pc)
+{
+	const uint64_t resume = resume_of(inside, pc);
+	const struct inside *next =
+		resume && inside->patch->type == CONTROL_TYPE_PROBE ? find_inside(s, resume) : NULL;
+
+	if (!next || next == inside)
+		return resume;
+	const uint64_t further = resume_of(next, resume);
+	if (!further)
+		leave_out(s, next, resume);
+	return further ? further : resume;
+}
+
 /* ---- threads ---- */
 
 static int move_threads(struct search *s)
@@ -90,7 +108,7 @@ static int move_threads(struct search *s)
 			leave_out(s, behind, again);
 		if (!inside)
 			continue;
-		uint64_t resume = resume_of(inside, pc);
+		uint64_t resume = final_of(s, inside, pc);
 		if (!resume || (waits && !inside->patch->resume) || !remote_is_native(&t->regs)) {
 			leave_out(s, inside, pc);
 			continue;
@@ -161,7 +179,7 @@ static bool is_restorer(struct search *s, uint64_t address)
 static void move_frame(struct search *s, uint64_t *w, uint64_t at)
 {
 	const struct inside *inside = find_inside(s, w[FRAME_PC]);
-	uint64_t resume = inside ? resume_of(inside, w[FRAME_PC]) : 0;
+	uint64_t resume = inside ? final_of(s, inside, w[FRAME_PC]) : 0;
 
 	if (!resume || !ctl_write(s->world->process, at + 8 * FRAME_PC, &resume, 8))
 		return;
