@@ -43,6 +43,15 @@ static bool stands(const struct load *load, const struct probe_window *w)
 	return size && sys_same((const void *)(uintptr_t)(load->base + w->plan.address), bytes, size);
 }
 
+static bool stands_behind(const struct load *load, const struct probe_window *w)
+{
+	uint8_t bytes[8];
+	size_t size = probe_behind(load, w, bytes);
+
+	return size && sys_same((const void *)(uintptr_t)(load->base + w->plan.address +
+						(uint64_t)(int64_t)w->plan.padding), bytes, size);
+}
+
 /*
  * Where a window's bytes end: those that are written, that are displaced, and that its jump shares with what follows,
  * which must stay what they are. Link-time addresses.
@@ -94,7 +103,9 @@ void probe_windows_look(struct load *load)
 
 	for (uint32_t i = 0; probes && i < probes->count; i++) {
 		struct probe_window *w = &probes->window[i];
-		w->on = stands(load, w);
+		w->behind = stands_behind(load, w);
+		/* Short jumps are the same whatever stub they lead to: that of the padding tells. */
+		w->on = stands(load, w) && (w->plan.way != PROBE_WAY_SHORT || w->behind);
 		if (w->on != w->raised)
 			raise_semaphores(load, w, w->on ? 1 : -1);
 	}
@@ -129,6 +140,13 @@ static void read_text(const struct making *m, uint64_t address, uint8_t *out, si
 				out[m->file[i].address + n - at] = m->file[i].bytes[n];
 }
 
+static void put(struct patch *to, uint64_t address, const uint8_t *bytes, size_t size)
+{
+	to->address = address;
+	to->size = (uint8_t)size;
+	sys_copy(to->bytes, bytes, size);
+}
+
 static bool list_file(struct making *m)
 {
 	struct load_probes *old = m->old;
@@ -140,19 +158,14 @@ static bool list_file(struct making *m)
 		return false;
 	for (uint32_t i = 0; i < old->count; i++) {
 		const struct plan_window *w = &old->window[i].plan;
-		uint8_t bytes[8];
-		if (!old->window[i].on || w->way == PROBE_WAY_ENTRY)
+		const uint64_t at = m->load->base + w->address;
+		if (w->way == PROBE_WAY_ENTRY)
 			continue;
-		struct patch *p = &m->file[m->files++];
-		p->address = m->load->base + w->address;
-		p->size = (uint8_t)probe_written(w);
-		sys_copy(p->bytes, w->original, p->size);
-		if (!probe_behind(m->load, &old->window[i], bytes))
-			continue;
-		p = &m->file[m->files++];
-		p->address = m->load->base + w->address + (uint64_t)(int64_t)w->padding;
-		p->size = PROBE_JUMP_SIZE;
-		sys_copy(p->bytes, w->padding_original, p->size);
+		if (old->window[i].on)
+			put(&m->file[m->files++], at, w->original, probe_written(w));
+		if (old->window[i].behind)
+			put(&m->file[m->files++], at + (uint64_t)(int64_t)w->padding, w->padding_original,
+				PROBE_JUMP_SIZE);
 	}
 	patch_sort(m->file, spare, m->files);
 	return true;
@@ -455,13 +468,6 @@ void probe_tell(struct object *object)
 }
 
 /* ---- at load ---- */
-
-static void put(struct patch *to, uint64_t address, const uint8_t *bytes, size_t size)
-{
-	to->address = address;
-	to->size = (uint8_t)size;
-	sys_copy(to->bytes, bytes, size);
-}
 
 enum { PADDING = 1, HEADS = 2 };
 

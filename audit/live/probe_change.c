@@ -91,13 +91,12 @@ static bool is_replaced(struct load_probes *probes, uint32_t i)
 /* It is to go: the file's bytes come back. */
 static void take_away(struct patches *to, struct load *load, const struct probe_window *w)
 {
-	uint8_t bytes[8];
-
-	add(to, load, address_of(load, w), w->plan.original, probe_written(&w->plan), false, false);
-	if (!probe_behind(load, w, bytes))
+	if (w->on)
+		add(to, load, address_of(load, w), w->plan.original, probe_written(&w->plan), false, false);
+	if (!w->behind)
 		return;
 	struct control_patch *patch =
-		add(to, load, padding_of(load, w), w->plan.padding_original, PROBE_JUMP_SIZE, false, true);
+		add(to, load, padding_of(load, w), w->plan.padding_original, PROBE_JUMP_SIZE, false, w->on);
 	/* A thread may be on its way from the one jump to the other. */
 	patch->inside_low = patch->address;
 	patch->inside_high = patch->address + 1;
@@ -128,7 +127,7 @@ static void set(struct patches *to, struct load *load, const struct probe_window
 	size_t size = probe_head(load, w, head), padding = probe_behind(load, w, behind);
 	bool chained = guard(to, load->probes, &w->plan);
 
-	if (padding) {
+	if (padding && !w->behind) {
 		struct control_patch *patch = add(to, load, padding_of(load, w), behind, padding, true, chained);
 		chained = true;
 		if (!former)
@@ -165,7 +164,7 @@ static void list_all(struct patches *to)
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
 		for (uint32_t i = 0; load->probes && i < load->probes->count; i++) {
 			const struct probe_window *w = &load->probes->window[i];
-			if (w->on && !w->wanted && is_written(w) && !is_replaced(load->probes, i))
+			if ((w->on || w->behind) && !w->wanted && is_written(w) && !is_replaced(load->probes, i))
 				take_away(to, load, w);
 		}
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
@@ -288,7 +287,7 @@ void probe_changed(bool all)
 		probe_windows_look(load);
 		for (uint32_t i = 0; all && probes && i < probes->count; i++) {
 			struct probe_window *w = &probes->window[i];
-			if (w->wanted || w->on || !w->stub || !is_written(w))
+			if (w->wanted || w->on || w->behind || !w->stub || !is_written(w))
 				continue;
 			probe_room_give(w->stub, w->plan.code_size);
 			w->stub = 0;

@@ -44,7 +44,7 @@ struct probe_window {
 	uint32_t probe;	/* number of its first one in the object's plan; PROBE_NONE: it is not in that */
 	bool wanted;
 	bool on;
-	bool left;   /* it was given to the tool to be written or taken away */
+	bool behind; /* of SHORT: its jump in the padding stands, without the other one if a tool died in between */
 	bool raised; /* its semaphores are */
 	uint32_t entry; /* ENTRY: number of its function in the object's set */
 	uint64_t semaphore[PROBE_IN_WINDOW]; /* of its probes: run-time addresses; 0: none */
