@@ -9,6 +9,7 @@
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
 . "$top_srcdir/t/lib/probed.sh"
+need nm
 probed_library
 program "$CC" helper ctl_helper.c
 
@@ -78,6 +79,30 @@ ctl "$pid" unprobe absent
 like "$status $err" "^1 .*there is no probe 'absent'" 'a name that no probe has'
 ctl "$pid" probe 'mixed+x'
 like "$status $err" "^2 .*no number" 'a place that is none'
+# A tool that is killed between two writes leaves a jump in padding that nothing leads to.
+tight=$((0x$(nm -D libprobed.so | sed -n 's/ T tight$//p') + 6))
+for command in unprobe probe; do
+	ctl "$pid" probe 'short=tight+6'
+	is "$status $(listed '.probes[] | select(.name == "short") | .way')" '0 short' 'a short jump'
+	printf '\377\300' | dd of="/proc/$pid/mem" bs=1 seek=$((0x$base + tight)) conv=notrunc 2>dd.err
+	case $command in unprobe) ctl "$pid" unprobe short ;; *) ctl "$pid" probe 'short=tight+6' ;; esac
+	is "$status $(listed '.probes[] | select(.name == "short") | .on')" \
+		"0 $(case $command in probe) echo true ;; esac)" "half of it, then $command"
+done
+ctl "$pid" unprobe '*'
+is "$status $(clean)" '0 ' 'the code is the file'\''s after that'
+
+# Each waits for the others, and has what they have set.
+waited=''
+for n in 1 2 3 4; do
+	bounded 60 "$XAUDIT" ctl "$pid" probe "n$n=0x$(sed -n "$((20 * n))p" places)@libprobed.so" >"at_once$n" 2>&1 &
+	waited="$waited $!"
+done
+for n in $waited; do
+	wait "$n" || diag "$(cat at_once?)"
+done
+is "$(listed '[.probes[] | select(.on) | .name | select(test("^n[1-4]$"))] | join(" ")')" 'n1 n2 n3 n4' \
+	'four commands at once: none undoes what another one has done'
 ctl "$pid" unprobe '*'
 is "$status $(listed '.probes | length') $(clean)" '0 0 ' 'without probes the code is the file'\''s'
 tell 'call 4'
