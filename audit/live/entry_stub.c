@@ -134,7 +134,7 @@ void entry_go_on(struct load *load, uint32_t function, uint64_t stub)
 	uint64_t unused;
 	struct stub_cell *cell = entry_cell(load, function, &unused);
 
-	/* Release; pairs with the load by `rest` of the function's stub (stub.h): what it leads to was written before. */
+	/* Release; pairs with the load by `rest` of the function's stub (stub.h): the new stub was written before. */
 	if (cell && cell->body)
 		__atomic_store_n(&cell->body, stub ? stub : own_copy(load, function), __ATOMIC_RELEASE);
 }

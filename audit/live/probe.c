@@ -192,6 +192,9 @@ static enum probe_refusal judge(const struct making *m, const struct plan_window
 
 	if (w->way == PROBE_WAY_ENTRY && (m->load->textrel || entry_displacing(m->load, w) < 0))
 		return PROBE_SITE;
+	if ((w->way != PROBE_WAY_ENTRY && entry_is_covered(object, w->address, end)) ||
+		(w->way == PROBE_WAY_SHORT && entry_is_covered(object, padding, padding + PROBE_JUMP_SIZE)))
+		return PROBE_SITE;
 	/* Relocations are written after la_objopen, by way of a protection that is not ours. */
 	if (w->way != PROBE_WAY_ENTRY &&
 		(m->load->textrel || !has_bytes(m, w->address, w->original, w->originals, end)))
@@ -202,9 +205,6 @@ static enum probe_refusal judge(const struct making *m, const struct plan_window
 		return PROBE_SHADOW_STACK;
 	if (w->address < m->taken || end > next)
 		return PROBE_NEIGHBOUR;
-	if ((w->way != PROBE_WAY_ENTRY && entry_is_covered(object, w->address, end)) ||
-		(w->way == PROBE_WAY_SHORT && entry_is_covered(object, padding, padding + PROBE_JUMP_SIZE)))
-		return PROBE_SITE;
 	return PROBE_USABLE;
 }
 

@@ -13,8 +13,8 @@
  * place, are nobody else's as long.
  *
  * A probe that can't be there is left out alone, counted and said (enum probe_refusal): nothing else depends on it.
- * Functions' own sites and probes keep out of each other's bytes, whoever comes first; but a function of kind entry that
- * is on can go on in the stub of a window that displaces what it does (ENTRY), by one store to its cell. It is not
+ * Functions' own sites and probes keep out of each other's bytes, whoever comes first; but a function of kind entry
+ * that is on can go on in the stub of a window that displaces what it does (ENTRY), by one store to its cell. It is not
  * switched off while it does. Threads may be on their way to such a stub at any time, so it stays as long as the load.
  *
  * All functions: process lock held, unless they say otherwise. Threads of the program and stopped ones come here:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # At every instruction of the paths of calls with actions something is injected (t/lib/injected.sh): marks at the entry
-# and at the end, each by a condition; and functions that may start recording, or stop it, which are asked for each call.
+# and at the end, each by a condition; and functions that may start recording, or stop it, and are asked at each call.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/injected.sh"
@@ -25,7 +25,8 @@ without_values() {
 }
 # marked: of the run before, more than nine in ten calls have both marks: the others were left by a jump, or lost.
 marked() {
-	bounded 600 "$XAUDIT" dump d 2>err | awk '/ entry .* counted / { calls++ } /"begins"/ { begins++ } /"ends"/ { ends++ }
+	bounded 600 "$XAUDIT" dump d 2>err | awk '/ entry .* counted / { calls++ } /"begins"/ { begins++ }
+		/"ends"/ { ends++ }
 		END { exit !(calls && begins > 0.9 * calls && ends > 0.8 * calls) }'
 }
 build "$CC" plt

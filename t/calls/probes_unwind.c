@@ -167,7 +167,7 @@ int main(void)
 	results = core_shared(sizeof(*results));
 	for (enum way way = 0; way < WAYS; way++) {
 		int status = 1000 + SIGTRAP;
-		/* A step with signals blocked is the end: as the clock's span changes, for which the trace is locked. */
+		/* A step with signals blocked is the end: where the clock's span changes, the trace is locked. */
 		for (int i = 0; i < 50 && status == 1000 + SIGTRAP; i++) {
 			core_empty();
 			status = core_child(walk_all, &way, 20);

@@ -43,7 +43,7 @@ const char *probe_list_phrase(const struct ctl_probe *probe)
 const char *probe_list_way(const struct ctl_probe *probe)
 {
 	static const char *const way[PROBE_WAYS] = { [PROBE_WAY_JUMP] = "jump", [PROBE_WAY_SHARED] = "shared",
-		[PROBE_WAY_SHORT] = "short" };
+		[PROBE_WAY_SHORT] = "short", [PROBE_WAY_ENTRY] = "entry" };
 
 	return probe->way < PROBE_WAYS ? way[probe->way] : NULL;
 }

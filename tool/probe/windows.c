@@ -18,6 +18,7 @@ struct making {
 	struct window_bodies bodies;
 	struct window_taken taken;
 	const uint64_t *address;
+	size_t addresses;
 	struct window_choice *choice; /* of each window so far */
 	size_t others;		      /* that SHARED ones will have */
 };
@@ -179,6 +180,21 @@ static unsigned join(struct making *making, const struct where *where, size_t i,
 	return PROBE_NEIGHBOUR;
 }
 
+/* Do both addresses lie in what the function's entry displaces? Then one window can be in the place of its copy. */
+static bool share_entry(struct making *making, const struct where *where, uint64_t a, uint64_t b)
+{
+	const struct image *image = making->bodies.image;
+	struct entries entries = { .image = image, .facts = making->bodies.facts };
+	struct entry entry;
+
+	/* No entry displaces more. */
+	if (b - where->body->address >= PROBE_ORIGINAL || image->function[where->function].piece)
+		return false;
+	entry_judge(&entries, where->function, &entry);
+	const uint64_t site = entry.function.address + entry.function.skip;
+	return entry.function.reason == INDEX_REASON_USABLE && a >= site && b < site + entry.function.length;
+}
+
 /* Returns the first address in front of those that have their window, or are refused, now. */
 static size_t place(struct making *making, size_t i)
 {
@@ -191,6 +207,10 @@ static size_t place(struct making *making, size_t i)
 
 	/* The file as a whole, or all of the function: there is no place nearby either. */
 	bool whole = refusal >= PROBE_LOADER;
+	if (refusal == PROBE_USABLE && i + 1 < making->addresses &&
+		share_entry(making, &where, making->address[i], making->address[i + 1]) &&
+		!where.body->insn[where.insn].refusal && join(making, &where, i, &next) == PROBE_USABLE)
+		return next;
 	if (refusal == PROBE_USABLE)
 		refusal = window_choose(&making->bodies, &making->taken, where.function, where.insn, &choice);
 	if (refusal == PROBE_USABLE) {
@@ -273,7 +293,7 @@ static void order(struct making *making, size_t count)
 void windows_make(struct windows *to, const struct image *image, const struct facts *facts, const uint64_t *address,
 	size_t count)
 {
-	struct making making = { .to = to, .address = address };
+	struct making making = { .to = to, .address = address, .addresses = count };
 
 	*to = (struct windows){ 0 };
 	to->place = memory_zeroed(count + 1, sizeof(*to->place));
