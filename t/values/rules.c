@@ -111,13 +111,15 @@ static void refused(void)
 		"2: unknown key 'longer' in [probe]; allowed: at, context, if, every, then");
 	refuses("[probe a]\nat =\n", "2: no value for key 'at'");
 
-	char *large = malloc(70000);
-	size_t n = (size_t)sprintf(large, "[prototypes]\n");
-	/* Lines 2 to 999 are 31830 bytes with their places; others 33, and 64 KiB has room for 1021 of these. */
-	for (size_t i = 2; i < 3000; i++)
-		n += (size_t)sprintf(large + n, "int f(int a%05zu);\n", i);
+	char pattern[201], *large = malloc(300000);
+	memset(pattern, 'f', 200);
+	pattern[200] = '\0';
+	size_t n = (size_t)sprintf(large, "[context %s]\n", pattern);
+	/* Lines 2 to 9999 are 2208454 bytes with places and pattern; others 222 each, of which 8945 fit. */
+	for (size_t i = 2; i < 20000; i++)
+		n += (size_t)sprintf(large + n, "every=5\n");
 	refuses(large,
-		"2021: sections [context], [prototypes] and [probe] with too many lines; allowed: 64 KiB of them");
+		"18945: sections [context], [prototypes] and [probe] with too many lines; allowed: 4 MiB of them");
 	free(large);
 }
 
