@@ -22,8 +22,10 @@ start=0x$(nm libprobed.so | awk '$3 == "stored" { print $1 }')
 ok "the second instruction is within the jump's bytes: $at" test $((at - start)) -gt 0 -a $((at - start)) -lt 5
 # rules FUNCTION: of kind entry.
 rules() {
-	printf '[trace]\noutput = %s/d\n[library libprobed.so]\nkinds = entry\nfunctions = %s\n[program]\nkinds = none\n' \
-		"$tmp" "$1" >conf
+	{
+		printf '[trace]\noutput = %s/d\n[library libprobed.so]\nkinds = entry\n' "$tmp"
+		printf 'functions = %s\n[program]\nkinds = none\n' "$1"
+	} >conf
 	rm -rf d
 }
 listed() {

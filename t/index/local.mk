@@ -44,7 +44,8 @@ windows_sources = tool/base/memory.c tool/index/asks_caller.c tool/index/body.c 
 	tool/index/decode.c tool/index/entry.c tool/index/facts.c tool/index/facts_decode.c \
 	tool/index/frame_rows.c tool/index/frames.c tool/index/image.c tool/index/image_names.c \
 	tool/index/own_file.c tool/index/reach.c tool/index/runtimes.c tool/index/template.c tool/index/words.c \
-	tool/probe/rseq.c tool/probe/window_body.c tool/probe/window_code.c tool/probe/window_ways.c tool/probe/windows.c audit/bind/nointercept.c
+	tool/probe/rseq.c tool/probe/window_body.c tool/probe/window_code.c tool/probe/window_ways.c \
+	tool/probe/windows.c audit/bind/nointercept.c
 t_index_windows_run_u_SOURCES = t/index/windows_gate.S t/index/windows_run.c t/index/windows_work.c \
 	t/index/windows_work.h $(windows_sources)
 t_index_windows_run_u_CFLAGS = $(AM_CFLAGS) $(ZYDIS_CFLAGS) $(LIBMD_CFLAGS) $(DW_CFLAGS)

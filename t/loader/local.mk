@@ -12,7 +12,8 @@ EXTRA_DIST += t/loader/audited.c t/loader/auditor.c t/loader/bindings.c t/loader
 	t/loader/loader.c t/loader/loader.h t/loader/loader_again.c t/loader/loader_auditor.c t/loader/loader_depth.c \
 	t/loader/loader_start.c t/loader/loader_starts.c t/loader/own_calloc.c \
 	t/loader/probed.c t/loader/probed_library.c t/loader/probes_many.S t/loader/probes_many.c \
-	t/loader/rtld.c t/loader/rtld_part.c t/loader/rtld_thousand.h t/loader/sanitized.c t/loader/semaphores.c t/loader/semaphores_library.c t/loader/starts_bare.c
+	t/loader/rtld.c t/loader/rtld_part.c t/loader/rtld_thousand.h t/loader/sanitized.c \
+	t/loader/semaphores.c t/loader/semaphores_library.c t/loader/starts_bare.c
 check_PROGRAMS += t/loader/altstack.u t/loader/watched.u
 
 t_loader_altstack_u_SOURCES = t/loader/altstack.c audit/start/altstack.c

@@ -40,7 +40,8 @@ is "$status $(echo "$out" | cut -d' ' -f1-3)" '0 3000 0 0' 'with probes, all res
 is "$(counts)" '1000 far,1000 first,1000 jump,4000 loop,1000 ret,1000 short,' \
 	'each probe has all its events, in each load'
 ok 'nothing is left of loads that are gone' [ "$(echo "$out" | cut -d' ' -f5)" -le 4 ]
-is "$(echo "$err" | grep -c 'probed_far+1 in libprobed.so: no instruction begins there; the nearest .* is probed_far$')" 1 \
+is "$(echo "$err" |
+	grep -c 'probed_far+1 in libprobed.so: no instruction begins there; the nearest .* is probed_far$')" 1 \
 	'a probe that can not be there is said, once, with the nearest place that works'
 is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -rs '[.[] | select(.event == "probe" and .probe == "jump") |
 	.values[0].value] | unique | join(" ")')" '0x0 0x12 0x15 0x18 0x1b 0x3 0x6 0x9 0xc 0xf' \

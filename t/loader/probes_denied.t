@@ -57,7 +57,8 @@ for how in eperm kill; do
 	rm -rf d
 	status=0
 	bounded 60 ./deny $how "$XAUDIT" record -o d -c rules ./probed ./libprobed.so 20 10 >out 2>err || status=$?
-	is "$status $(cut -d' ' -f1-3 out)/$(counts)" '0 600 0 0/' "under a filter from its start ($how) a program runs on"
+	is "$status $(cut -d' ' -f1-3 out)/$(counts)" '0 600 0 0/' \
+		"under a filter from its start ($how) a program runs on"
 	like "$(cat err)" "nothing that was loaded has the place of probe 'jump'" 'and it is said that it has no probes'
 done
 done_testing

@@ -4,7 +4,8 @@
 dist_check_SCRIPTS += t/show/aliases.t \
 	t/show/asked.t t/show/backtraces.t t/show/csv.t t/show/dump.t t/show/flame.t t/show/graph.t t/show/info.t \
 	t/show/list.t t/show/list_symbol.t \
-	t/show/loads.t t/show/lost.t t/show/many.t t/show/named_functions.t t/show/outliers.t t/show/probes.t t/show/replay.t \
+	t/show/loads.t t/show/lost.t t/show/many.t t/show/named_functions.t t/show/outliers.t t/show/probes.t \
+	t/show/replay.t \
 	t/show/requests.t t/show/report.t t/show/report_origins.t t/show/report_questions.t \
 	t/show/report_runs.t t/show/rounded.t t/show/slow.t t/show/srcline.t t/show/stacks.t t/show/steering.t \
 	t/show/terminal.t t/show/values.t

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Functions that get a name of their own, by `--function NAME=SYMBOL` or a configuration: whoever reads the trace has that
-# name, of every kind of event, and may still ask by the symbol.
+# Functions that get a name of their own, by `--function NAME=SYMBOL` or a configuration: whoever reads the trace has
+# that name, of every kind of event, and may still ask by the symbol.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 
@@ -42,7 +42,8 @@ is "$status;$err;$(calls 'from a file') $(calls __lib_put)" '0;;3 ' 'a configura
 printf '[context __lib_put]\nname = found\n[context __verb_new]\nname = verbose\n' >xaudit.conf
 record found -k patchable --function given=__lib_put -F __verb_new ./aliased
 report found
-is "$(calls given) $(calls verbose) $(calls found)$(calls __verb_new)" '3 3 ' 'options name before a configuration that is found'
+is "$(calls given) $(calls verbose) $(calls found)$(calls __verb_new)" '3 3 ' \
+	'options name before a configuration that is found'
 rm xaudit.conf
 bounded 60 "$XAUDIT" trace -q --function traced=put ./aliased >/dev/null 2>lines
 is "$(cat lines)" 'traced(1) = 2' 'trace prints the name'

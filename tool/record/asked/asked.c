@@ -163,8 +163,8 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 			continue;
 		if (all.made >= ASKED_MOST) {
 			if (!all.full)
-				tool_error(all.speaker, "the program asked for more than %d snapshots; no more are made",
-					ASKED_MOST);
+				tool_error(all.speaker,
+					"the program asked for more than %d snapshots; no more are made", ASKED_MOST);
 			all.full = true;
 			continue;
 		}
