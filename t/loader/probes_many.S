@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A function with 5000 places, probes of its own (USDT), of which each but the last ones has one way: a jump that
- * shares three bytes of the next instruction. These are another 64 KiB for each, so that each stub has a mapping of its own.
+ * shares three bytes of the next instruction. These are another 64 KiB for each, so that each stub has a mapping of its
+ * own.
  */
 	.altmacro
 	.macro block i
