@@ -135,9 +135,15 @@ static void add_windows(struct plan_head *head)
 	head->action = position(action);
 	*action = (struct plan_action){ .what = PLAN_ACTION_MARK, .text = add_text("mark"), .next = PROBE_NONE };
 	for (uint32_t i = 0; i < PROBES; i++)
-		probe[i] = (struct plan_probe){ .address = 0x1000 + (i < 2 ? 3 * i : 32 * (i - 1)),
-			.name = add_text("p"), .at = add_text("f+3"), .nearest_at = i % 2 ? add_text("f") : 0, .window = i < 2 ? 0 : 1,
-			.function = fuzz_number(2) ? PROBE_NONE : FUNCTIONS - 1, .action = i ? PROBE_NONE : 0 };
+		probe[i] = (struct plan_probe){
+			.address = 0x1000 + (i < 2 ? 3 * i : 32 * (i - 1)),
+			.name = add_text("p"),
+			.at = add_text("f+3"),
+			.nearest_at = i % 2 ? add_text("f") : 0,
+			.window = i < 2 ? 0 : 1,
+			.function = fuzz_number(2) ? PROBE_NONE : FUNCTIONS - 1,
+			.action = i ? PROBE_NONE : 0,
+		};
 	probe[PROBES - 1].window = PROBE_NONE;
 	probe[PROBES - 1].refusal = PROBE_BRANCH;
 	for (uint32_t i = 0; i < WINDOWS; i++) {

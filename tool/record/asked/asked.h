@@ -22,7 +22,7 @@
 #define ASKED_PAUSE 100000000ull /* ns, between two snapshots */
 #define ASKED_MOST  10000
 
-/* folder: a descriptor of the trace folder; path: its path, from the root; speaker: who says what is wrong. All stay. */
+/* folder: a descriptor of the trace folder; path: its path, from the root; speaker: who tells of errors. All stay. */
 void asked_begin(int folder, const char *path, const char *speaker);
 
 /*
