@@ -90,8 +90,11 @@ static bool is_writable(const struct load *load, uint64_t address)
 static void raise_semaphores(const struct load *load, struct probe_window *w, int by)
 {
 	for (unsigned i = 0; i < w->plan.probes; i++) {
+		/* What can't be raised must not be lowered later. */
+		if (w->semaphore[i] && !is_writable(load, w->semaphore[i]))
+			w->semaphore[i] = 0;
 		/* The program reads it, and others that trace it may count there: relaxed, a number. */
-		if (w->semaphore[i] && is_writable(load, w->semaphore[i]))
+		if (w->semaphore[i])
 			__atomic_fetch_add((uint16_t *)(uintptr_t)w->semaphore[i], (uint16_t)by, __ATOMIC_RELAXED);
 	}
 	w->raised = by > 0;
@@ -547,10 +550,13 @@ void probe_prepare(struct load *load)
 			if (!w->wanted || w->on)
 				continue;
 			refuse(object->probes, &w->plan, PROBE_PROTECTION);
+			w->wanted = false;
+			/* The jump in padding stands, though nothing leads there: `ctl` will take it away. */
+			if (w->behind)
+				continue;
 			if (w->stub)
 				probe_room_give(w->stub, w->plan.code_size);
 			w->stub = 0;
-			w->wanted = false;
 		}
 		probe_tell(object);
 		object_selected |= load->probes->count != 0;

@@ -141,6 +141,12 @@ static void set(struct patches *to, struct load *load, const struct probe_window
 		return;
 	/* Windows that are taken away before may reach into the bytes. */
 	sys_copy(patch->expected, w->plan.original, size);
+	/* Bytes that the jump shares are not written, but must be the file's: another window's may still stand there. */
+	if (w->plan.way == PROBE_WAY_SHARED) {
+		patch->size = (uint8_t)(w->plan.prefix + PROBE_JUMP_SIZE);
+		for (size_t i = size; i < patch->size; i++)
+			patch->bytes[i] = patch->expected[i] = w->plan.original[i];
+	}
 	bool between = false;
 	for (size_t i = 1; i < size && i <= sizeof(w->plan.inside); i++)
 		between |= w->plan.inside[i - 1] != 0;

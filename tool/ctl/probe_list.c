@@ -74,13 +74,17 @@ static bool was_read(struct reading *reading, uint32_t number)
 	return false;
 }
 
+#define MOST_TEXT 4096 /* bytes of a name or a place: texts of a forged plan may overlap */
+
 /* A text of the plan, to be freed; NULL: there is none. */
 static char *text_of(const uint8_t *plan, uint64_t size, uint32_t position)
 {
 	const char *text = (const char *)plan + position;
 
-	return position && position < size && memchr(text, '\0', size - position) ? memory_text(text, strlen(text))
-										   : NULL;
+	if (!position || position >= size)
+		return NULL;
+	const uint64_t most = size - position < MOST_TEXT ? size - position : MOST_TEXT;
+	return memchr(text, '\0', most) ? memory_text(text, strlen(text)) : NULL;
 }
 
 static void add(struct ctl_probes *to, const uint8_t *plan, uint64_t size, const struct plan_probe *probe,
