@@ -39,7 +39,7 @@ finish
 is "$status $(cat err)" '7 ' 'the program runs to its end'
 is "$(events)" '20 byte 20 last ' 'the probes have all their events, also where one place alone will do for the stub'
 
-why='the bytes in memory are not those of the file'
+why="a traced function's own site lies in the bytes that it needs"
 probed entry
 ctl "$pid" disable next
 tell 'call 10'
