@@ -94,7 +94,7 @@ check used "p100/t0: offset 0: the chunk's used size is impossible; the rest" 'a
 is "$(calls inner)" 5000 'all its events are read'
 
 spoiled type
-bytes "$tmp/type/p100/t0" 151 '\140'
+bytes "$tmp/type/p100/t0" 151 '\240'
 check type 'p100/t0: offset 144: an event of unknown type; the rest' 'an event of unknown type'
 
 spoiled name
