@@ -52,10 +52,7 @@ static bool stands_behind(const struct load *load, const struct probe_window *w)
 						(uint64_t)(int64_t)w->plan.padding), bytes, size);
 }
 
-/*
- * Where a window's bytes end: those that are written, that are displaced, and that its jump shares with what follows,
- * which must stay what they are. Link-time addresses.
- */
+/* Where those bytes end that a window writes, displaces, or shares with what follows; a link-time address. */
 static uint64_t end_of(const struct plan_window *w)
 {
 	return w->address + w->originals;
@@ -90,9 +87,8 @@ static bool is_writable(const struct load *load, uint64_t address)
 static void raise_semaphores(const struct load *load, struct probe_window *w, int by)
 {
 	for (unsigned i = 0; i < w->plan.probes; i++) {
-		/* What can't be raised must not be lowered later. */
 		if (w->semaphore[i] && !is_writable(load, w->semaphore[i]))
-			w->semaphore[i] = 0;
+			w->semaphore[i] = 0; /* what can't be raised must not be lowered later */
 		/* The program reads it, and others that trace it may count there: relaxed, a number. */
 		if (w->semaphore[i])
 			__atomic_fetch_add((uint16_t *)(uintptr_t)w->semaphore[i], (uint16_t)by, __ATOMIC_RELAXED);
@@ -551,11 +547,9 @@ void probe_prepare(struct load *load)
 				continue;
 			refuse(object->probes, &w->plan, PROBE_PROTECTION);
 			w->wanted = false;
-			/* The jump in padding stands, though nothing leads there: `ctl` will take it away. */
-			if (w->behind)
-				continue;
-			if (w->stub)
-				probe_room_give(w->stub, w->plan.code_size);
+			if (w->behind || !w->stub)
+				continue; /* a jump in padding stands, though nothing leads there: `ctl` takes it */
+			probe_room_give(w->stub, w->plan.code_size);
 			w->stub = 0;
 		}
 		probe_tell(object);

@@ -141,7 +141,7 @@ static void set(struct patches *to, struct load *load, const struct probe_window
 		return;
 	/* Windows that are taken away before may reach into the bytes. */
 	sys_copy(patch->expected, w->plan.original, size);
-	/* Bytes that the jump shares are not written, but must be the file's: another window's may still stand there. */
+	/* Bytes that the jump shares are not written, but must be the file's: another jump may still stand there. */
 	if (w->plan.way == PROBE_WAY_SHARED) {
 		patch->size = (uint8_t)(w->plan.prefix + PROBE_JUMP_SIZE);
 		for (size_t i = size; i < patch->size; i++)

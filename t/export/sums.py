@@ -24,6 +24,7 @@ class Sums:
         self.rows = collections.defaultdict(Row)
         self.tracks = collections.defaultdict(list)
         self.stacks = []
+        self.paths = set() # the stacks of calls that nest
         self.wrong = []
 
     def enter(self, track, name, time):
@@ -33,6 +34,7 @@ class Sums:
         if stack:
             self.rows[stack[-1][0]].children += 1
         stack.append([name, time, 0])
+        self.paths.add(tuple(one[0] for one in stack))
 
     def leave(self, track, name, time, known=True):
         stack = self.tracks[track]
@@ -194,6 +196,9 @@ def main():
         if one in ("folded", "callgrind"):
             expected = {plain(name, one): row for name, row in expected.items()}
     wrong = sums.wrong[:5]
+    # speedscope may save the stacks that it has read as calls, each stack with its own time.
+    if of and of[0] in ("folded", "pprof"):
+        sums.stacks = sums.stacks or list(sums.paths)
     own, total = rounded(sums.stacks, expected, "pprof" in of)
     for name in sorted(set(sums.rows) | set(expected)):
         is_, want = sums.rows[name], expected.get(name, Row())
