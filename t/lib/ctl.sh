@@ -32,8 +32,9 @@ tell() {
 	echo "$1" >&3
 	wait_until 60 has_answered || diag "no answer to: $1"
 }
+# The last line may be on its way: it counts when it is whole.
 has_answered() {
-	[ "$(grep -c '^called ' out)" -ge "$said" ]
+	[ "$(grep -c '^called ' out)" -ge "$said" ] && [ "$(tail -c 1 out | wc -l)" -eq 1 ]
 }
 # finish: closes the program's input, waits for its end, and sets $status.
 finish() {

@@ -238,7 +238,8 @@ is "$(ask events --by-event=request | jq -r '.values[] | .value' | sort)" '01 00
 09 01
 0a 00 00 00 67 65 74' 'without a field a value is all of the data, in hex if it is no text'
 like "$(table events --by-event=net:peer)" '^ +8 .*  get$' 'people see values as text'
-is "$(said --by-event=nothing "$tmp/events")" "xaudit report: no event of type 'nothing', and no probe of that name, is in the trace
+is "$(said --by-event=nothing "$tmp/events")" \
+	"xaudit report: no event of type 'nothing', and no probe of that name, is in the trace
 status 1" 'and are told if there are none'
 for by in --by=library --by=thread --by=process --by-event=request; do
 	is "$(said --srcline "$by" "$tmp/events")" "xaudit report: --srcline goes with functions: lines here are of \
