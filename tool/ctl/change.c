@@ -20,9 +20,6 @@
 #include "tool/ctl/targets.h"
 #include "tool/read/api/xaudit-read.h"
 
-/* A tree that grows for ever is left at some time. */
-#define MOST_PROCESSES 100000
-
 static void print_pause(uint64_t pause)
 {
 	printf("paused %.3f ms\n", (double)pause / 1e6);
@@ -139,7 +136,6 @@ struct named {
 	struct control_result sum; /* its masks of rules, and functions */
 	size_t processes;
 	pid_t last;
-	bool failed;
 };
 
 static void add(struct named *named, pid_t pid, const struct control_result *r)
@@ -195,41 +191,41 @@ static size_t say_unnamed(const struct named *named, bool on, int argc, char **a
 	return unnamed;
 }
 
-/* rule: `rules` of them, which `wanted` holds, too. */
-static void change_rules(const struct ctl_targets *targets, pid_t pid, const struct control_request *wanted,
-	char *const *rule, size_t rules, struct named *named)
+struct rules_change {
+	struct control_request wanted;
+	char *const *rule; /* `rules` of them, which `wanted` holds, too */
+	size_t rules;
+	struct named named;
+};
+
+static int change_rules(void *context, const struct ctl_targets *targets, struct ctl_process *process)
 {
 	static struct control_request request;
+	struct rules_change *change = context;
 	struct ctl_indexes indexes = { 0 };
 	struct ctl_written written = { 0 };
-	struct ctl_process process;
 	uint64_t pause;
 
-	if (!ctl_open(&process, pid)) {
-		named->failed |= !ctl_ended();
-		return;
-	}
-	request = *wanted;
+	request = change->wanted;
 	/* What takes long comes before the process is stopped. */
 	if (request.op == CONTROL_ENABLE)
-		ctl_indexes_find(&indexes, &process, rule, rules);
-	if (ctl_request(&process, &request, &indexes, &written, &pause)) {
-		ctl_targets_print(targets, process.pid);
+		ctl_indexes_find(&indexes, process, change->rule, change->rules);
+	bool good = ctl_request(process, &request, &indexes, &written, &pause);
+	if (good) {
+		ctl_targets_print(targets, process->pid);
 		print_result(request.op == CONTROL_ENABLE ? "on" : "off", &request, &written, pause);
-		add(named, process.pid, &request.result);
-	} else {
-		named->failed |= !ctl_ended();
+		add(&change->named, process->pid, &request.result);
 	}
 	ctl_indexes_free(&indexes);
-	ctl_close(&process);
+	return good ? TOOL_OK : TOOL_FAILED;
 }
 
 int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 {
-	static struct control_request wanted;
-	struct named named = { 0 };
+	static struct rules_change change;
+	const struct named *named = &change.named;
 	bool on = !strcmp(argv[0], "enable");
-	size_t i = 0;
+	size_t opened;
 	int status = no_options(argc, argv);
 
 	if (status)
@@ -238,30 +234,40 @@ int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl", "%s what? give rules: [KIND:]FUNCTION[@LIBRARY]", argv[0]);
 		return TOOL_USAGE;
 	}
-	wanted.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
-	if (!put_rules(&wanted, argc, argv))
+	change.wanted.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
+	if (!put_rules(&change.wanted, argc, argv))
 		return TOOL_USAGE;
-	do {
-		for (; i < targets->count; i++) {
-			ctl_may_end(i >= targets->named);
-			change_rules(targets, targets->pid[i], &wanted, argv + 1, (size_t)argc - 1, &named);
-		}
-	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
-	if (!named.processes && !named.failed) {
+	change.rule = argv + 1;
+	change.rules = (size_t)argc - 1;
+	status = ctl_targets_each(targets, change_rules, &change, &opened);
+	if (!named->processes && status == TOOL_OK) {
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		return TOOL_FAILED;
 	}
-	size_t unnamed = named.processes ? say_unnamed(&named, on, argc, argv) : 0;
-	return named.failed || (unnamed && !named.sum.functions) ? TOOL_FAILED : TOOL_OK;
+	size_t unnamed = named->processes ? say_unnamed(named, on, argc, argv) : 0;
+	return status != TOOL_OK || (unnamed && !named->sum.functions) ? TOOL_FAILED : TOOL_OK;
 }
 
 /* ---- start, stop, mode ---- */
 
+static int ask(void *context, const struct ctl_targets *targets, struct ctl_process *process)
+{
+	static struct control_request request;
+	uint64_t pause;
+
+	request = *(const struct control_request *)context;
+	if (!ctl_request(process, &request, NULL, NULL, &pause))
+		return TOOL_FAILED;
+	ctl_targets_print(targets, process->pid);
+	print_pause(pause);
+	return TOOL_OK;
+}
+
 int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 {
-	static struct control_request wanted, request;
-	bool takes_word = !strcmp(argv[0], "mode"), failed = false;
-	size_t at = 0;
+	static struct control_request wanted;
+	bool takes_word = !strcmp(argv[0], "mode");
+	size_t opened;
 	int status = no_options(argc, argv);
 
 	if (status)
@@ -282,24 +288,5 @@ int ctl_record(struct ctl_targets *targets, int argc, char **argv)
 		}
 		wanted.argument = (uint64_t)mode;
 	}
-	do {
-		while (at < targets->count) {
-			struct ctl_process process;
-			uint64_t pause;
-			request = wanted;
-			ctl_may_end(at >= targets->named);
-			if (!ctl_open(&process, targets->pid[at++])) {
-				failed |= !ctl_ended();
-				continue;
-			}
-			if (ctl_request(&process, &request, NULL, NULL, &pause)) {
-				ctl_targets_print(targets, process.pid);
-				print_pause(pause);
-			} else {
-				failed |= !ctl_ended();
-			}
-			ctl_close(&process);
-		}
-	} while (at < MOST_PROCESSES && ctl_targets_look(targets));
-	return failed ? TOOL_FAILED : TOOL_OK;
+	return ctl_targets_each(targets, ask, &wanted, &opened);
 }

@@ -22,7 +22,6 @@
 #include "tool/show/show.h"
 #include "tool/values/wanted.h"
 
-#define MOST_PROCESSES 100000
 
 static uint64_t at(const void *pointer)
 {
@@ -101,6 +100,7 @@ struct wanted_change {
 	char **argv;
 	struct control_request request;
 	uint32_t changed; /* functions and probes */
+	size_t done; /* processes */
 };
 
 static int print_rules(const struct ctl_targets *targets, const struct ctl_process *process)
@@ -247,12 +247,22 @@ static bool prepare(struct wanted_change *change, int argc, char **argv, char **
 	return true;
 }
 
+static int change_one(void *context, const struct ctl_targets *targets, struct ctl_process *process)
+{
+	struct wanted_change *change = context;
+	int status = change->rules	  ? add_one(targets, process, change)
+		     : change->request.op ? delete_one(targets, process, change)
+					  : print_rules(targets, process);
+
+	change->done += status == TOOL_OK;
+	return status;
+}
+
 int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 {
 	static struct wanted_change change;
 	char *rules = NULL;
-	bool failed = false;
-	size_t i = 0, done = 0;
+	size_t opened;
 
 	change.name = argv[0];
 	change.argc = argc;
@@ -261,27 +271,11 @@ int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 		free(rules);
 		return TOOL_USAGE;
 	}
-	do {
-		for (; i < targets->count; i++) {
-			struct ctl_process process;
-			ctl_may_end(i >= targets->named);
-			if (!ctl_open(&process, targets->pid[i])) {
-				failed |= !ctl_ended();
-				continue;
-			}
-			int status = change.rules	 ? add_one(targets, &process, &change)
-				     : change.request.op ? delete_one(targets, &process, &change)
-							 : print_rules(targets, &process);
-			ctl_close(&process);
-			if (status == TOOL_USAGE) {
-				free(rules);
-				return TOOL_USAGE;
-			}
-			failed |= status != TOOL_OK && !ctl_ended();
-			done += status == TOOL_OK;
-		}
-	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
+	int status = ctl_targets_each(targets, change_one, &change, &opened);
 	free(rules);
+	if (status == TOOL_USAGE)
+		return status;
+	const bool failed = status != TOOL_OK, done = change.done != 0;
 	if (!done && !failed) {
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		return TOOL_FAILED;

@@ -27,7 +27,6 @@
 #include "tool/probe/places.h"
 #include "tool/probe/words.h"
 
-#define MOST_PROCESSES 100000
 
 static uint64_t at(const void *pointer)
 {
@@ -537,33 +536,33 @@ static int take(struct asking *asking, int *as_json, int argc, char **argv, int 
 	return 0;
 }
 
+/* What is done in each process. */
+struct request {
+	const char *command;
+	struct asking *asking;
+	char **word;
+	bool as_json;
+};
+
+static int do_one(void *context, const struct ctl_targets *targets, struct ctl_process *process)
+{
+	const struct request *request = context;
+
+	if (!strcmp(request->command, "probes"))
+		return probe_list_print(targets, process, request->as_json);
+	return !strcmp(request->command, "probe") ? probe(targets, process, request->asking, request->word)
+						  : unprobe(targets, process, request->word);
+}
+
 int ctl_probes(struct ctl_targets *targets, int argc, char **argv)
 {
 	struct asking asking = { 0 };
 	int as_json = 0, status, first = take(&asking, &as_json, argc, argv, &status);
-	const bool lists = !strcmp(argv[0], "probes"), adds = !strcmp(argv[0], "probe");
-	size_t i = 0, done = 0;
+	struct request request = { argv[0], &asking, argv + first, as_json };
+	size_t done = 0;
 
 	if (first)
-		status = TOOL_OK;
-	while (first && status != TOOL_USAGE) {
-		for (; i < targets->count && status != TOOL_USAGE; i++) {
-			struct ctl_process process;
-			ctl_may_end(i >= targets->named);
-			int one = TOOL_FAILED;
-			if (ctl_open(&process, targets->pid[i])) {
-				one = lists  ? probe_list_print(targets, &process, as_json)
-				      : adds ? probe(targets, &process, &asking, argv + first)
-					     : unprobe(targets, &process, argv + first);
-				ctl_close(&process);
-				done++;
-			}
-			if (one != TOOL_OK && (one == TOOL_USAGE || !ctl_ended()))
-				status = one;
-		}
-		if (i >= MOST_PROCESSES || !ctl_targets_look(targets))
-			break;
-	}
+		status = ctl_targets_each(targets, do_one, &request, &done);
 	if (first && !done && status == TOOL_OK) {
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		status = TOOL_FAILED;

@@ -14,7 +14,11 @@
 #include "tool/base/memory.h"
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
+#include "tool/ctl/find_module.h"
 #include "tool/ctl/process.h"
+
+/* A tree that grows for ever is left at some time. */
+#define MOST_PROCESSES 100000
 
 static bool has(const struct ctl_targets *targets, pid_t pid)
 {
@@ -192,6 +196,31 @@ bool ctl_targets_look(struct ctl_targets *targets)
 	}
 	free(all.each);
 	return targets->count > before;
+}
+
+int ctl_targets_each(struct ctl_targets *targets, ctl_targets_work *work, void *context, size_t *opened)
+{
+	size_t i = 0;
+	int status = TOOL_OK;
+
+	*opened = 0;
+	do {
+		for (; i < targets->count; i++) {
+			struct ctl_process process;
+			int one = TOOL_FAILED;
+			ctl_may_end(i >= targets->named);
+			if (ctl_open(&process, targets->pid[i])) {
+				one = work(context, targets, &process);
+				ctl_close(&process);
+				++*opened;
+			}
+			if (one == TOOL_USAGE)
+				return one;
+			if (one != TOOL_OK && !ctl_ended())
+				status = one;
+		}
+	} while (i < MOST_PROCESSES && ctl_targets_look(targets));
+	return status;
 }
 
 bool ctl_targets_several(const struct ctl_targets *targets)

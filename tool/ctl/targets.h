@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct ctl_process;
+
 struct ctl_targets {
 	pid_t *pid; /* parents before their children */
 	size_t count, room;
@@ -33,6 +35,16 @@ void ctl_targets_add_name(struct ctl_targets *targets, const char *pattern);
  * for a system call that they don't make themselves (sshd, browsers).
  */
 bool ctl_targets_look(struct ctl_targets *targets);
+
+/* Does something in one process. Returns an exit status; TOOL_USAGE ends the walk. */
+typedef int ctl_targets_work(void *context, const struct ctl_targets *targets, struct ctl_process *process);
+
+/*
+ * Does it in each process, one after another, and in those that come meanwhile. *opened: in how many. Returns TOOL_OK;
+ * TOOL_USAGE; or what went wrong last, as TOOL_FAILED where one can't be opened. Of who has ended meanwhile, and may
+ * (ctl_may_end()), nothing is wrong.
+ */
+int ctl_targets_each(struct ctl_targets *targets, ctl_targets_work *work, void *context, size_t *opened);
 
 /* Are several processes asked for, or were several found? */
 bool ctl_targets_several(const struct ctl_targets *targets);

@@ -23,7 +23,6 @@
 #include "tool/values/action.h"
 #include "tool/values/wanted.h"
 
-#define MOST_PROCESSES 100000
 #define WHERE	       "ctl when"
 
 struct when {
@@ -195,40 +194,24 @@ static int add_to_functions(const struct ctl_targets *targets, struct ctl_proces
 
 /* ---- the command ---- */
 
-static int add_one(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
+static int add_one(void *context, const struct ctl_targets *targets, struct ctl_process *process)
 {
+	struct when *when = context;
+
 	if (!probes_have(process, when->pattern))
 		return add_to_functions(targets, process, when);
 	when->probes++;
 	return probes_add_action(targets, process, when->pattern, when->then);
 }
 
-/* The process, if it can be opened; returns whether it can. *status changes if something is wrong. */
-static bool add_in(const struct ctl_targets *targets, pid_t pid, struct when *when, int *status)
-{
-	struct ctl_process process;
-	bool opened = ctl_open(&process, pid);
-	int one = opened ? add_one(targets, &process, when) : TOOL_FAILED;
-
-	if (opened)
-		ctl_close(&process);
-	if (one == TOOL_USAGE || (one != TOOL_OK && !ctl_ended()))
-		*status = one;
-	return opened;
-}
-
 int ctl_when(struct ctl_targets *targets, int argc, char **argv)
 {
 	struct when when = { 0 };
 	int status = read_words(&when, argc, argv) ? TOOL_OK : TOOL_USAGE;
-	size_t i = 0, done = 0;
+	size_t done = 0;
 
-	do {
-		for (; i < targets->count && status != TOOL_USAGE; i++) {
-			ctl_may_end(i >= targets->named);
-			done += add_in(targets, targets->pid[i], &when, &status);
-		}
-	} while (status != TOOL_USAGE && i < MOST_PROCESSES && ctl_targets_look(targets));
+	if (status == TOOL_OK)
+		status = ctl_targets_each(targets, add_one, &when, &done);
 	if (status == TOOL_OK && !done) {
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		status = TOOL_FAILED;
