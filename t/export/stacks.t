@@ -62,7 +62,7 @@ annotated() {
 if command -v callgrind_annotate >/dev/null 2>&1; then
 	annotated app.data.callgrind >annotated 2>annotated.err
 	is "$? $(cat annotated.err)" '0 ' 'callgrind: callgrind_annotate reads it'
-	is "$(sums_of callgrind annotated report.json)" "$same" \
+	is "$(sums_of callgrind annotated report.json of=app.data.callgrind)" "$same" \
 		'functions have the calls, the own times and the totals that report has'
 	is "$(sed -n 's/^ *\([0-9,]*\) *\([0-9,]*\)  PROGRAM TOTALS$/\1 \2/p' annotated | tr -d , | uniq)" \
 		"$(jq -r '"\([.functions[].self_ns] | add) \([.functions[].calls] | add)"' report.json)" \

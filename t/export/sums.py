@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# sums.py FORMAT FILE REPORT [PART...]: compares the calls and times that a file of `xaudit export` tells, or what
-# another tool has made of it, with those of `xaudit report --format=json`, by the names that people are shown. Prints
-# "same: FUNCTIONS functions, CALLS calls", or what differs. PART: calls, self, total; all if there is none. Times may
-# differ by a ns for each call, and their own parts by one for each call in it; where stacks have times, by less than
-# one for each stack. For speedscope, what takes no time is not there.
+# sums.py FORMAT FILE REPORT [PART...] [of=INPUT]: compares the calls and times that a file of `xaudit export` tells,
+# or what another tool has made of it, with those of `xaudit report --format=json`, by the names that people are
+# shown. Prints "same: FUNCTIONS functions, CALLS calls", or what differs. PART: calls, self, total; all if there is
+# none. Times may differ by a ns for each call, and their own parts by one for each call in it; where stacks have
+# times, by less than one for each stack. For speedscope, what takes no time is not there. of=INPUT: the file that
+# callgrind_annotate has read, whose totals are added up of own times and those of each function that is called.
 import collections
 import decimal
 import json
@@ -123,6 +124,20 @@ def callgrind(path):
             sums.rows[name].calls = 0 if calls == "." else int(calls.replace(",", ""))
     return sums
 
+# How many others each function calls, by the file that callgrind_annotate reads.
+def callees(path):
+    names, of, caller = {}, collections.defaultdict(set), None
+    for line in open(path, encoding="utf-8", errors="replace"):
+        match = re.match(r"(c?)fn=\((\d+)\)(?: (.*))?$", line.rstrip("\n"))
+        if match:
+            called, number, name = match.groups()
+            names.setdefault(number, name)
+            if called:
+                of[caller].add(number)
+            else:
+                caller = number
+    return collections.Counter({names[number]: len(others) for number, others in of.items()})
+
 # What t/export/pprof.mjs prints.
 def pprof(path):
     sums = Sums()
@@ -192,6 +207,9 @@ def main():
     # speedscope-FORMAT: what speedscope has made of that.
     how, *of = how.split("-")
     sums, expected = FORMATS[how](path), report(expected)
+    inputs = [part[3:] for part in parts if part.startswith("of=")]
+    parts = [part for part in parts if not part.startswith("of=")]
+    others = callees(inputs[0]) if inputs else None
     for one in [how] + of:
         if one in ("folded", "callgrind"):
             expected = {plain(name, one): row for name, row in expected.items()}
@@ -209,6 +227,8 @@ def main():
             may = {"calls": 0, "self": want.calls + is_.children, "total": want.calls}
             if sums.stacks:
                 may = {"calls": 0, "self": own[name], "total": total[name]}
+            if others is not None:
+                may["total"] = 1 + others[name]
             if abs(got - right) > may[part]:
                 wrong.append(f"{name}: {part} {got}, not {right}")
     for line in wrong:
