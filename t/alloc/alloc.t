@@ -127,17 +127,26 @@ like "$(cat "$tmp/maps")" 'in all: 1 calls, 1000000 bytes' 'what malloc maps is 
 # While it runs, what was read is given back; of processes that have ended, all. 96 MB of events were there. With --keep
 # they are.
 ${CC:-cc} -O1 -w -fno-builtin -o "$tmp/pairs" "$top_srcdir/t/bench/alloc_cost.c" || bail 'no compiler'
-printf '#!/bin/sh\n"%s" 750000 1 1\n"%s" 750000 1 1\nsleep 3\ndu -sk "$1" >"%s"\n' "$tmp/pairs" "$tmp/pairs" \
-	"$tmp/room" >"$tmp/both"
+# both FOLDER ROOM: waits until the folder takes less than ROOM KiB, a minute at the most.
+cat >"$tmp/both" <<END
+#!/bin/sh
+"$tmp/pairs" 750000 1 1
+"$tmp/pairs" 750000 1 1
+i=0
+while sleep 1; [ \$i -lt 60 ] && [ "\$(du -sk "\$1" | cut -f 1)" -ge "\$2" ]; do
+	i=\$((i + 1))
+done
+du -sk "\$1" >"$tmp/room"
+END
 chmod +x "$tmp/both"
 mkdir "$tmp/disk"
-TMPDIR=$tmp/disk bounded 100 "$XAUDIT" alloc --backtrace=1 -o "$tmp/out" -- "$tmp/both" "$tmp/disk" >"$tmp/pair"
+TMPDIR=$tmp/disk bounded 100 "$XAUDIT" alloc --backtrace=1 -o "$tmp/out" -- "$tmp/both" "$tmp/disk" 40000 >"$tmp/pair"
 calls=$(sed -n 's/^in all: \([0-9]*\) calls.*/\1/p' "$tmp/out")
 ok 'all pairs are read' [ "$calls" -ge 1500000 ]
 room=$(cut -f 1 "$tmp/room")
 ok 'but not on the disk any more' [ "$room" -lt 40000 ] || diag "$room KiB"
 is "$(ls "$tmp/disk")" '' 'nothing is left there'
-bounded 100 "$XAUDIT" alloc --backtrace=1 --keep "$tmp/all" -o "$tmp/out" -- "$tmp/both" "$tmp/all" >"$tmp/pair"
+bounded 100 "$XAUDIT" alloc --backtrace=1 --keep "$tmp/all" -o "$tmp/out" -- "$tmp/both" "$tmp/all" 100000000 >"$tmp/pair"
 room=$(cut -f 1 "$tmp/room")
 ok 'with --keep they are' [ "$room" -gt 80000 ] || diag "$room KiB"
 rm -rf "$tmp/all"
