@@ -5,27 +5,13 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/written.sh"
 
-write_trace known <<'END'
+write_trace known <<END
 process p100 flags=1 chunk=65536
 pair first 1000 1000 5
 pair last 9000 9000 8005
-object 1 /usr/lib/libfoo.so soname=libfoo.so.1
-function 1 0 1 0x100 main 0x80
-function 1 0 2 0x200 f 0x40
-function 1 32 3 0x212 order
-function 1 32 4 0x218 order
-function 1 32 5 0x300 item
-layout 1 probe 3 x8:-:rax text:-:name i4:arg0:
+$probed_functions
 thread 100 main
-entry 1 1001
-probe 5 1002
-entry 2 1010
-values 1 1012 0x7f01 =two_words -3
-probe 4 1014
-exit 2 1020
-entry 2 1030
-exit 2 1035
-exit 1 1040
+$probed_calls
 counts 1 101 w 5:7
 END
 cd "$tmp" || bail 'no folder'

@@ -48,6 +48,27 @@ ring
 entry 1 1040
 stack 7 1050'
 
+# Functions, and probes, for the start of a trace of these: two of one name in f, and one where no function is known.
+probed_functions='object 1 /usr/lib/libfoo.so soname=libfoo.so.1
+function 1 0 1 0x100 main 0x80
+function 1 0 2 0x200 f 0x40
+function 1 32 3 0x212 order
+function 1 32 4 0x218 order
+function 1 32 5 0x300 item
+layout 1 probe 3 x8:-:rax text:-:name i4:arg0:'
+
+# probed_calls: main is 39, of which f 10 and 5; there are two probes in the first call of f, one of them with values,
+# and one in main.
+probed_calls='entry 1 1001
+probe 5 1002
+entry 2 1010
+values 1 1012 0x7f01 =two_words -3
+probe 4 1014
+exit 2 1020
+entry 2 1030
+exit 2 1035
+exit 1 1040'
+
 # many_functions N CHUNK: the start of a trace in chunks of so many bytes: a library with functions foo_1 to foo_N.
 many_functions() {
 	echo "process p100 chunk=$2"
