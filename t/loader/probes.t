@@ -5,14 +5,10 @@
 # recorded, in forked children too; the library computes what it must, and nothing is left behind.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/probed_loads.sh"
 
-library "$CC" libprobed.so probed_library.c
-program "$CC" probed probed.c
-cat >rules <<'END'
-[library *]
-kinds = none
-[program]
-kinds = none
+probed_loads
+probes <<'END'
 [probe first]
 at = probed_jump@libprobed.so
 [probe jump]
@@ -31,10 +27,6 @@ at = libprobed.so:probed_far+1
 END
 
 # In each round: calls of three functions, of which one goes around four times.
-counts() {
-	bounded 60 "$XAUDIT" dump --format=json d | jq -r 'select(.event == "probe") | .probe' | sort | uniq -c |
-		sed 's/^ *//' | tr '\n' ','
-}
 record d -c rules -- ./probed ./libprobed.so 100 10
 is "$status $(echo "$out" | cut -d' ' -f1-3)" '0 3000 0 0' 'with probes, all results are as without'
 is "$(counts)" '1000 far,1000 first,1000 jump,4000 loop,1000 ret,1000 short,' \
@@ -43,8 +35,8 @@ ok 'nothing is left of loads that are gone' [ "$(echo "$out" | cut -d' ' -f5)" -
 is "$(echo "$err" |
 	grep -c 'probed_far+1 in libprobed.so: no instruction begins there; the nearest .* is probed_far$')" 1 \
 	'a probe that can not be there is said, once, with the nearest place that works'
-is "$(bounded 60 "$XAUDIT" dump --format=json d | jq -rs '[.[] | select(.event == "probe" and .probe == "jump") |
-	.values[0].value] | unique | join(" ")')" '0x0 0x12 0x15 0x18 0x1b 0x3 0x6 0x9 0xc 0xf' \
+is "$(jq -rs '[.[] | select(.event == "probe" and .probe == "jump") | .values[0].value] | unique | join(" ")' dump)" \
+	'0x0 0x12 0x15 0x18 0x1b 0x3 0x6 0x9 0xc 0xf' \
 	'values are those of the place: three times the first argument'
 record d -c rules -- ./probed ./libprobed.so 3 10 fork
 is "$status $(echo "$out" | cut -d' ' -f1-3)" '0 90 0 0' 'children that are forked compute the same'

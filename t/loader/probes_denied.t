@@ -5,19 +5,12 @@
 # writable may not become executable. Programs run on, and each event is there.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/probed_loads.sh"
 
-XAUDIT_INDEX=$tmp/index
-export XAUDIT_INDEX
 library "$CC" libcounted.so counted.c
 program "$CC" confined "../process/confined.c" -L. -lcounted
-library "$CC" libprobed.so probed_library.c
-program "$CC" probed probed.c
+probed_loads
 program "$CC" deny deny.c
-# counts: how many events each probe has.
-counts() {
-	bounded 60 "$XAUDIT" dump --no-pager d | awk '$3 == "probe" { sub(/\(.*/, "", $5); n[$5]++ }
-		END { for (name in n) print n[name] " " name }' | sort | tr '\n' ','
-}
 
 if [ "$(bounded 60 ./confined syscall 10)" = "done" ]; then
 	for way in prctl syscall return; do
@@ -30,11 +23,7 @@ if [ "$(bounded 60 ./confined syscall 10)" = "done" ]; then
 else
 	skip 6 'the kernel takes no such filter'
 fi
-cat >rules <<'END2'
-[library *]
-kinds = none
-[program]
-kinds = none
+probes <<'END2'
 [probe jump]
 at = probed_jump@libprobed.so
 [probe shared]
@@ -47,7 +36,7 @@ if ./deny mdwe true; then
 	rm -rf d
 	status=0
 	bounded 60 ./deny mdwe "$XAUDIT" record -o d -c rules ./probed ./libprobed.so 20 10 >out 2>err || status=$?
-	is "$status $(cut -d' ' -f1-3 out)$(cat err)/$(counts)" '0 600 0 0/200 jump,200 shared,800 loop,' \
+	is "$status $(cut -d' ' -f1-3 out)$(cat err)/$(counts)" '0 600 0 0/200 jump,800 loop,200 shared,' \
 		'where what was writable may not become executable: each event is there'
 else
 	skip 1 'the kernel has no PR_SET_MDWE'

@@ -5,19 +5,11 @@
 # the library computes what it must.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/probed_loads.sh"
 
-library "$CC" libprobed.so probed_library.c
-program "$CC" probed probed.c
-XAUDIT_INDEX=$tmp/index
-export XAUDIT_INDEX
-
+probed_loads
 # probed_jump's entry takes 7 bytes: two instructions.
-cat >rules <<'END2'
-[library libprobed.so]
-kinds = entry
-functions = probed_jump probed_loop
-[program]
-kinds = none
+probes '[library libprobed.so]' 'kinds = entry' 'functions = probed_jump probed_loop' <<'END2'
 [probe first]
 at = probed_jump@libprobed.so
 context = reg:rdi
@@ -31,13 +23,9 @@ at = libprobed.so:probed_loop+2
 [probe loop]
 at = libprobed.so:probed_loop+6
 END2
-counts() {
-	bounded 60 "$XAUDIT" dump --format=json d >dump
-	jq -r 'select(.event == "probe") | .probe' dump | sort | uniq -c | tr -s ' ' | tr '\n' ','
-}
 record d -c rules -- ./probed ./libprobed.so 100 10
 is "$status/$err $(echo "$out" | cut -d' ' -f1-3)" '0/ 3000 0 0' 'with probes in entries, all results are as without'
-is "$(counts)" ' 1000 behind, 1000 first, 4000 loop, 1000 second, 1000 test,' \
+is "$(counts)" '1000 behind,1000 first,4000 loop,1000 second,1000 test,' \
 	'each probe has all its events, in each load'
 report d
 is "$(calls probed_jump) $(calls probed_loop)" '1000 1000' 'and so have the functions'
@@ -49,7 +37,7 @@ is "$(jq -s '[.[] | select(.event == "probe" and .probe == "second") | .values[0
 	'values are those of the place'
 record d -c rules -- ./probed ./libprobed.so 3 10 fork
 is "$status $(echo "$out" | cut -d' ' -f1-3) $(counts)" \
-	'0 90 0 0  60 behind, 60 first, 240 loop, 60 second, 60 test,' 'children that are forked have all events, too'
+	'0 90 0 0 60 behind,60 first,240 loop,60 second,60 test,' 'children that are forked have all events, too'
 {
 	printf '[trace]\nenabled = no\n'
 	cat rules

@@ -5,9 +5,8 @@
 # reason, and the program does not notice.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/probed_loads.sh"
 
-XAUDIT_INDEX=$tmp/index
-export XAUDIT_INDEX
 library "$CC" libmany.so probes_many.S
 program "$CC" many probes_many.c -L. -lmany
 own=$(./many | cut -d' ' -f3)
