@@ -60,6 +60,12 @@ is "$(shows replay | sed 1,2d)" \
     0.005 us [    100] |   f();
     0.039 us [    100] | } /* main */
              [    100] | /* probe item */' 'replay has them in the bodies of the calls'
+is "$(shows dump -F order | sed 's/.* 100  //; s/  .*//' | tr '\n' ' ')/$(shows dump -F item@libfoo.so |
+	grep -c item)" \
+	'probe probe /2' 'dump -F takes names of probes'
+is "$(shows replay -F order | sed 1d)" \
+'             [    100] | /* probe order(rax=0x7f01, name="two words", -3) */
+             [    100] | /* probe order */' 'and so does replay'
 is "$(shows dump --from=13ns --to=21ns | sed 's/.* 100  //; s/ .*//' | tr '\n' ' ')" 'probe exit ' \
 	'they are between --from and --to'
 

@@ -6,6 +6,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/trace_has.h"
 
 /* ---- options ---- */
@@ -58,6 +59,7 @@ void choice_free(struct choice *choice)
 {
 	free(choice->word);
 	free(choice->function);
+	free(choice->probe);
 	free(choice->thread);
 	hash_free(&choice->by_id);
 	free(choice->path);
@@ -67,22 +69,41 @@ void choice_free(struct choice *choice)
 
 enum { NOT_ASKED, NAMED, NOT_NAMED };
 
+/* What is known of a function, or a probe, by its number. */
+static uint8_t *known_of(uint8_t **known, uint32_t *room, uint32_t number)
+{
+	if (number >= *room) {
+		const uint32_t more = (number + 64) * 2;
+		*known = memory_resize(*known, more, sizeof(**known));
+		memset(*known + *room, NOT_ASKED, more - *room);
+		*room = more;
+	}
+	return *known + number;
+}
+
 bool choice_names(struct choice *choice, const struct xaudit_read_function *function)
 {
-	const uint32_t number = function->number;
+	uint8_t *known = known_of(&choice->function, &choice->functions, function->number);
 	bool is = false;
 
-	if (number >= choice->functions) {
-		const uint32_t functions = (number + 64) * 2;
-		choice->function = memory_resize(choice->function, functions, sizeof(*choice->function));
-		memset(choice->function + choice->functions, NOT_ASKED, functions - choice->functions);
-		choice->functions = functions;
-	}
-	if (choice->function[number] != NOT_ASKED)
-		return choice->function[number] == NAMED;
+	if (*known != NOT_ASKED)
+		return *known == NAMED;
 	for (uint32_t i = 0; i < choice->words && !is; i++)
 		is = names_mean_any(choice->word[i], function->name, function->aliases, function->object->path);
-	choice->function[number] = is ? NAMED : NOT_NAMED;
+	*known = is ? NAMED : NOT_NAMED;
+	return is;
+}
+
+static bool names_probe(struct choice *choice, const struct xaudit_read_probe *probe)
+{
+	uint8_t *known = known_of(&choice->probe, &choice->probes, probe->number);
+	bool is = false;
+
+	if (*known != NOT_ASKED)
+		return *known == NAMED;
+	for (uint32_t i = 0; i < choice->words && !is; i++)
+		is = probe_named(choice->word[i], probe);
+	*known = is ? NAMED : NOT_NAMED;
 	return is;
 }
 
@@ -97,6 +118,8 @@ bool choice_found(const char *command, const struct choice *choice, struct xaudi
 			found = names_mean_any(
 				choice->word[i], function->name, function->aliases, function->object->path);
 		}
+		for (uint32_t n = 0; n < xaudit_read_probes(trace) && !found; n++)
+			found = probe_named(choice->word[i], xaudit_read_probe(trace, n));
 		if (!found)
 			trace_has_no_function(command, choice->word[i], &trace, 1, choice->from || choice->to);
 		all &= found;
@@ -158,7 +181,10 @@ bool choice_shows(struct choice *choice, const struct xaudit_read_event *event)
 {
 	if (choice_is_notice(event))
 		return true;
-	return !choice->min && choice_is_inside(choice, event->call);
+	if (choice->min)
+		return false;
+	return choice_is_inside(choice, event->call) ||
+	       (event->what == XAUDIT_READ_EVENT_PROBE && names_probe(choice, event->probe));
 }
 
 /* ---- the last ones ---- */

@@ -4,7 +4,8 @@
  * with all that is in them (-F), only long ones (--min), the last ones of each thread (--tail). All of them must agree.
  *
  * -F	A call is inside if it is a call of such a function, or in one. Other events are inside with the innermost call
- *	that is open on their stack. What tells that events are missing (is_notice) is always shown.
+ *	that is open on their stack; a probe of such a name is so by itself. What tells that events are missing
+ *	(is_notice) is always shown.
  * --min	A call is shown once it is known to have taken so long: when it ends, or earlier. Events that are no
  *	calls have no time, so only notices are shown; nor have calls of which the entry alone is recorded.
  * --tail	Counts what would be shown: calls in replay, events in dump. Where nothing but threads and times choose,
@@ -37,6 +38,8 @@ struct choice {
 	bool counting;	     /* the first of two passes */
 	uint8_t *function;   /* by number: enum in choice.c */
 	uint32_t functions;
+	uint8_t *probe; /* the same of probes */
+	uint32_t probes;
 	struct choice_thread *thread; /* of --tail */
 	uint32_t threads;
 	struct hash by_id;
@@ -53,8 +56,9 @@ struct choice {
 			.allowed = OPTIONS_SPAN },                                                      \
 		{ 0, "to", "TIME", "only what came before that", .take = options_span_end,              \
 			.at = offsetof(struct choice, to), .allowed = OPTIONS_SPAN_END },               \
-		{ 'F', "filter", "FUNC", "only calls of these functions, and what is in them;\n"    \
-			"FUNCGLOB or FUNCGLOB@LIBGLOB; repeatable", .take = choice_take_word },         \
+		{ 'F', "filter", "FUNC", "only calls of these functions, and what is in them,\n"    \
+			"or these probes; FUNCGLOB or FUNCGLOB@LIBGLOB;\n"                             \
+			"repeatable", .take = choice_take_word },                                       \
 		{ 0, "min", "TIME", "only calls that took at least that", .take = options_span_end,     \
 			.at = offsetof(struct choice, min), .allowed = OPTIONS_SPAN_END },              \
 		{ 0, "tail", "N", "only the last N " tail_of " of each thread", .take = options_number, \
@@ -75,8 +79,8 @@ struct xaudit_read_events *choice_begin(
 	const struct choice *choice, struct xaudit_read_trace *trace, bool leaves, bool deep);
 
 /*
- * To be called when all was shown: were there functions of all names of -F? Returns false after one line on stderr for
- * each that there was none of.
+ * To be called when all was shown: were there functions, or probes, of all names of -F? Returns false after one line on
+ * stderr for each that there was none of.
  */
 bool choice_found(const char *command, const struct choice *choice, struct xaudit_read_trace *trace);
 void choice_free(struct choice *choice);

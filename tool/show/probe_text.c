@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
@@ -10,6 +11,11 @@
 #include "tool/show/term/names.h"
 #include "tool/show/term/srcline.h"
 #include "tool/show/values.h"
+
+bool probe_named(const char *word, const struct xaudit_read_probe *probe)
+{
+	return !strcmp(word, probe->name) || names_mean(word, probe->name, probe->object->path);
+}
 
 void probe_text(FILE *file, const struct xaudit_read_probe *probe, const struct xaudit_read_values *values)
 {

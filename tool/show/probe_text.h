@@ -9,9 +9,13 @@
 #ifndef XAUDIT_TOOL_SHOW_PROBE_TEXT_H
 #define XAUDIT_TOOL_SHOW_PROBE_TEXT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "tool/read/api/xaudit-read.h"
+
+/* Does a word that chooses functions name this probe: by all of its name, or as a pattern of NAME or NAME@LIBRARY? */
+bool probe_named(const char *word, const struct xaudit_read_probe *probe);
 
 /* The name, and what it has of values; NULL: none, and there are no brackets. */
 void probe_text(FILE *file, const struct xaudit_read_probe *probe, const struct xaudit_read_values *values);
