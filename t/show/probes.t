@@ -104,6 +104,106 @@ is "$(shows report --by-event=nothing; echo $?)" \
 "xaudit report: no event of type 'nothing', and no probe of that name, is in the trace
 1" 'a probe that is not there is told'
 
+# ---- in calls ----
+
+# Rows as they are, without heads; numbers that are not there are -.
+below() {
+	sed '1,/^===/d'
+}
+is "$(shows graph | below)" \
+'   0.039 us  100.0 %     0.024 us           1  main [libfoo.so]
+   0.015 us   38.5 %     0.015 us           2    f [libfoo.so]
+          -        -            -           2      probe order [libfoo.so]
+          -        -            -           1    probe item [libfoo.so]
+          -        -            -           1  probe item [libfoo.so]' \
+	'graph has a line for each in the calls that it is in, with how often'
+is "$(shows graph order | below)/$(shows graph 'it*' | below)" \
+'          -        -            -           2      / main [libfoo.so]
+          -        -            -           2    / f [libfoo.so]
+          -        -            -           2  probe order [libfoo.so]/'\
+'          -        -            -           1    / main [libfoo.so]
+          -        -            -           2  probe item [libfoo.so]' 'and for one of them who comes there'
+is "$(shows graph -D 1 | below | head -n 2)/$(shows graph --to=5ns | below | grep -c probe)" \
+'   0.039 us  100.0 %     0.024 us           1  main [libfoo.so]
+          -        -            -           1  probe item [libfoo.so]/1' '--depth and --to choose among them, too'
+is "$(shows graph --by-value=rax | below | sed -n '/order/,$p')" \
+'          -        -            -           2      probe order [libfoo.so]
+          -        -            -           1        rax = 0x7f01
+          -        -            -           1    probe item [libfoo.so]
+          -        -            -           1  probe item [libfoo.so]' '--by-value has them by their values'
+is "$(shows graph --format=json item | jq -c '[.probe, .library, .events, .callers, .tree]')" \
+'["item","/usr/lib/libfoo.so",2,[{"depth":1,"function":"main","library":"/usr/lib/libfoo.so","calls":1,'\
+'"total_ns":0}],[{"depth":0,"probe":"item","library":"/usr/lib/libfoo.so","events":2}]]' 'and so has JSON'
+is "$(shows graph --format=dot | grep -e '^    p' -e '-> p')" \
+'    p0 [shape=ellipse,label="probe item\nlibfoo.so\n2 events"];
+    p1 [shape=ellipse,label="probe order\nlibfoo.so\n2 events"];
+    f0 -> p0 [label="1 event"];
+    f1 -> p1 [label="2 events"];' 'as nodes of their own for graphviz'
+is "$(shows graph --format=mermaid order | grep -e 'p1' -e '-->')" \
+'    p1(["probe order<br/>libfoo.so<br/>2 events"])
+    f1 -->|"2 events"| p1
+    f0 -->|"2 events"| f1' 'and mermaid'
+is "$(shows stacks --sort=calls --format=folded)" \
+'main;f 2
+main;f;probe order 2
+main 1
+main;probe item 1
+probe item 1' 'stacks that are counted have them as leaves'
+is "$(shows stacks --format=folded)/$(shows stacks | grep -c 'probe [io]')/$(shows stacks | grep sort)" \
+'main 24
+main;f 15/0/events of probes have no time: --sort=calls has their stacks' 'by time there are none, which is said'
+is "$(shows stacks --sort=calls | sed -n '5,9p')" \
+'2. 28.6 %, 2 events
+    #0   probe order [libfoo.so]
+    #1   f [libfoo.so]
+    #2   main [libfoo.so]' 'text tells their number'
+is "$(shows stacks --sort=calls --format=json | jq -c '.stacks[] | select(.events) | [.events, .frames[0].probe]')" \
+'[2,"order"]
+[1,"item"]
+[1,"item"]' 'and so does JSON'
+is "$(shows slow -n 1 f | sed -n '/^After/,$p; /^ *After/,$p')" \
+'      After  Probe
+===========  ====================
+   0.002 us  order(rax=0x7f01, name="two words", -3)  f+0x12
+   0.004 us  order  f+0x18' 'slow has them in the call, with values and when'
+is "$(shows slow -n 1 main | grep 'probe ')" \
+'          -        -            -           2      probe order [libfoo.so]
+          -        -            -           1    probe item [libfoo.so]' 'and in its tree'
+is "$(shows slow -n 1 --no-values f | grep -c rax)" 0 'without values, if these are not asked for'
+is "$(shows slow -n 1 --format=json main |
+	jq -c '.slow[0] | [.probe_events, (.probes[] | [.after_ns, .probe, .values])]')" \
+'[3,[1,"item",null],[11,"order","(rax=0x7f01, name=\"two words\", -3)"],[13,"order",null]]' 'and so has JSON'
+is "$(shows slow order; echo $?)" \
+"xaudit slow: 'order' is a probe, which takes no time; \`xaudit graph 'order'\` shows in which calls threads came there
+1" 'slow of a probe says where that is shown'
+is "$(shows graph orders; echo $?)" \
+"xaudit graph: no call of a function, and no probe, 'orders' is in what was read; did you mean 'order'?
+1" 'a name of neither is told'
+
+# One call of a thousand is the longest by far; the first two and the last two of its hundred events are shown.
+{
+	echo 'process p100 flags=1 chunk=65536
+pair first 1000 1000 5
+pair last 9000000 9000000 8005'
+	echo "$probed_functions"
+	printf 'thread 100 main\nloop 1000 20\nentry 2 2000\nprobe 5 2001\nexit 2 2003\nend\nentry 2 50000\n'
+	printf 'values 1 50010 0x7f01 =two_words -3\nloop 98 3\nprobe 4 50020\nend\nprobe 5 50400\nexit 2 50500\n'
+} | write_trace far
+is "$("$XAUDIT" outliers "$tmp/far" | below)" \
+'   0.500 us     0.003 us     0.003 us       167        1001      0.000049000      100  f [libfoo.so]
+              after 0.010 us probe order(rax=0x7f01, name="two words", -3)  f+0x12
+              after 0.020 us probe order  f+0x18
+              ... 96 more ...
+              after 0.311 us probe order  f+0x18
+              after 0.400 us probe item  0x300' 'outliers has those in the longest call'
+is "$("$XAUDIT" outliers --format=json "$tmp/far" |
+	jq -c '.outliers[0] | [.probe_events, (.probes | length), .probes[0].values, .probes[19].after_ns]')" \
+	'[100,20,"(rax=0x7f01, name=\"two words\", -3)",400]' 'and so has JSON'
+is "$("$XAUDIT" slow -n 1 f "$tmp/far" | sed -n '/ After /,$p' | sed -n '12,14p')" \
+'   0.044 us  order  f+0x18
+             ... 80 more ...
+   0.287 us  order  f+0x18' 'slow shows the first ten and the last ten'
+
 # ---- however it is stored ----
 
 shows dump --format=json >"$tmp/expected"

@@ -91,8 +91,8 @@ static bool has_around(struct html *html)
 			return true;
 	if (!html->around)
 		return true;
-	trace_has_no_function("html", html->around, &html->trace, 1,
-		html->options.from || html->options.to);
+	if (!trace_has_probe("html", html->around, &html->trace, 1))
+		trace_has_no_function("html", html->around, &html->trace, 1, html->options.from || html->options.to);
 	return false;
 }
 

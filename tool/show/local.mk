@@ -32,10 +32,11 @@ xaudit_LDADD += -lm
 # xaudit graph, stacks, slow, outliers and loads.
 xaudit_SOURCES += tool/show/calls/backtraces.c tool/show/calls/backtraces.h tool/show/calls/cct.c \
 	tool/show/calls/cct.h tool/show/calls/flame.c tool/show/calls/flame.h tool/show/calls/functions.c \
-	tool/show/calls/functions.h \
+	tool/show/calls/functions.h tool/show/calls/hits.c tool/show/calls/hits.h \
 	tool/show/calls/graph.c tool/show/calls/graph.h \
 	tool/show/calls/graph_edges.c tool/show/calls/graph_edges.h tool/show/calls/loads.c tool/show/calls/outliers.c \
 	tool/show/calls/node_values.c tool/show/calls/node_values.h \
+	tool/show/calls/probe_rows.c tool/show/calls/probe_rows.h \
 	tool/show/calls/sample.c tool/show/calls/sample.h tool/show/calls/slow.c tool/show/calls/slow.h \
 	tool/show/calls/slow_print.c tool/show/calls/slow_print.h tool/show/calls/stacks.c tool/show/calls/tree.c \
 	tool/show/calls/tree.h tool/show/calls/view.c tool/show/calls/view.h

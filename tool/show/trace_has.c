@@ -8,6 +8,7 @@
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/show.h"
 #include "tool/show/show_trace.h"
 #include "tool/show/term/meant.h"
@@ -110,16 +111,46 @@ void trace_has_no_function(
 	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces, bool span)
 {
 	const char *where = span ? "the time of --from and --to" : "what was read";
-	char *said = memory_format("no call of a function '%s' is in %s", word, where);
 	struct meant meant;
+	bool probes = false;
 
 	meant_begin(&meant, word);
-	for (uint32_t i = 0; i < traces; i++)
+	for (uint32_t i = 0; i < traces; i++) {
 		for (uint32_t k = 0; k < xaudit_read_functions(trace[i]); k++)
 			meant_look(&meant, xaudit_read_function(trace[i], k)->name);
+		for (uint32_t k = 0; k < xaudit_read_probes(trace[i]); k++, probes = true)
+			meant_look(&meant, xaudit_read_probe(trace[i], k)->name);
+	}
+	char *said = memory_format("no call of a function%s '%s' is in %s", probes ? ", and no probe," : "", word,
+		where);
 	char *whole = meant_message(&meant, said, "; `xaudit report` lists them");
 	tool_error(command, "%s", whole);
 	meant_end(&meant);
 	free(whole);
 	free(said);
+}
+
+static bool is_probe_of(struct xaudit_read_process *process, const char *word)
+{
+	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+
+	for (uint32_t i = 0; facts && i < facts->probes; i++)
+		if (probe_named(word, xaudit_read_process_probe(process, i)))
+			return true;
+	return false;
+}
+
+bool trace_has_probe(
+	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces)
+{
+	struct xaudit_read_process *process;
+
+	for (uint32_t i = 0; i < traces; i++)
+		for (uint32_t k = 0; (process = xaudit_read_process(trace[i], k)); k++)
+			if (is_probe_of(process, word)) {
+				tool_error(command, "'%s' is a probe, which takes no time; `xaudit graph '%s'` shows "
+						    "in which calls threads came there", word, word);
+				return true;
+			}
+	return false;
 }

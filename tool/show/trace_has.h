@@ -29,11 +29,18 @@ int trace_has_options(const char *command, struct xaudit_read_trace *const *trac
 	uint64_t from, uint64_t to);
 
 /*
- * Says on stderr that no function is of the name `word`, and which one it may be meant for. span: only a time was read,
- * and a function that was called before or behind it is not met.
+ * Says on stderr that no function is of the name `word`, and no probe, if some were met; and which one it may be meant
+ * for. span: only a time was read, and a function that was called before or behind it is not met.
  */
 void trace_has_no_function(
 	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces, bool span);
+
+/*
+ * Is the name that of a probe, of what is asked about functions alone? Then one line on stderr says so. For errors:
+ * this reads what each process says of itself.
+ */
+bool trace_has_probe(
+	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces);
 
 #define TRACE_HAS_NO_SPAN "--to must be later than --from"
 

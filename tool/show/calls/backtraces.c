@@ -70,22 +70,30 @@ static uint32_t add(struct backtraces *backtraces, struct cct *cct, const struct
 	return node;
 }
 
-static bool place(void *user, struct cct *cct, const struct xaudit_read_call *call, uint32_t *node, bool *all)
+bool backtraces_node(
+	struct backtraces *backtraces, struct cct *cct, const struct xaudit_read_stack *stack, uint32_t *node)
 {
-	struct backtraces *backtraces = user;
-	const struct xaudit_read_stack *stack = xaudit_read_stack(call->entered);
-
-	if (!stack)
-		return false;
-	backtraces->calls++;
 	uint32_t *known = memory_number(&backtraces->of_stack, &backtraces->stacks, stack->number);
+	bool all = true;
+
+	backtraces->calls++;
 	if (*known) {
 		*node = *known - 1;
 		return true;
 	}
-	*node = add(backtraces, cct, stack, all);
-	if (*all)
+	*node = add(backtraces, cct, stack, &all);
+	if (all)
 		*known = *node + 1;
+	return all;
+}
+
+static bool place(void *user, struct cct *cct, const struct xaudit_read_call *call, uint32_t *node, bool *all)
+{
+	const struct xaudit_read_stack *stack = xaudit_read_stack(call->entered);
+
+	if (!stack)
+		return false;
+	*all = backtraces_node(user, cct, stack, node);
 	return true;
 }
 

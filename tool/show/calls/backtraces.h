@@ -24,7 +24,7 @@
 
 struct backtraces {
 	bool places;
-	uint64_t calls; /* that had one */
+	uint64_t calls; /* that had one; and events of probes */
 	/* A caller: */
 	struct backtraces_row {
 		const struct xaudit_read_frame *frame; /* the first one of it that was met; NULL: no caller, */
@@ -44,6 +44,13 @@ struct backtraces {
  * zeroed memory but for `places`, or of another trace, whose callers are kept: the same one has the same number.
  */
 void backtraces_begin(struct backtraces *backtraces, struct cct *cct);
+
+/*
+ * The node of the innermost of the callers that a stack tells, in a tree that was begun so; or of the last one for
+ * which there is room: then false is returned.
+ */
+bool backtraces_node(
+	struct backtraces *backtraces, struct cct *cct, const struct xaudit_read_stack *stack, uint32_t *node);
 
 static inline bool backtraces_has(uint32_t number)
 {

@@ -136,6 +136,28 @@ void cct_enter(struct cct *cct, struct xaudit_read_call *call)
 	}
 }
 
+uint32_t cct_hit_at(struct cct *cct, uint32_t node, uint32_t number)
+{
+	uint32_t child = cct_child(cct, node, number);
+
+	if (child)
+		cct->node[child].calls++;
+	else
+		cct->folded++;
+	return child;
+}
+
+uint32_t cct_hit(struct cct *cct, struct xaudit_read_call *call, uint32_t number)
+{
+	if (!call)
+		return cct_hit_at(cct, CCT_ROOT, number);
+	cct_enter(cct, call);
+	if (!(call->user[0] & USER_FOLDED))
+		return cct_hit_at(cct, ((uint32_t)call->user[0] & USER_NODE) - 1, number);
+	cct->folded++;
+	return CCT_ROOT;
+}
+
 /* Makes room for the sums of one more function. */
 static __attribute__((noinline)) void grow_functions(struct cct *cct, uint32_t number)
 {

@@ -41,7 +41,8 @@ struct cct_time {
 };
 
 struct cct_node {
-	uint32_t function; /* its number in the trace; of the root UINT32_MAX; any other one if `place` makes nodes */
+	/* Its number in the trace; of the root UINT32_MAX; any other one of cct_hit(), and where `place` makes nodes */
+	uint32_t function;
 	uint32_t parent;
 	uint32_t child, next; /* its first child, and its parent's next one; CCT_ROOT: none */
 	uint32_t recent;      /* the child that was looked for last */
@@ -97,6 +98,13 @@ void cct_enter_root(struct cct *cct, struct xaudit_read_call *call);
 /* Takes a call that is over (XAUDIT_READ_CALL). Returns its node, or that of a call around it if it was folded. */
 uint32_t cct_take(struct cct *cct, struct xaudit_read_call *call);
 
+/*
+ * Counts something that has no time, and no function, in a call that is open (NULL: in none): a child of the call's
+ * node has that number. The second one: of the node's own. Returns the child; CCT_ROOT: it was folded.
+ */
+uint32_t cct_hit(struct cct *cct, struct xaudit_read_call *call, uint32_t number);
+uint32_t cct_hit_at(struct cct *cct, uint32_t node, uint32_t number);
+
 /* Its own time, and all of it, of a call that was taken. */
 void cct_times(const struct xaudit_read_call *call, struct cct_time *own, struct cct_time *all);
 
@@ -115,8 +123,8 @@ void cct_to_ns(const struct xaudit_read_calls *calls, struct cct_time *time);
 
 /*
  * Adds a tree that is summed, and converted as this one is. number: those of its functions here, by their numbers
- * there; `numbers` of them: greater ones (of `place`) are the same. in: gets the node here of each node there;
- * CCT_ROOT: it was folded.
+ * there; `numbers` of them: greater ones (of `place`, cct_hit()) are the same. in: gets the node here of each node
+ * there; CCT_ROOT: it was folded.
  */
 void cct_merge(struct cct *to, const struct cct *from, const uint32_t *number, uint32_t numbers, uint32_t *in);
 

@@ -123,7 +123,7 @@ static uint64_t print_above(const struct graph *graph, const struct tree_view *v
 		tree_print_numbers(view, node->total, NULL, NULL, node->calls);
 		tree_print_indent(node->depth - 1);
 		fputs("/ ", stdout);
-		view_print_function(view_function(graph->options, node->function), graph->color);
+		view_print_number(graph->options, node->function, graph->color);
 		putchar('\n');
 	}
 	free(row);
@@ -135,9 +135,9 @@ static void say_rest(const struct graph *graph, uint64_t left)
 	char buf[SHOW_TIME_SIZE];
 
 	term_rows(false);
-	if (graph->function || left || graph->all.folded || view_has_left(graph->options, &graph->left))
+	if (graph->of_one || left || graph->all.folded || view_has_left(graph->options, &graph->left))
 		putchar('\n');
-	if (graph->function)
+	if (graph->of_one && !probe_rows_has(graph->number))
 		printf("100 %% is %s of the time of all calls\n",
 			view_share(buf, graph->whole, graph->all.node[CCT_ROOT].all.time));
 	tree_print_left(left);
@@ -156,9 +156,13 @@ static void print_function(const struct graph *graph)
 
 	tree_print_heads(&view);
 	left = print_above(graph, &view);
-	tree_print_numbers(&view, sums->total, &graph->below.node[graph->below_top].all, &sums->own.time, sums->calls);
+	if (probe_rows_has(graph->number))
+		tree_print_count(&view, graph->below.node[graph->below_top].calls);
+	else
+		tree_print_numbers(
+			&view, sums->total, &graph->below.node[graph->below_top].all, &sums->own.time, sums->calls);
 	printf("%s", graph->color->head);
-	view_print_function(graph->function, graph->color);
+	view_print_number(graph->options, graph->number, graph->color);
 	putchar('\n');
 	tree_print_values(&view, graph->below_top, 1);
 	left += tree_print_below(&view, graph->below_top, 1);
@@ -188,7 +192,7 @@ static void json_above(const struct graph *graph)
 		if (skip)
 			continue;
 		printf("%s{\"depth\":%" PRIu32 ",", some ? ",\n" : "\n", node->depth - 1);
-		view_json_function(view_function(graph->options, node->function));
+		view_json_number(graph->options, node->function);
 		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 "}", node->calls, node->total);
 		some = true;
 	}
@@ -197,21 +201,25 @@ static void json_above(const struct graph *graph)
 
 static void print_json(const struct graph *graph)
 {
-	const struct cct *tree = graph->function ? &graph->below : &graph->all;
+	const struct cct *tree = graph->of_one ? &graph->below : &graph->all;
 	struct tree_view view = view_of(graph, tree);
 
 	printf("{\"time_ns\":%" PRIu64 ",", graph->all.node[CCT_ROOT].all.time);
-	if (graph->function) {
+	if (graph->of_one) {
 		const struct cct_function *sums = cct_function(&graph->all, graph->number);
-		view_json_function(graph->function);
-		printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",", sums->calls, sums->total);
-		tree_json_time("self", &sums->own, graph->cpu);
-		putchar(',');
+		view_json_number(graph->options, graph->number);
+		if (probe_rows_has(graph->number)) {
+			printf(",\"events\":%" PRIu64 ",", graph->below.node[graph->below_top].calls);
+		} else {
+			printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",", sums->calls, sums->total);
+			tree_json_time("self", &sums->own, graph->cpu);
+			putchar(',');
+		}
 		json_above(graph);
 		putchar(',');
 	}
 	printf("\"tree\":");
-	tree_json(&view, graph->function ? graph->below_top : CCT_ROOT);
+	tree_json(&view, graph->of_one ? graph->below_top : CCT_ROOT);
 	printf(",\"folded\":%" PRIu64 ",", graph->all.folded);
 	view_json_left(graph->options, &graph->left);
 	puts("}");
@@ -248,6 +256,16 @@ static const struct options_syntax syntax = {
 		"FUNCTION is a name, or NAME@LIBRARY; both may be patterns.\n",
 };
 
+static void take_probe(
+	struct graph *graph, struct cct *cct, struct node_values *values, const struct xaudit_read_item *item)
+{
+	if (!view_takes_probe(graph->options, item))
+		return;
+	uint32_t node = cct_hit(cct, item->call, view_probe(graph->options, item->probe));
+	if (node && values->name)
+		node_values_hit(values, item->values, node);
+}
+
 /* What was read of one trace, to whose nodes the values belong. */
 static void read_trace(struct graph *graph, uint32_t number, struct cct *cct, struct node_values *values)
 {
@@ -257,7 +275,11 @@ static void read_trace(struct graph *graph, uint32_t number, struct cct *cct, st
 	graph->calls = view_begin(trace, graph->options, false);
 	cct_open(cct, CCT_MOST);
 	cct->from = view_from(trace, graph->options);
-	while (view_next(graph->calls, &item, &graph->left) == XAUDIT_READ_CALL) {
+	for (int what; (what = view_next(graph->calls, &item, &graph->left)) != XAUDIT_READ_END;) {
+		if (what == XAUDIT_READ_PROBE) {
+			take_probe(graph, cct, values, &item);
+			continue;
+		}
 		view_count_left(&graph->left, item.call);
 		uint64_t folded = cct->folded;
 		uint32_t node = cct_take(cct, item.call);
@@ -314,13 +336,13 @@ static void convert(struct graph *graph)
 		node_values_convert(&graph->values, graph->calls);
 	}
 	node_values_sort(&graph->values);
-	graph->whole = graph->function ? graph->below.node[graph->below_top].all.time :
+	graph->whole = graph->of_one ? graph->below.node[graph->below_top].all.time :
 					 graph->all.node[CCT_ROOT].all.time;
 }
 
 static void print(struct graph *graph, enum graph_format format)
 {
-	if (graph->function)
+	if (graph->of_one)
 		make_function(graph, format == GRAPH_DOT || format == GRAPH_MERMAID);
 	else
 		cct_sort(&graph->all, false);
@@ -333,7 +355,7 @@ static void print(struct graph *graph, enum graph_format format)
 		print_json(graph);
 	else if (format != GRAPH_TEXT)
 		graph_print_edges(graph, format);
-	else if (graph->function)
+	else if (graph->of_one)
 		print_function(graph);
 	else
 		print_program(graph);
@@ -348,7 +370,7 @@ static bool find(struct graph *graph, const char *word)
 	graph->number = view_find("graph", graph->options, word);
 	if (graph->number == FUNCTIONS_NONE)
 		return false;
-	graph->function = view_function(graph->options, graph->number);
+	graph->of_one = true;
 	return !view_only_counted("graph", graph->options, &graph->left, graph->number,
 		cct_function(&graph->all, graph->number)->calls);
 }
@@ -357,7 +379,8 @@ static bool find(struct graph *graph, const char *word)
 static bool has_values(const struct graph *graph)
 {
 	if (graph->values.name && !graph->values.rows)
-		tool_error("graph", "no call with a value '%s' is in the trace", graph->values.name);
+		tool_error("graph", "no call%s with a value '%s' is in the trace",
+			graph->options->probe.rows ? ", and no probe," : "", graph->values.name);
 	return !graph->values.name || graph->values.rows;
 }
 
@@ -377,6 +400,7 @@ int graph_main(int argc, char **argv)
 	}
 	graph.values.name = own.by_value;
 	own.options.values = own.by_value;
+	own.options.probes = true;
 	graph.color = own.options.color;
 	graph.cpu = many_have_sched(&own.options.many);
 	read_calls(&graph);

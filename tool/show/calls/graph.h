@@ -19,9 +19,8 @@ struct graph {
 	struct node_values values; /* of the tree that is shown; no name: none are */
 	struct view_left left;
 	bool cpu;
-	/* With a function: */
-	const struct xaudit_read_function *function; /* NULL: there is none, and all that follows is not used */
-	uint32_t number; /* in the list */
+	bool of_one; /* of a function, or a probe; else all that follows is not used */
+	uint32_t number; /* in the list, or of view_probe() */
 	/*
 	 * Its node is the root's only child. Below: what its outermost calls called; above: who called it, the callers
 	 * as children, whose calls and total are those of the function that came by way of them; for languages of

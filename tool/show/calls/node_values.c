@@ -61,6 +61,14 @@ void node_values_take(struct node_values *values, const struct xaudit_read_call 
 	add(row_of(values, node, text_number(values, text)), &one);
 }
 
+void node_values_hit(struct node_values *values, const struct xaudit_read_values *of, uint32_t node)
+{
+	char *text = of ? values_one(of, values->name) : NULL;
+
+	if (text)
+		row_of(values, node, text_number(values, text))->calls++;
+}
+
 void node_values_move(struct node_values *values, const uint32_t *to)
 {
 	struct node_value *row = values->row;

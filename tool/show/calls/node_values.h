@@ -35,6 +35,9 @@ struct node_values {
 /* Takes a call that is over, and was taken as one of this node's. name is set. */
 void node_values_take(struct node_values *values, const struct xaudit_read_call *call, uint32_t node);
 
+/* The same of what was recorded at a probe, which has no time. */
+void node_values_hit(struct node_values *values, const struct xaudit_read_values *of, uint32_t node);
+
 /* Has the groups of each node be of node to[node], which may be that of others, too; of none, where that is 0. */
 void node_values_move(struct node_values *values, const uint32_t *to);
 

@@ -7,6 +7,7 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/calls/hits.h"
 #include "tool/show/calls/view.h"
 #include "tool/show/term/frames.h"
 #include "tool/show/term/fit.h"
@@ -16,6 +17,8 @@
 
 #define FACTOR 10
 #define COUNT  20 /* rows of text */
+#define HITS   4  /* times that threads came to probes, for each */
+#define HITS_JSON 20
 
 struct own {
 	struct view_options options;
@@ -34,6 +37,10 @@ struct outlier {
 	char *values; /* of values_text() */
 	const struct xaudit_read_stack *stack; /* that it was called by; NULL: not known */
 	char *request; /* NULL: none */
+	/* When threads came to probes in it; and the number of the one that it is in. See find_hits(). */
+	struct hits hits;
+	uint32_t around;
+	bool open;
 };
 
 /* Falling by how much the longest call took beyond p99; equal ones in an order that does not depend on the trace. */
@@ -118,6 +125,80 @@ static void find_values(struct own *own, uint32_t most)
 	view_left_free(&left);
 }
 
+/*
+ * A call that begins, and may be the longest one of its function as far as its beginning tells, has the number of that
+ * from 1 on as user[0]; other calls have that of the call around them. If another call began at the same moment, its
+ * end tells: then what was found in it is forgotten.
+ */
+static void begin_longest(struct own *own, uint32_t most, uint32_t trace, struct xaudit_read_call *call)
+{
+	uint32_t around = call->parent ? (uint32_t)call->parent->user[0] : 0;
+
+	call->user[0] = around;
+	for (uint32_t i = 0; i < most; i++) {
+		struct outlier *outlier = &own->outlier[i];
+		if (outlier->open || !is_longest(outlier, trace, call))
+			continue;
+		outlier->open = true;
+		outlier->around = around;
+		call->user[0] = i + 1;
+		return;
+	}
+}
+
+/* Times of one call may be rounded differently where processes have different clocks. */
+static bool took(const struct xaudit_read_calls *calls, const struct xaudit_read_call *call, uint64_t time)
+{
+	uint64_t took = view_time(calls, call);
+
+	return call->end != XAUDIT_READ_UNKNOWN && took <= time + 1 && took + 1 >= time;
+}
+
+static void end_longest(struct own *own, const struct xaudit_read_calls *calls, const struct xaudit_read_call *call)
+{
+	uint32_t number = (uint32_t)call->user[0];
+	struct outlier *outlier = number ? &own->outlier[number - 1] : NULL;
+
+	if (!outlier || !outlier->open || number == (call->parent ? (uint32_t)call->parent->user[0] : 0))
+		return;
+	outlier->open = false;
+	outlier->found = took(calls, call, outlier->row->max);
+	if (!outlier->found)
+		hits_free(&outlier->hits);
+}
+
+/* When threads came to probes in the longest calls of the first `most` functions: in one more pass, if they did. */
+static void find_hits(struct own *own, uint32_t most)
+{
+	struct view_options options = own->options;
+	struct view_left left = { 0 };
+	struct xaudit_read_item item;
+
+	most = most < own->outliers ? most : own->outliers;
+	if (!xaudit_read_profile_info(own->profile)->probes || !most)
+		return;
+	options.probes = true;
+	options.values = !options.show.no_values;
+	for (uint32_t i = 0; i < most; i++) {
+		own->outlier[i].found = false;
+		own->outlier[i].hits.most = options.show.json ? HITS_JSON : HITS;
+	}
+	for (uint32_t t = 0; t < options.many.traces; t++) {
+		struct xaudit_read_calls *calls = view_begin(options.many.trace[t], &options, true);
+		for (int what; (what = view_next(calls, &item, &left)) != XAUDIT_READ_END;) {
+			if (what == XAUDIT_READ_ENTER)
+				begin_longest(own, most, t, item.call);
+			else if (what == XAUDIT_READ_CALL)
+				end_longest(own, calls, item.call);
+			for (uint32_t i = what == XAUDIT_READ_PROBE && item.call ? (uint32_t)item.call->user[0] : 0; i;
+				i = own->outlier[i - 1].around)
+				hits_take(&own->outlier[i - 1].hits, &item);
+		}
+		xaudit_read_calls_close(calls);
+	}
+	view_left_free(&left);
+}
+
 /* ---- text ---- */
 
 /* Would the columns leave no room for names? Then there are none of medians and calls. */
@@ -167,6 +248,7 @@ static void print_row(const struct own *own, const struct outlier *outlier)
 	}
 	putchar('\n');
 	frames_lines(stdout, outlier->stack, "              called by ", "\n");
+	hits_lines(&outlier->hits, row->max_start, "              ", color);
 }
 
 static void print_table(const struct own *own)
@@ -225,6 +307,7 @@ static void print_json(const struct own *own)
 			printf(",\"request\":");
 			json_string(stdout, outlier->request);
 		}
+		hits_json(&outlier->hits, row->max_start);
 		putchar('}');
 	}
 	printf("\n],\"counted\":%" PRIu64 "}\n", xaudit_read_profile_info(own->profile)->counted);
@@ -271,7 +354,9 @@ int outliers_main(int argc, char **argv)
 		srcline_objects(own.options.many.trace[t]);
 	own.profile = view_profile(&own.options);
 	find_outliers(&own);
-	find_values(&own, own.count ? own.count : own.options.show.json ? UINT32_MAX : COUNT);
+	uint32_t most = own.count ? own.count : own.options.show.json ? UINT32_MAX : COUNT;
+	find_values(&own, most);
+	find_hits(&own, most);
 	if (own.options.show.json)
 		print_json(&own);
 	else
@@ -279,6 +364,7 @@ int outliers_main(int argc, char **argv)
 	for (uint32_t i = 0; i < own.outliers; i++) {
 		free(own.outlier[i].values);
 		free(own.outlier[i].request);
+		hits_free(&own.outlier[i].hits);
 	}
 	free(own.outlier);
 	xaudit_read_profile_close(own.profile);

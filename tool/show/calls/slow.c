@@ -46,6 +46,7 @@ static void free_call(struct slow_call *call)
 {
 	free(call->values);
 	free(call->request);
+	hits_free(&call->hits);
 }
 
 /* Puts a call among the longest, in the order of their times; of equal ones that which came first is longer. */
@@ -108,6 +109,7 @@ static uint64_t find_in(struct slow *slow, uint32_t trace, struct named_set *set
 		sample_add(&slow->times, time);
 		keep(slow, trace, call, time);
 	}
+	slow->probes |= xaudit_read_calls_sums(calls)->probes;
 	view_end(&slow->options, trace, &slow->left);
 	xaudit_read_calls_close(calls);
 	/* The next trace has other numbers. */
@@ -143,6 +145,7 @@ static bool find(struct slow *slow)
 /* Trees of the function's open calls. A call and those in it have the number of their tree, from 1 on, as a mark. */
 struct open {
 	struct cct tree;
+	struct hits hits;
 	bool used;
 };
 
@@ -177,6 +180,7 @@ static uint32_t take_tree(struct pass *pass)
 		pass->open = memory_resize(pass->open, ++pass->opens, sizeof(*pass->open));
 		cct_open(&pass->open[i].tree, SLOW_NODES);
 		pass->open[i].tree.nodes_only = true;
+		pass->open[i].hits = (struct hits){ .most = SLOW_HITS };
 	}
 	pass->open[i].used = true;
 	return i + 1;
@@ -229,6 +233,8 @@ static void add_typical(struct pass *pass, const struct cct *tree)
 {
 	for (uint32_t i = 1; i < tree->nodes; i++) {
 		const struct cct_node *node = &tree->node[i];
+		if (probe_rows_has(node->function))
+			continue;
 		add_part(&pass->typical, node->function, node->calls, &node->own);
 	}
 	pass->slow->middle++;
@@ -248,14 +254,27 @@ static void end_outermost(struct pass *pass, const struct xaudit_read_call *call
 		if (found) {
 			found->found = true;
 			found->tree = open->tree;
+			found->hits = open->hits;
 			cct_open(&open->tree, SLOW_NODES);
 			open->tree.nodes_only = true;
+			open->hits = (struct hits){ .most = SLOW_HITS };
 			open->used = false;
 			return;
 		}
 	}
 	cct_clear(&open->tree);
+	hits_free(&open->hits);
 	open->used = false;
+}
+
+static void hit(struct pass *pass, const struct xaudit_read_item *item)
+{
+	uint32_t number = mark_of(item->call);
+
+	if (!number)
+		return;
+	cct_hit(&pass->open[number - 1].tree, item->call, view_probe(&pass->slow->options, item->probe));
+	hits_take(&pass->open[number - 1].hits, item);
 }
 
 static void end(struct pass *pass, struct xaudit_read_call *call)
@@ -287,7 +306,9 @@ static void convert(struct pass *pass)
 		cct_sum(tree);
 		cct_convert(tree, pass->calls);
 		for (uint32_t n = 1; n < tree->nodes; n++)
-			tree->node[n].function = functions_number(functions, pass->trace, tree->node[n].function);
+			if (!probe_rows_has(tree->node[n].function))
+				tree->node[n].function =
+					functions_number(functions, pass->trace, tree->node[n].function);
 		cct_sort(tree, false);
 	}
 	for (uint32_t i = 0; i < pass->typical.functions; i++) {
@@ -310,16 +331,22 @@ static void read_trace(struct slow *slow, uint32_t trace)
 		return;
 	pass.to = view_to(options.many.trace[trace], &options);
 	options.to = 0;
+	options.probes = slow->probes;
+	options.values = slow->probes && !options.show.no_values;
 	pass.calls = view_begin(options.many.trace[trace], &options, true);
 	for (int what; (what = view_next(pass.calls, &item, &slow->left)) != XAUDIT_READ_END;) {
 		if (what == XAUDIT_READ_ENTER)
 			enter(&pass, item.call);
 		else if (what == XAUDIT_READ_CALL)
 			end(&pass, item.call);
+		else if (what == XAUDIT_READ_PROBE)
+			hit(&pass, &item);
 	}
 	view_end(&slow->options, trace, &slow->left);
-	for (uint32_t i = 0; i < pass.opens; i++)
+	for (uint32_t i = 0; i < pass.opens; i++) {
 		cct_close(&pass.open[i].tree);
+		hits_free(&pass.open[i].hits);
+	}
 	free(pass.open);
 	convert(&pass);
 	xaudit_read_calls_close(pass.calls);

@@ -13,12 +13,14 @@
 #ifndef XAUDIT_TOOL_SHOW_CALLS_SLOW_H
 #define XAUDIT_TOOL_SHOW_CALLS_SLOW_H
 
+#include "tool/show/calls/hits.h"
 #include "tool/show/calls/sample.h"
 #include "tool/show/calls/tree.h"
 
 #define SLOW_COUNT 5
 #define SLOW_COUNT_MOST 1000
 #define SLOW_NODES (1u << 14)
+#define SLOW_HITS 20 /* of a call, as a list */
 #define SLOW_MIDDLE 20 /* calls are typical up to so many in a hundred on either side of the median */
 
 struct slow_call {
@@ -32,6 +34,7 @@ struct slow_call {
 	char *values; /* of values_text() */
 	const struct xaudit_read_stack *stack; /* that it was called by; NULL: not known */
 	char *request; /* NULL: none */
+	struct hits hits; /* in it */
 };
 
 /* What calls did in one function, without the calls in it. */
@@ -48,6 +51,7 @@ struct slow {
 
 	bool cpu;
 	struct view_left left;
+	bool probes; /* threads came to some */
 	const struct xaudit_read_function *function;
 	uint32_t number; /* its number in the list */
 	struct slow_call *call; /* the longest first */

@@ -54,8 +54,9 @@ static struct slow_difference *differences_of(const struct slow *slow, const str
 
 	for (uint32_t i = 1; i < call->tree.nodes; i++) {
 		const struct cct_node *node = &call->tree.node[i];
+		if (probe_rows_has(node->function))
+			continue;
 		struct slow_part *here = &all[node->function].here;
-
 		here->calls += node->calls;
 		cct_add(&here->own, &node->own);
 	}
@@ -227,6 +228,7 @@ static void print_call(const struct slow *slow, uint32_t number)
 	if (call->tree.folded)
 		printf("%" PRIu64 " calls are in the self time of those around them: there are more than %u paths\n",
 			call->tree.folded, SLOW_NODES);
+	hits_table(&call->hits, call->start, color);
 }
 
 void slow_print(const struct slow *slow)
@@ -316,7 +318,9 @@ static void json_call(const struct slow *slow, const struct slow_call *call)
 	json_differences(slow, call);
 	printf("\"tree\":");
 	tree_json(&view, CCT_ROOT);
-	printf(",\"folded\":%" PRIu64 "}", call->tree.folded);
+	printf(",\"folded\":%" PRIu64, call->tree.folded);
+	hits_json(&call->hits, call->start);
+	putchar('}');
 }
 
 void slow_json(const struct slow *slow)

@@ -28,6 +28,7 @@ struct own {
 	struct cct cct; /* of all traces, in ns */
 	struct backtraces backtraces;
 	struct view_left left;
+	uint64_t probes; /* events of probes, as far as was read */
 	bool cpu;
 	const struct cct_node **stack; /* the innermost functions, sorted */
 	uint32_t stacks;
@@ -84,21 +85,19 @@ static void find_stacks(struct own *own)
 	qsort(own->stack, own->stacks, sizeof(*own->stack), by_key);
 }
 
-/* NULL: it is a caller of a backtrace. */
+/* NULL: it is a caller of a backtrace, or a probe. */
 static const struct xaudit_read_function *function_of(const struct own *own, uint32_t number)
 {
-	return backtraces_has(number) ? NULL : view_function(&own->options, number);
+	return backtraces_has(number) || probe_rows_has(number) ? NULL : view_function(&own->options, number);
 }
 
 /* ---- text ---- */
 
 static void print_frame(const struct own *own, uint32_t number, uint32_t frame)
 {
-	const struct xaudit_read_function *function = function_of(own, number);
-
 	printf("%*s#%-3" PRIu32 " ", 4, "", frame);
-	if (function)
-		view_print_function(function, own->options.color);
+	if (!backtraces_has(number))
+		view_print_number(&own->options, number, own->options.color);
 	else
 		backtraces_print(&own->backtraces, number, own->options.color);
 	putchar('\n');
@@ -111,9 +110,11 @@ static void print_stack(const struct own *own, uint32_t number)
 	char buf[SHOW_TIME_SIZE], share[SHOW_TIME_SIZE];
 	uint32_t frame = 0, frames = node->depth;
 
-	printf("%s%" PRIu32 ". %s%s, %" PRIu64 " call%s, ", color->head, number + 1,
-		view_share(share, key_of(node, own->sort), own->whole), color->off, node->calls, show_s(node->calls));
-	printf("self %s", node->own.time ? show_time(buf, node->own.time) : "-");
+	printf("%s%" PRIu32 ". %s%s, %" PRIu64 " %s%s", color->head, number + 1,
+		view_share(share, key_of(node, own->sort), own->whole), color->off, node->calls,
+		probe_rows_has(node->function) ? "event" : "call", show_s(node->calls));
+	if (!probe_rows_has(node->function))
+		printf(", self %s", node->own.time ? show_time(buf, node->own.time) : "-");
 	if (node->own.timed) {
 		printf(", on CPU %s", show_time(buf, node->own.cpu));
 		printf(", waiting %s", show_time(buf, waiting_of(node)));
@@ -144,7 +145,7 @@ static void meet(const struct own *own, uint32_t stacks)
 			const struct xaudit_read_function *function = function_of(own, node->function);
 			if (function)
 				names_meet(function->name);
-			else
+			else if (backtraces_has(node->function))
 				backtraces_meet(&own->backtraces, node->function);
 		}
 }
@@ -161,6 +162,8 @@ static void print_text(const struct own *own)
 	term_rows(false);
 	if (!own->stacks)
 		puts("no call with a stack is in the trace; `xaudit report` lists all");
+	if (own->probes && own->sort != SORT_CALLS)
+		puts("events of probes have no time: --sort=calls has their stacks");
 	if (own->stacks > most)
 		printf("%" PRIu32 " more stack%s the rest: see -n\n", own->stacks - most,
 			own->stacks - most == 1 ? " has" : "s have");
@@ -174,6 +177,14 @@ static void print_text(const struct own *own)
 	view_say_left(&own->options, &own->left);
 }
 
+/* The name of what is no function; the caller frees it. */
+static char *name_other(const struct own *own, uint32_t number)
+{
+	if (probe_rows_has(number))
+		return memory_format("probe %s", probe_rows_probe(&own->options.probe, number)->name);
+	return backtraces_name(&own->backtraces, number);
+}
+
 /* ---- folded ---- */
 
 static void fold_frame(const struct own *own, uint32_t number)
@@ -184,7 +195,7 @@ static void fold_frame(const struct own *own, uint32_t number)
 		names_fold(stdout, names_full(function->name));
 		return;
 	}
-	char *name = backtraces_name(&own->backtraces, number);
+	char *name = name_other(own, number);
 	names_fold(stdout, name);
 	free(name);
 }
@@ -212,14 +223,12 @@ static void print_folded(const struct own *own)
 
 static void json_frame(const struct own *own, uint32_t number)
 {
-	const struct xaudit_read_function *function = function_of(own, number);
-
-	if (!function) {
+	if (backtraces_has(number)) {
 		backtraces_json(&own->backtraces, number);
 		return;
 	}
 	putchar('{');
-	view_json_function(function);
+	view_json_number(&own->options, number);
 	putchar('}');
 }
 
@@ -231,8 +240,12 @@ static void print_json(const struct own *own)
 	for (uint32_t i = 0; i < own->stacks && i < most && !show_output_broken(); i++) {
 		const struct cct_node *node = own->stack[i];
 
-		printf("%s\n{\"calls\":%" PRIu64 ",", i ? "," : "", node->calls);
-		tree_json_time("self", &node->own, own->cpu);
+		if (probe_rows_has(node->function)) {
+			printf("%s\n{\"events\":%" PRIu64, i ? "," : "", node->calls);
+		} else {
+			printf("%s\n{\"calls\":%" PRIu64 ",", i ? "," : "", node->calls);
+			tree_json_time("self", &node->own, own->cpu);
+		}
 		printf(",\"frames\":[");
 		for (bool some = false; node->depth; node = &own->cct.node[node->parent], some = true) {
 			fputs(some ? "," : "", stdout);
@@ -255,7 +268,8 @@ static struct flame_name name_frame(void *user, uint32_t number)
 	const char *name = function ? names_shown(function->name) : NULL;
 
 	if (!function)
-		return (struct flame_name){ backtraces_name(&own->backtraces, number), NULL };
+		return (struct flame_name){ name_other(own, number),
+			probe_rows_has(number) ? probe_rows_probe(&own->options.probe, number)->object->path : NULL };
 	return (struct flame_name){ memory_text(name, strlen(name)), function->object->path };
 }
 
@@ -351,6 +365,23 @@ static void add_tree(struct own *own, uint32_t trace, struct cct *cct, const str
 	cct_close(cct);
 }
 
+/* Below the callers of its backtrace, if these are asked for and it has one. */
+static void take_probe(struct own *own, struct cct *cct, const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_stack *stack = own->by_backtraces ? xaudit_read_stack(item->values) : NULL;
+	uint32_t number, node;
+
+	if (!view_takes_probe(&own->options, item))
+		return;
+	number = view_probe(&own->options, item->probe);
+	if (!stack)
+		cct_hit(cct, item->call, number);
+	else if (backtraces_node(&own->backtraces, cct, stack, &node))
+		cct_hit_at(cct, node, number);
+	else
+		cct->folded++;
+}
+
 static void read_trace(struct own *own, uint32_t number)
 {
 	struct xaudit_read_trace *trace = own->options.many.trace[number];
@@ -362,10 +393,15 @@ static void read_trace(struct own *own, uint32_t number)
 	if (own->by_backtraces)
 		backtraces_begin(&own->backtraces, &cct);
 	cct.from = view_from(trace, &own->options);
-	while (view_next(calls, &item, &own->left) == XAUDIT_READ_CALL) {
+	for (int what; (what = view_next(calls, &item, &own->left)) != XAUDIT_READ_END;) {
+		if (what == XAUDIT_READ_PROBE) {
+			take_probe(own, &cct, &item);
+			continue;
+		}
 		view_count_left(&own->left, item.call);
 		cct_take(&cct, item.call);
 	}
+	own->probes += xaudit_read_calls_sums(calls)->probes;
 	view_end(&own->options, number, &own->left);
 	add_tree(own, number, &cct, calls);
 	xaudit_read_calls_close(calls);
@@ -380,8 +416,12 @@ static bool read_calls(struct own *own)
 	find_stacks(own);
 	if (!own->by_backtraces || own->backtraces.calls)
 		return true;
-	tool_error("stacks", "no call with a backtrace is in the trace; `xaudit record --context FUNC:backtrace` "
-			     "records them");
+	if (own->probes && own->sort != SORT_CALLS)
+		tool_error("stacks", "no call with a backtrace is in the trace; events of probes have no time: see "
+				     "--sort=calls");
+	else
+		tool_error("stacks", "no call with a backtrace is in the trace; `xaudit record --context "
+				     "FUNC:backtrace` records them");
 	return false;
 }
 
@@ -396,6 +436,7 @@ int stacks_main(int argc, char **argv)
 	if (!has_switches(&own))
 		return view_close(&own.options, TOOL_FAILED);
 	own.options.values = own.by_backtraces;
+	own.options.probes = own.sort == SORT_CALLS;
 	bool found = read_calls(&own);
 	if (found)
 		print(&own);

@@ -37,6 +37,14 @@ void tree_print_numbers(
 	printf("  %10" PRIu64 "  ", calls);
 }
 
+void tree_print_count(const struct tree_view *view, uint64_t count)
+{
+	printf("%11s  %7s", "-", "-");
+	if (view->cpu)
+		printf("  %11s", "-");
+	printf("  %11s  %10" PRIu64 "  ", "-", count);
+}
+
 void tree_print_indent(uint32_t levels)
 {
 	uint32_t more = levels > LEVELS_MOST ? levels - LEVELS_MOST : 0;
@@ -49,24 +57,36 @@ void tree_print_indent(uint32_t levels)
 
 static bool is_left_out(const struct tree_view *view, const struct cct_node *node, uint32_t depth)
 {
-	return (view->depth && depth >= view->depth) || view_is_less(node->all.time, view->whole, view->min);
+	if (view->depth && depth >= view->depth)
+		return true;
+	/* A probe has no time at all. */
+	return !probe_rows_has(node->function) && view_is_less(node->all.time, view->whole, view->min);
+}
+
+static bool is_probe(const struct tree_view *view, uint32_t node)
+{
+	return probe_rows_has(view->cct->node[node].function);
 }
 
 /* How many of a node's groups have rows of their own: the others are added up. */
-static uint32_t shown_of(const struct tree_view *view, const struct node_value *value, uint32_t count)
+static uint32_t shown_of(
+	const struct tree_view *view, uint32_t node, const struct node_value *value, uint32_t count)
 {
-	uint32_t shown = 0;
+	uint32_t shown = 0, min = is_probe(view, node) ? 0 : view->min;
 
 	while (shown < count && shown < NODE_VALUES_SHOWN && value[shown].text != NODE_VALUES_OTHERS &&
-		!view_is_less(value[shown].all.time, view->whole, view->min))
+		!view_is_less(value[shown].all.time, view->whole, min))
 		shown++;
 	/* One more takes no more room than a row for others. */
 	return shown + 1 == count && value[shown].text != NODE_VALUES_OTHERS ? count : shown;
 }
 
-static void print_value(const struct tree_view *view, const struct node_value *value, uint32_t levels)
+static void print_value(const struct tree_view *view, uint32_t node, const struct node_value *value, uint32_t levels)
 {
-	tree_print_numbers(view, value->all.time, &value->all, &value->own.time, value->calls);
+	if (is_probe(view, node))
+		tree_print_count(view, value->calls);
+	else
+		tree_print_numbers(view, value->all.time, &value->all, &value->own.time, value->calls);
 	tree_print_indent(levels);
 	printf("%s%s", view->color->dim, view->values->name);
 }
@@ -78,9 +98,9 @@ void tree_print_values(const struct tree_view *view, uint32_t node, uint32_t lev
 
 	if (!count)
 		return;
-	shown = shown_of(view, value, count);
+	shown = shown_of(view, node, value, count);
 	for (uint32_t i = 0; i < shown; i++) {
-		print_value(view, &value[i], levels);
+		print_value(view, node, &value[i], levels);
 		printf(" = %s", view->color->off);
 		term_text(stdout, view->values->text[value[i].text]);
 		putchar('\n');
@@ -88,7 +108,7 @@ void tree_print_values(const struct tree_view *view, uint32_t node, uint32_t lev
 	if (shown == count)
 		return;
 	const struct node_value others = node_values_add(&value[shown], count - shown);
-	print_value(view, &others, levels);
+	print_value(view, node, &others, levels);
 	printf(": %" PRIu32 " others%s\n", count - shown, view->color->off);
 }
 
@@ -107,10 +127,13 @@ uint64_t tree_print_below(const struct tree_view *view, uint32_t top, uint32_t l
 			left++;
 			continue;
 		}
-		tree_print_numbers(
-			view, node->all.time, &node->all, node->calls ? &node->own.time : NULL, node->calls);
+		if (is_probe(view, i))
+			tree_print_count(view, node->calls);
+		else
+			tree_print_numbers(
+				view, node->all.time, &node->all, node->calls ? &node->own.time : NULL, node->calls);
 		tree_print_indent(depth);
-		view_print_function(view_function(view->options, node->function), view->color);
+		view_print_number(view->options, node->function, view->color);
 		putchar('\n');
 		tree_print_values(view, i, depth + 1);
 	}
@@ -134,10 +157,14 @@ void tree_json_time(const char *name, const struct cct_time *time, bool cpu)
 		printf(",\"%s_cpu_ns\":null,\"%s_waiting_ns\":null", name, name);
 }
 
-static void json_value(const struct tree_view *view, const struct node_value *value, const char *before)
+static void json_value(const struct tree_view *view, uint32_t node, const struct node_value *value, const char *before)
 {
 	printf("%s{\"value\":", before);
 	json_string(stdout, value->text == NODE_VALUES_OTHERS ? NULL : view->values->text[value->text]);
+	if (is_probe(view, node)) {
+		printf(",\"events\":%" PRIu64, value->calls);
+		return;
+	}
 	printf(",\"calls\":%" PRIu64 ",", value->calls);
 	tree_json_time("time", &value->all, view->cpu);
 	putchar(',');
@@ -149,15 +176,15 @@ static void json_values(const struct tree_view *view, uint32_t node)
 	uint32_t count, shown;
 	const struct node_value *value = node_values_of(view->values, node, &count);
 
-	shown = shown_of(view, value, count);
+	shown = shown_of(view, node, value, count);
 	printf(",\"values\":[");
 	for (uint32_t i = 0; i < shown; i++) {
-		json_value(view, &value[i], i ? ",\n " : "\n ");
+		json_value(view, node, &value[i], i ? ",\n " : "\n ");
 		putchar('}');
 	}
 	if (shown < count) {
 		const struct node_value others = node_values_add(&value[shown], count - shown);
-		json_value(view, &others, shown ? ",\n " : "\n ");
+		json_value(view, node, &others, shown ? ",\n " : "\n ");
 		printf(",\"others\":%" PRIu32 "}", count - shown);
 	}
 	putchar(']');
@@ -168,7 +195,14 @@ static void json_node(const struct tree_view *view, uint32_t number, uint32_t de
 	const struct cct_node *node = &view->cct->node[number];
 
 	printf("{\"depth\":%" PRIu32 ",", depth);
-	view_json_function(view_function(view->options, node->function));
+	view_json_number(view->options, node->function);
+	if (is_probe(view, number)) {
+		printf(",\"events\":%" PRIu64, node->calls);
+		if (view->values)
+			json_values(view, number);
+		putchar('}');
+		return;
+	}
 	printf(",\"calls\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",", node->calls, node->total);
 	tree_json_time("time", &node->all, view->cpu);
 	putchar(',');

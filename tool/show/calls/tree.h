@@ -38,6 +38,9 @@ void tree_print_heads(const struct tree_view *view);
 void tree_print_numbers(
 	const struct tree_view *view, uint64_t time, const struct cct_time *all, const uint64_t *self, uint64_t calls);
 
+/* The same of a probe, which has no time. */
+void tree_print_count(const struct tree_view *view, uint64_t count);
+
 /* Writes the rows of the values of a node's calls, so many levels deep. */
 void tree_print_values(const struct tree_view *view, uint32_t node, uint32_t levels);
 

@@ -9,6 +9,7 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/show_trace.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/srcline.h"
@@ -58,6 +59,7 @@ int view_open_one(struct view_options *options, const struct options_syntax *syn
 int view_close(struct view_options *options, int status)
 {
 	functions_free(&options->functions);
+	probe_rows_free(&options->probe);
 	return many_close(&options->many, status);
 }
 
@@ -80,6 +82,18 @@ uint64_t view_after_start(const struct xaudit_read_trace *trace, uint64_t time)
 	return time > start ? time - start : 0;
 }
 
+static bool has_probes(struct xaudit_read_trace *trace)
+{
+	struct xaudit_read_process *process;
+
+	for (uint32_t i = 0; (process = xaudit_read_process(trace, i)); i++) {
+		const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+		if (facts && facts->probes)
+			return true;
+	}
+	return false;
+}
+
 struct xaudit_read_calls *view_begin(
 	struct xaudit_read_trace *trace, const struct view_options *options, bool enters)
 {
@@ -91,6 +105,8 @@ struct xaudit_read_calls *view_begin(
 		.tid = options->tid,
 		.values = options->values,
 		.requests = options->values,
+		/* With them, what is behind --to is read, too: so they are asked for only where there are some. */
+		.probes = options->probes && (!options->to || has_probes(trace)),
 	};
 	struct xaudit_read_error error;
 
@@ -113,16 +129,25 @@ static void add_counted(struct view_counts *counts, uint32_t number, uint64_t co
 	counts->of[number] += count;
 }
 
+static void take_counted(struct view_left *left, const struct xaudit_read_item *item)
+{
+	if (item->what == XAUDIT_READ_PROBES_COUNTED) {
+		left->probes += item->count;
+		return;
+	}
+	add_counted(&left->here, item->function->number, item->count);
+	left->counted += item->count;
+}
+
 int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, struct view_left *left)
 {
 	static uint32_t count;
 	uint64_t done, all;
 	int what;
 
-	while ((what = xaudit_read_next_call(calls, item)) == XAUDIT_READ_COUNTED) {
-		add_counted(&left->here, item->function->number, item->count);
-		left->counted += item->count;
-	}
+	while ((what = xaudit_read_next_call(calls, item)) == XAUDIT_READ_COUNTED ||
+		what == XAUDIT_READ_PROBES_COUNTED)
+		take_counted(left, item);
 	if (what == XAUDIT_READ_END) {
 		progress_end();
 		show_trace_need_memory(reading);
@@ -133,8 +158,16 @@ int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, st
 	return what;
 }
 
+bool view_takes_probe(const struct view_options *options, const struct xaudit_read_item *item)
+{
+	uint64_t from = view_from(reading, options), to = view_to(reading, options);
+
+	return (!options->tid || item->tid == options->tid) && item->time >= from && (!to || item->time < to);
+}
+
 void view_end(struct view_options *options, uint32_t trace, struct view_left *left)
 {
+	probe_rows_next(&options->probe);
 	functions_take(&options->functions, options->many.trace[trace], trace);
 	for (uint32_t i = 0; i < left->here.functions; i++)
 		if (left->here.of[i])
@@ -213,8 +246,8 @@ static bool is_coarse(const struct view_options *options)
 
 bool view_has_left(const struct view_options *options, const struct view_left *left)
 {
-	return left->no_end || left->points || left->counted || cpu_unknown(options, left) || lost_events(options) ||
-	       is_coarse(options);
+	return left->no_end || left->points || left->counted || left->probes || cpu_unknown(options, left) ||
+	       lost_events(options) || is_coarse(options);
 }
 
 void view_say_left(const struct view_options *options, const struct view_left *left)
@@ -231,6 +264,9 @@ void view_say_left(const struct view_options *options, const struct view_left *l
 			left->no_end);
 	show_points(left->points);
 	show_counted(left->counted);
+	if (left->probes)
+		printf("%" PRIu64 " event%s of probes %s only counted: nothing is known of a single one\n",
+			left->probes, show_s(left->probes), left->probes == 1 ? "was" : "were");
 	if (cpu_unknown(options, left))
 		show_cpu_unknown(left->no_cpu);
 	for (uint32_t t = 0; t < options->many.traces; t++)
@@ -241,6 +277,8 @@ void view_json_left(const struct view_options *options, const struct view_left *
 {
 	printf("\"lost\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"points\":%" PRIu64 ",\"counted\":%" PRIu64,
 		lost_events(options), left->no_end, left->points, left->counted);
+	if (left->probes)
+		printf(",\"probes_counted\":%" PRIu64, left->probes);
 	if (cpu_unknown(options, left))
 		printf(",\"cpu_unknown\":%" PRIu64, left->no_cpu);
 }
@@ -258,6 +296,39 @@ static bool is_alias(const char *word, const struct xaudit_read_function *functi
 bool view_names(const char *word, const struct xaudit_read_function *function, bool by_alias)
 {
 	return by_alias ? is_alias(word, function) : names_mean(word, function->name, function->object->path);
+}
+
+/* A probe of that name, by its number; *count: how many there are. */
+static uint32_t find_probe(const struct view_options *options, const char *word, uint32_t *count)
+{
+	uint32_t found = FUNCTIONS_NONE;
+
+	for (uint32_t i = 0; i < options->probe.rows; i++) {
+		if (!probe_named(word, options->probe.row[i]))
+			continue;
+		found = PROBE_ROWS_FIRST + i;
+		++*count;
+	}
+	return found;
+}
+
+/* Says of which libraries probes have the name. */
+static void say_found_probes(const char *command, const struct view_options *options, const char *word, uint32_t count)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	for (uint32_t i = 0, told = 0; i < options->probe.rows && told < 4; i++) {
+		const struct xaudit_read_probe *probe = options->probe.row[i];
+		if (probe_named(word, probe))
+			fprintf(to, "%s %s@%s", told++ ? "," : "", probe->name, tool_base(probe->object->path));
+	}
+	if (fclose(to))
+		memory_failed();
+	tool_error(command, "'%s' names %" PRIu32 " probes, one is needed:%s%s", word, count, text,
+		count > 4 ? " ..." : "");
+	free(text);
 }
 
 static void say_found(
@@ -294,11 +365,19 @@ uint32_t view_find(const char *command, const struct view_options *options, cons
 			count++;
 		}
 	} while (!count && (by_alias = !by_alias));
+	if (count > 1)
+		say_found(command, options, word, count, by_alias);
+	if (count)
+		return count == 1 ? found : FUNCTIONS_NONE;
+	found = find_probe(options, word, &count);
+	if (!count && !options->probes &&
+		trace_has_probe(command, word, options->many.trace, options->many.traces))
+		return FUNCTIONS_NONE;
 	if (!count)
 		trace_has_no_function(command, word, options->many.trace, options->many.traces,
 			options->from || options->to);
 	if (count > 1)
-		say_found(command, options, word, count, by_alias);
+		say_found_probes(command, options, word, count);
 	return count == 1 ? found : FUNCTIONS_NONE;
 }
 
@@ -335,6 +414,23 @@ void view_print_function(const struct xaudit_read_function *function, const stru
 	fputs(srcline_wanted() ? color->off : "", stdout);
 }
 
+void view_print_probe(const struct xaudit_read_probe *probe, const struct show_colors *color)
+{
+	printf("%sprobe %s%s", color->dim, color->off, color->name);
+	term_text(stdout, probe->name);
+	printf("%s %s[", color->off, color->dim);
+	tool_text(stdout, tool_base(probe->object->path));
+	printf("]%s", color->off);
+}
+
+void view_print_number(const struct view_options *options, uint32_t number, const struct show_colors *color)
+{
+	if (probe_rows_has(number))
+		view_print_probe(probe_rows_probe(&options->probe, number), color);
+	else
+		view_print_function(view_function(options, number), color);
+}
+
 void view_json_name(const char *name, const char *library)
 {
 	printf("\"function\":");
@@ -348,6 +444,19 @@ void view_json_function(const struct xaudit_read_function *function)
 {
 	view_json_name(function->name, function->object->path);
 	srcline_json(stdout, function);
+}
+
+void view_json_number(const struct view_options *options, uint32_t number)
+{
+	if (!probe_rows_has(number)) {
+		view_json_function(view_function(options, number));
+		return;
+	}
+	const struct xaudit_read_probe *probe = probe_rows_probe(&options->probe, number);
+	fputs("\"probe\":", stdout);
+	json_string(stdout, probe->name);
+	fputs(",\"library\":", stdout);
+	json_string(stdout, probe->object->path);
 }
 
 void view_print_folder(const struct view_options *options, uint32_t trace)

@@ -16,6 +16,7 @@
 
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/calls/functions.h"
+#include "tool/show/calls/probe_rows.h"
 #include "tool/show/many.h"
 #include "tool/show/show.h"
 
@@ -25,10 +26,12 @@ struct view_options {
 	uint32_t tid;	   /* 0: all */
 	uint64_t from, to; /* ns after the start of the trace; 0: the start, the end */
 	bool values;	   /* the command's own: values of calls are wanted, and the requests that they belong to */
+	bool probes;	   /* the command's own: when threads came to probes is wanted */
 	/* Once it was opened: */
 	const struct show_colors *color; /* what show.color means */
 	struct many many;
 	struct functions functions; /* of all traces, as far as view_end() was called */
+	struct probe_rows probe; /* of all traces, as far as view_probe() was called */
 };
 
 /* Their rows: those that name calls, and the end of the table. VIEW_CALLS_TO: with this row in the place of --to. */
@@ -89,6 +92,7 @@ struct view_left {
 	uint64_t points; /* traced at their entry only */
 	uint64_t no_cpu; /* with a time, but how much of that was on a processor is not known (or not recorded) */
 	uint64_t counted; /* only counted */
+	uint64_t probes;  /* how often threads came to probes, where that was only counted */
 	/* The same by number of the function: of all traces; and of the trace at hand, which has other numbers. */
 	struct view_counts {
 		uint64_t *of;
@@ -98,9 +102,13 @@ struct view_left {
 
 /*
  * xaudit_read_next_call(), with a bar that tells how far it came. Running out of memory is the end, too:
- * show_end_trace() tells. Calls that were only counted are no items: they are added to `left`.
+ * show_end_trace() tells. What was only counted is no item: it is added to `left`. Of probes all times are items, those
+ * too that the options don't ask for.
  */
 int view_next(struct xaudit_read_calls *calls, struct xaudit_read_item *item, struct view_left *left);
+
+/* Do the options ask for what this item tells, that a thread came to a probe? */
+bool view_takes_probe(const struct view_options *options, const struct xaudit_read_item *item);
 
 /* All calls of the trace with that number were read: takes its functions, and what of it is in `left`. */
 void view_end(struct view_options *options, uint32_t trace, struct view_left *left);
@@ -130,7 +138,7 @@ void view_say_left(const struct view_options *options, const struct view_left *l
 /* The same as members of a JSON object, without a comma in front. */
 void view_json_left(const struct view_options *options, const struct view_left *left);
 
-/* ---- functions ---- */
+/* ---- functions and probes ---- */
 
 /* A function of the list, by its number. */
 static inline const struct xaudit_read_function *view_function(const struct view_options *options, uint32_t number)
@@ -138,11 +146,18 @@ static inline const struct xaudit_read_function *view_function(const struct view
 	return options->functions.function[number];
 }
 
+/* The number of a probe of the trace at hand, as a tree has it beside those of functions (probe_rows.h). */
+static inline uint32_t view_probe(struct view_options *options, const struct xaudit_read_probe *probe)
+{
+	return probe_rows_number(&options->probe, probe);
+}
+
 /*
  * The function that a word names: NAME or NAME@LIBRARY, where LIBRARY is the last part of its object's path, or all of
  * it; both may be patterns, and NAME the demangled one (names_mean()). Only if no function has such a name, aliases
- * count. All calls must have been read, as functions are known when they are met. Returns its number in the list;
- * FUNCTIONS_NONE: it names none, or several: after one line on stderr, for `command`.
+ * count, and only if there is none of these, either, names of probes. All calls must have been read, as functions and
+ * probes are known when they are met. Returns its number in the list, or of view_probe(); FUNCTIONS_NONE: it names
+ * none, or several: after one line on stderr, for `command`.
  */
 uint32_t view_find(const char *command, const struct view_options *options, const char *word);
 
@@ -159,9 +174,18 @@ void view_print_name(const char *name, const char *library, const struct show_co
 void view_print_call(const char *name, const char *library, const char *values, const struct show_colors *color);
 void view_print_function(const struct xaudit_read_function *function, const struct show_colors *color);
 
+/* "probe name [library]" */
+void view_print_probe(const struct xaudit_read_probe *probe, const struct show_colors *color);
+
+/* The one or the other, by a number of a tree. */
+void view_print_number(const struct view_options *options, uint32_t number, const struct show_colors *color);
+
 /* "function":"name","demangled":"name","library":"path" */
 void view_json_name(const char *name, const char *library);
 void view_json_function(const struct xaudit_read_function *function);
+
+/* "probe":"name","library":"path", or of a function as above. */
+void view_json_number(const struct view_options *options, uint32_t number);
 
 /* Of several traces: " of FOLDER", and ,"folder":"..."; else nothing. */
 void view_print_folder(const struct view_options *options, uint32_t trace);
