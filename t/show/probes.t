@@ -104,6 +104,20 @@ is "$(shows report --by-event=nothing; echo $?)" \
 "xaudit report: no event of type 'nothing', and no probe of that name, is in the trace
 1" 'a probe that is not there is told'
 
+is "$(shows report --callers=item --columns=calls,total | head -n 5)" \
+"probe item [libfoo.so]: 2 events
+     Calls        Total  Caller
+==========  ===========  ====================
+         1            -  (none)
+         1            -  main [libfoo.so]" '--callers takes the name of one'
+is "$(shows report --by-value=rax --columns=calls,total | sed -n 3p)/$(shows report --by-value=rax --from=13ns
+	echo $?)" \
+"         1            -  0x7f01: probe order [libfoo.so]/\
+xaudit report: no call with a value 'rax' is in the trace
+1" 'and --by-value has those that have the value, in time'
+is "$(shows report --by-value=rax --format=json | jq -c '.rows[] | [.value, .probe, .library, .calls]')" \
+	'["0x7f01","order","/usr/lib/libfoo.so",1]' 'and so has JSON'
+
 # ---- in calls ----
 
 # Rows as they are, without heads; numbers that are not there are -.
@@ -176,6 +190,9 @@ is "$(shows slow -n 1 --format=json main |
 is "$(shows slow order; echo $?)" \
 "xaudit slow: 'order' is a probe, which takes no time; \`xaudit graph 'order'\` shows in which calls threads came there
 1" 'slow of a probe says where that is shown'
+is "$(shows report --hist=item; echo $?)" \
+"xaudit report: 'item' is a probe, which takes no time; \`xaudit graph 'item'\` shows in which calls threads came there
+1" 'and so does report'
 is "$(shows graph orders; echo $?)" \
 "xaudit graph: no call of a function, and no probe, 'orders' is in what was read; did you mean 'order'?
 1" 'a name of neither is told'

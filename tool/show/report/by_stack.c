@@ -29,13 +29,14 @@ struct by_stack {
 	} text, place;
 	const struct xaudit_read_stack **stack; /* by number of the text */
 	uint32_t stacks;
+	uint32_t trace; /* at hand */
 };
 
 static void begin_trace(void *user, uint32_t trace)
 {
 	struct by_stack *by = user;
 
-	(void)trace;
+	by->trace = trace;
 	catalog_next_trace(&by->names);
 	by->text.known = by->place.known = 0;
 }
@@ -84,12 +85,24 @@ static uint32_t number_of(struct by_stack *by, const struct xaudit_read_stack *s
 	return *known = number;
 }
 
+static void take_probe(struct by_stack *by, const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_stack *stack = xaudit_read_stack(item->values);
+
+	if (!stack || !report_takes_probe(by->report, by->trace, item))
+		return;
+	uint32_t row = tallies_find(&by->rows, number_of(by, stack), catalog_probe(&by->names, item->probe), 0);
+	by->rows.tally[row].calls++;
+}
+
 static void take(void *user, const struct xaudit_read_item *item)
 {
 	struct by_stack *by = user;
 	const struct xaudit_read_stack *stack =
 		item->what == XAUDIT_READ_CALL ? xaudit_read_stack(item->call->entered) : NULL;
 
+	if (item->what == XAUDIT_READ_PROBE)
+		take_probe(by, item);
 	if (stack) {
 		uint32_t function = catalog_function(&by->names, item->call->function);
 		uint32_t row = tallies_find(&by->rows, number_of(by, stack), function, 0);
@@ -129,7 +142,7 @@ static void json_line(const void *of, const struct report_line *line)
 	printf("{\"backtrace\":");
 	frames_json(stdout, by->stack[tally->key[0]], NULL);
 	putchar(',');
-	report_json_function(name->name, name->library);
+	report_json_name(name);
 	putchar(',');
 	columns_json(&by->report->columns, line);
 	putchar('}');
@@ -177,7 +190,7 @@ int report_by_stack(struct report *report)
 {
 	struct by_stack by = { .report = report };
 	const struct report_calls calls = {
-		.values = true, .begin = begin_trace, .take = take, .rows = &by.rows, .user = &by
+		.probes = true, .values = true, .begin = begin_trace, .take = take, .rows = &by.rows, .user = &by
 	};
 	const struct tally_table table = { .head = "Function, and who called", .compare = compare, .print = print_line,
 		.json = json_line, .csv = csv_line, .of = &by };

@@ -22,31 +22,47 @@
 struct by_value {
 	struct report *report;
 	struct catalog texts, names; /* of values, of functions */
-	struct tallies rows;	     /* key: the value's text, and the function */
+	struct tallies rows;	     /* key: the value's text, and the function, or the probe */
+	uint32_t trace;		     /* at hand */
 };
 
 static void begin(void *user, uint32_t trace)
 {
 	struct by_value *by = user;
 
-	(void)trace;
+	by->trace = trace;
 	catalog_next_trace(&by->names);
 }
 
-/* A call that is over; those that have no such value are left out. */
+/* NULL: it has no such value. */
+static char *text_of(const struct by_value *by, const struct xaudit_read_item *item)
+{
+	if (item->what == XAUDIT_READ_CALL)
+		return values_named(item->call, by->report->by_value);
+	if (item->what != XAUDIT_READ_PROBE || !item->values || !report_takes_probe(by->report, by->trace, item))
+		return NULL;
+	return values_one(item->values, by->report->by_value);
+}
+
+/* A call that is over, or a thread at a probe; those that have no such value are left out. */
 static void take(void *user, const struct xaudit_read_item *item)
 {
 	struct by_value *by = user;
-	char *text = item->what == XAUDIT_READ_CALL ? values_named(item->call, by->report->by_value) : NULL;
+	char *text = text_of(by, item);
 
 	if (!text)
 		return;
+	bool is_call = item->what == XAUDIT_READ_CALL;
 	uint32_t value = by->texts.used <= TEXTS_MOST + OTHERS ? catalog_number(&by->texts, text, NULL) :
 								 catalog_find(&by->texts, text, NULL);
-	uint32_t function = catalog_function(&by->names, item->call->function);
-	uint32_t row = tallies_find(&by->rows, value ? value : OTHERS, function, 0);
+	uint32_t name = is_call ? catalog_function(&by->names, item->call->function) :
+				  catalog_probe(&by->names, item->probe);
+	uint32_t row = tallies_find(&by->rows, value ? value : OTHERS, name, 0);
 
-	tallies_add(&by->rows, row, item->call, item->call->ticks.total);
+	if (is_call)
+		tallies_add(&by->rows, row, item->call, item->call->ticks.total);
+	else
+		by->rows.tally[row].calls++;
 	free(text);
 }
 
@@ -85,7 +101,7 @@ static void json_line(const void *of, const struct report_line *line)
 	printf("{\"value\":");
 	json_string(stdout, by->texts.name[tally->key[0]].name);
 	putchar(',');
-	report_json_function(name->name, name->library);
+	report_json_name(name);
 	putchar(',');
 	columns_json(&by->report->columns, line);
 	putchar('}');
@@ -122,7 +138,7 @@ int report_by_value(struct report *report)
 {
 	struct by_value by = { .report = report };
 	const struct report_calls calls = {
-		.values = true, .begin = begin, .take = take, .rows = &by.rows, .user = &by
+		.probes = true, .values = true, .begin = begin, .take = take, .rows = &by.rows, .user = &by
 	};
 	int status = TOOL_OK;
 

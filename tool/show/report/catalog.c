@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "tool/show/report/catalog.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +60,16 @@ uint32_t catalog_function(struct catalog *catalog, const struct xaudit_read_func
 		catalog_alias(catalog, *number, function->aliases);
 	}
 	return *number;
+}
+
+uint32_t catalog_probe(struct catalog *catalog, const struct xaudit_read_probe *probe)
+{
+	char *name = memory_format("probe %s", probe->name);
+	uint32_t number = catalog_number(catalog, name, probe->object->path);
+
+	free(name);
+	catalog->name[number].probe = true;
+	return number;
 }
 
 void catalog_alias(struct catalog *catalog, uint32_t number, const char *aliases)

@@ -8,6 +8,7 @@
 #ifndef XAUDIT_TOOL_SHOW_REPORT_CATALOG_H
 #define XAUDIT_TOOL_SHOW_REPORT_CATALOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tool/base/hash.h"
@@ -18,6 +19,7 @@ struct catalog {
 		char *name;    /* or NULL */
 		char *library; /* path, or NULL */
 		char *aliases; /* xaudit_read_function.aliases of a function; NULL: none */
+		bool probe;    /* the name is "probe NAME" */
 	} *name; /* [0] is none */
 	uint32_t used; /* with [0] */
 	struct hash by_name; /* and by library */
@@ -35,6 +37,9 @@ uint32_t catalog_find(const struct catalog *catalog, const char *name, const cha
 
 /* The number of a function of the trace at hand, found without a hash when it was asked for before. */
 uint32_t catalog_function(struct catalog *catalog, const struct xaudit_read_function *function);
+
+/* The number of a probe, beside those of functions. */
+uint32_t catalog_probe(struct catalog *catalog, const struct xaudit_read_probe *probe);
 
 /* Gives the name aliases, if it has none. */
 void catalog_alias(struct catalog *catalog, uint32_t number, const char *aliases);

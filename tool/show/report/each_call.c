@@ -13,6 +13,7 @@
 #include "tool/show/report/left_out.h"
 #include "tool/show/report/report.h"
 #include "tool/show/show_trace.h"
+#include "tool/show/trace_has.h"
 #include "tool/show/term/meant.h"
 #include "tool/show/term/progress.h"
 #include "tool/show/term/term.h"
@@ -124,6 +125,14 @@ void report_each(struct report *report, const struct report_calls *calls)
 	}
 }
 
+bool report_takes_probe(const struct report *report, uint32_t trace, const struct xaudit_read_item *item)
+{
+	uint64_t start = xaudit_read_trace_info(report->trace[trace])->start;
+
+	return (!report->tid || item->tid == report->tid) && (!report->from || item->time >= start + report->from) &&
+	       (!report->to || item->time < start + report->to);
+}
+
 /* ---- two sides at once ---- */
 
 static void *work(void *arg)
@@ -196,6 +205,11 @@ void report_columns(struct report *report, const uint8_t *usual, unsigned count)
 int report_no_function(const struct report *report, const char *pattern, struct meant *meant)
 {
 	const char *where = report->from || report->to ? "the time of --from and --to" : "the trace";
+
+	if (trace_has_probe("report", pattern, report->trace, report->traces)) {
+		meant_end(meant);
+		return TOOL_FAILED;
+	}
 	char *said = memory_format("no call of a function '%s' is in %s", pattern, where);
 	char *whole = meant_message(meant, said, "");
 

@@ -30,6 +30,9 @@ void report_each(struct report *report, const struct report_calls *calls);
  */
 void report_both(struct report *report, const struct report_calls calls[2], uint32_t old);
 
+/* Do --tid, --from and --to ask for what an item of a trace tells, that a thread came to a probe? */
+bool report_takes_probe(const struct report *report, uint32_t trace, const struct xaudit_read_item *item);
+
 /* Fills in report->columns if none were chosen: for a table these. */
 void report_columns(struct report *report, const uint8_t *usual, unsigned count);
 

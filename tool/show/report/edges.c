@@ -9,6 +9,7 @@
 #include "tool/base/json.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/show/probe_text.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/each_call.h"
 #include "tool/show/report/left_out.h"
@@ -24,37 +25,54 @@ struct edges {
 	const char *pattern;
 	bool callees;
 	struct catalog names;
-	uint8_t *chosen; /* of the trace at hand, by number of the function: 0: not known, 1: no, 2: yes */
-	uint32_t chosen_room;
+	/* Of the trace at hand, by number of the function, or of the probe: 0: not known, 1: no, 2: yes */
+	uint8_t *chosen, *chosen_probe;
+	uint32_t chosen_room, chosen_probes;
 	struct tallies rows; /* key: the function, and its caller or callee; 0: none */
+	uint32_t trace;	     /* at hand */
 	/* When all are there: by[first[n]] ... by[first[n + 1] - 1] are the rows of function n. */
 	uint32_t *by, *first;
 };
 
+static uint8_t *known_of(uint8_t **known, uint32_t *room, uint32_t number)
+{
+	if (number >= *room) {
+		uint32_t more = (number + 1) * 2;
+		*known = memory_resize(*known, more, 1);
+		memset(*known + *room, 0, more - *room);
+		*room = more;
+	}
+	return *known + number;
+}
+
 static bool is_chosen(struct edges *edges, const struct xaudit_read_function *function)
 {
-	uint32_t number = function->number;
+	uint8_t *chosen = known_of(&edges->chosen, &edges->chosen_room, function->number);
 
-	if (number >= edges->chosen_room) {
-		uint32_t room = (number + 1) * 2;
-		edges->chosen = memory_resize(edges->chosen, room, 1);
-		memset(edges->chosen + edges->chosen_room, 0, room - edges->chosen_room);
-		edges->chosen_room = room;
-	}
-	if (!edges->chosen[number])
-		edges->chosen[number] = 1 + names_mean_any(edges->pattern, function->name, function->aliases,
-						    function->object->path);
-	return edges->chosen[number] == 2;
+	if (!*chosen)
+		*chosen = 1 + names_mean_any(edges->pattern, function->name, function->aliases, function->object->path);
+	return *chosen == 2;
+}
+
+static bool is_chosen_probe(struct edges *edges, const struct xaudit_read_probe *probe)
+{
+	uint8_t *chosen = known_of(&edges->chosen_probe, &edges->chosen_probes, probe->number);
+
+	if (!*chosen)
+		*chosen = 1 + probe_named(edges->pattern, probe);
+	return *chosen == 2;
 }
 
 static void begin(void *user, uint32_t trace)
 {
 	struct edges *edges = user;
 
-	(void)trace;
+	edges->trace = trace;
 	catalog_next_trace(&edges->names);
 	if (edges->chosen)
 		memset(edges->chosen, 0, edges->chosen_room);
+	if (edges->chosen_probe)
+		memset(edges->chosen_probe, 0, edges->chosen_probes);
 }
 
 static void add(struct edges *edges, const struct xaudit_read_call *call, uint32_t function, uint32_t other)
@@ -62,6 +80,27 @@ static void add(struct edges *edges, const struct xaudit_read_call *call, uint32
 	uint32_t row = tallies_find(&edges->rows, function, other, 0);
 
 	tallies_add(&edges->rows, row, call, call->ticks.total);
+}
+
+/* A thread came to a probe of that name: the innermost call is who called. */
+static void take_probe(struct edges *edges, const struct xaudit_read_item *item)
+{
+	const struct xaudit_read_call *around = item->call;
+
+	if (!is_chosen_probe(edges, item->probe))
+		return;
+	uint32_t probe = catalog_probe(&edges->names, item->probe), row = tallies_find(&edges->rows, probe, ITSELF, 0);
+	if (item->what == XAUDIT_READ_PROBES_COUNTED) {
+		edges->rows.tally[row].calls += item->count;
+		edges->rows.tally[row].counted += item->count;
+		return;
+	}
+	if (!report_takes_probe(edges->report, edges->trace, item))
+		return;
+	uint32_t caller = around ? catalog_function(&edges->names, around->function) : 0;
+	edges->rows.tally[row].calls++;
+	row = tallies_find(&edges->rows, probe, caller, 0);
+	edges->rows.tally[row].calls++;
 }
 
 static void take(void *user, const struct xaudit_read_item *item)
@@ -74,6 +113,8 @@ static void take(void *user, const struct xaudit_read_item *item)
 		edges->rows.tally[row].calls += item->count;
 		edges->rows.tally[row].counted += item->count;
 	}
+	if (item->what == XAUDIT_READ_PROBE || item->what == XAUDIT_READ_PROBES_COUNTED)
+		take_probe(edges, item);
 	if (item->what != XAUDIT_READ_CALL)
 		return;
 	around = call->parent;
@@ -171,8 +212,10 @@ static void print_table(const struct edges *edges, const struct report_line *fun
 	struct report_line *line = make_lines(edges, tally->key[0], &lines);
 
 	report_print_function(report, name->name, name->library);
-	printf(": %" PRIu64 " call%s, total %s, self %s\n", tally->calls, show_s(tally->calls),
-		show_time(total, tally->ns.total), show_time(self, tally->ns.self));
+	printf(": %" PRIu64 " %s%s", tally->calls, name->probe ? "event" : "call", show_s(tally->calls));
+	if (!name->probe)
+		printf(", total %s, self %s", show_time(total, tally->ns.total), show_time(self, tally->ns.self));
+	putchar('\n');
 	columns_heads(&report->columns, edges->callees ? "Callee" : "Caller", report->color);
 	for (uint32_t i = 0; i < lines && !show_output_broken(); i++) {
 		const struct tally *row = line[i].row;
@@ -194,7 +237,7 @@ static void print_json(const struct edges *edges, const struct report_line *func
 	struct report_line *line = make_lines(edges, tally->key[0], &lines);
 
 	putchar('{');
-	report_json_function(name->name, name->library);
+	report_json_name(name);
 	putchar(',');
 	columns_json(columns, function);
 	printf(",\"%s\":[", edges->callees ? "callees" : "callers");
@@ -246,7 +289,9 @@ static int answer(struct report *report, const char *pattern, bool callees)
 	static const uint8_t usual[] = { COLUMN_CALLS, COLUMN_TOTAL, COLUMN_SELF, COLUMN_MIN, COLUMN_P50, COLUMN_P99,
 		COLUMN_MAX };
 	struct edges edges = { .report = report, .pattern = pattern, .callees = callees };
-	const struct report_calls calls = { .begin = begin, .take = take, .rows = &edges.rows, .user = &edges };
+	const struct report_calls calls = {
+		.probes = !callees, .begin = begin, .take = take, .rows = &edges.rows, .user = &edges
+	};
 	int status = TOOL_OK;
 	uint32_t functions;
 
@@ -290,6 +335,7 @@ static int answer(struct report *report, const char *pattern, bool callees)
 	free(edges.by);
 	free(edges.first);
 	free(edges.chosen);
+	free(edges.chosen_probe);
 	tallies_free(&edges.rows);
 	catalog_free(&edges.names);
 	return status;

@@ -2,6 +2,7 @@
 #include "tool/show/report/row_names.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "tool/base/json.h"
 #include "tool/base/tool.h"
@@ -46,6 +47,18 @@ void report_json_function(const char *name, const char *library)
 	printf(",\"library\":");
 	json_string(stdout, library);
 	srcline_json_named(stdout, library, name);
+}
+
+void report_json_name(const struct catalog_name *name)
+{
+	if (!name->probe) {
+		report_json_function(name->name, name->library);
+		return;
+	}
+	fputs("\"probe\":", stdout);
+	json_string(stdout, name->name + strlen("probe "));
+	fputs(",\"library\":", stdout);
+	json_string(stdout, name->library);
 }
 
 void report_print_process(const struct report *report, const char *folder, uint32_t pid)

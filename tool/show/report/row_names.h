@@ -18,6 +18,9 @@ void report_meet(const struct catalog *functions);
 /* "function":"name","library":"path" */
 void report_json_function(const char *name, const char *library);
 
+/* The same of a name that may be that of a probe: "probe":"name","library":"path" */
+void report_json_name(const struct catalog_name *name);
+
 /* The same, of a library by this alone, by report->by; with a comma behind it; NULL: nothing. */
 void report_json_what(const struct report *report, const struct catalog_name *name);
 
