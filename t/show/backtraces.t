@@ -107,4 +107,41 @@ END
 is "$(xa --backtraces "$tmp/none"; echo $?)" "xaudit stacks: no call with a backtrace is in the trace; \`xaudit record \
 --context FUNC:backtrace\` records them
 1" 'a trace without any'
+
+# ---- probes ----
+
+write_trace probed <<END
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so
+object 2 $tmp/libbar.so build=0011223344556677
+function 1 0 2 0x200 work
+function 1 32 3 0x210 order
+load 2 2 1000 0x40000 100
+layout 1 probe 3 stack:-:backtrace
+thread 100 main
+values 1 1000 7 chain $first $start $E
+entry 2 1010
+values 1 1012 7
+probe 3 1014
+exit 2 1030
+END
+is "$(xa --backtraces --sort=calls --format=folded "$tmp/probed")" \
+'start;outer;probe order 2
+work 1
+work;probe order 1' 'probes that have a backtrace are below the callers that it tells'
+is "$(xa --backtraces "$tmp/probed"; echo $?)" \
+'xaudit stacks: no call with a backtrace is in the trace; events of probes have no time: see --sort=calls
+1' 'but they have no time'
+# after FUNCTION ADDRESS: how far behind its begin.
+after() {
+	printf '%x' $(($2 - 0x40000 - 0x$(nm "$tmp/libbar.so" | sed -n "s/ T $1\$//p")))
+}
+is "$(bounded 60 "$XAUDIT" report --by=stack --columns=calls,total "$tmp/probed" | sed 1,2d | head -n 3)" \
+"         2            -  probe order [libfoo.so]
+    called by outer+0x$(after outer $((first))) [libbar.so]
+    called by start+0x$(after start $((start))) [libbar.so]" 'report --by=stack has a line for them'
+is "$(bounded 60 "$XAUDIT" report --by=stack --format=json "$tmp/probed" |
+	jq -c '.rows[] | [.probe, .calls, [.backtrace.frames[].function]]')" '["order",2,["outer","start"]]' 'and so has JSON'
 done_testing
