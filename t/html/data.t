@@ -352,4 +352,19 @@ is "$(page block probes events types)" '[{"name": "probe order", "count": 2, "by
 is "$(page block probes events text) $(page block probes events time) $(page block probes events track)" \
 	'["(rax=0x7f01) at f+0x12", "at f+0x18"] [12, 14] [0, 0]' 'with their values and places, on their track'
 is "$(page head probes totals events)" 4 'and count as events'
+write_trace alone <<'END'
+process p100 flags=1
+pair first 1000 1000 5
+pair last 9000 9000 8005
+object 1 /usr/lib/libfoo.so
+function 1 32 3 0x112 order
+thread 100 main
+probe 3 1014
+probe 3 1500
+END
+html alone
+is "$(page head alone range) $(page block alone events time)" '[14, 500] [14, 500]' \
+	'a page of probes alone goes from the first to the last'
+html alone --to=100ns
+is "$(page head alone range)" '[14, 14]' '... of those that were asked for'
 done_testing

@@ -99,6 +99,19 @@ static void take_call(struct html *html, struct survey *survey, const struct xau
 		lanes_request(&survey->lanes, call, track, from, to);
 }
 
+/* What the page shows goes from the first to the last of what was asked for: a trace may have no calls at all. */
+static void take_event(struct html *html, struct survey *survey, const struct xaudit_read_item *item)
+{
+	const struct view_options *only = &html->options;
+	uint64_t after = html_after(html->start, item->time);
+
+	lanes_event(&survey->lanes, html, item);
+	if (after < only->from || (only->to && after >= only->to) || (only->tid && item->tid != only->tid))
+		return;
+	survey->from = after < survey->from ? after : survey->from;
+	survey->to = after > survey->to ? after : survey->to;
+}
+
 static void go_through(struct html *html, struct survey *survey)
 {
 	struct xaudit_read_calls *calls = html_pass(html, html->trace, true, html->requests);
@@ -109,7 +122,7 @@ static void go_through(struct html *html, struct survey *survey)
 		if (__builtin_expect(what == XAUDIT_READ_CALL, 1))
 			take_call(html, survey, &item);
 		else if (what == XAUDIT_READ_CUSTOM || what == XAUDIT_READ_PROBE)
-			lanes_event(&survey->lanes, html, &item);
+			take_event(html, survey, &item);
 	survey->sums = *xaudit_read_calls_sums(calls);
 	xaudit_read_calls_close(calls);
 }
