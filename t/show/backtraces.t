@@ -143,5 +143,6 @@ is "$(bounded 60 "$XAUDIT" report --by=stack --columns=calls,total "$tmp/probed"
     called by outer+0x$(after outer $((first))) [libbar.so]
     called by start+0x$(after start $((start))) [libbar.so]" 'report --by=stack has a line for them'
 is "$(bounded 60 "$XAUDIT" report --by=stack --format=json "$tmp/probed" |
-	jq -c '.rows[] | [.probe, .calls, [.backtrace.frames[].function]]')" '["order",2,["outer","start"]]' 'and so has JSON'
+	jq -c '.rows[] | [.probe, .calls, [.backtrace.frames[].function]]')" \
+	'["order",2,["outer","start"]]' 'and so has JSON'
 done_testing
