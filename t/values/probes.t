@@ -119,7 +119,7 @@ probes 'A|at|0x1@prog' 'A|at|first+1' 'B|at|second' 'C|at|second'
 is "$(sort shown)" "probe A at 0x1@prog 0x1 refused 1
 probe A at first+1 $(at first 1) refused 2
 probe B at second $(at second) placed
-probe C at second $(at second) refused 17" \
+probe C at second $(at second) refused 25" \
 	'no code, no beginning of an instruction, and a second probe in one place are refused'
 probes 'A|at|nosuch' 'B|at|0x1234' 'C|at|main@libother.so' 'D|at|usdt:nosuch:x' 'E|at|foo.c:1'
 is "$(cat shown said)" '' 'what another file may have is no matter here'

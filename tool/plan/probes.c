@@ -336,7 +336,7 @@ static void put_all(struct probing *p, const struct windows *windows)
 			continue;
 		struct plan_probe *probe = &m->probe[m->probes++];
 		*probe = found->probe;
-		probe->refusal = place ? place->refusal : PROBE_MANY;
+		probe->refusal = place ? place->refusal : PROBE_SECOND;
 		probe->nearest = place ? place->nearest : 0;
 		name_nearest(m, probe);
 	}
