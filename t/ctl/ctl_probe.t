@@ -72,9 +72,15 @@ like "$status $err" '^1 .*nothing that is loaded and may be probed lies at 0x10;
 	'an address where nothing lies'
 ctl "$pid" probe nowhere@libprobed.so middle=mixed+1@libprobed.so
 is "$status" 1 'places that can not be had are no success'
-like "$err" "'middle' .*: no instruction begins there; 0x[0-9a-f]* can be had" \
+like "$err" "'middle' .*: no instruction begins there; the nearest place that works is mixed$" \
 	'a place in the middle of an instruction is refused, with the nearest that is none'
 like "$err" "nothing that is loaded has the place of 'nowhere@libprobed.so'" 'so is a function that is not there'
+ctl "$pid" probe one=nested@libprobed.so two=nested@libprobed.so
+is "$status $(echo "$err" | sed 's/process [0-9]*/process N/; s/0x[0-9a-f]*/0xN/')" \
+	"1 xaudit ctl: process N: 'two' (nested@libprobed.so) at 0xN of libprobed.so: another probe has this address" \
+	'a second one at an address is refused, and of what was wrong before nothing is said again'
+ctl "$pid" unprobe one two
+is "$status/$err" '0/' '... nor when probes are taken away'
 ctl "$pid" unprobe absent
 like "$status $err" "^1 .*there is no probe 'absent'" 'a name that no probe has'
 ctl "$pid" probe 'mixed+x'

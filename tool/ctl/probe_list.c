@@ -48,6 +48,13 @@ const char *probe_list_way(const struct ctl_probe *probe)
 	return probe->way < PROBE_WAYS ? way[probe->way] : NULL;
 }
 
+char *probe_list_nearest(const struct ctl_probe *probe)
+{
+	if (probe->nearest_at && probe->nearest)
+		return memory_text(probe->nearest_at, strlen(probe->nearest_at));
+	return probe->nearest ? memory_format("0x%" PRIx64, probe->nearest) : memory_text("", 0);
+}
+
 void probe_list_rules(struct probe_rules *rules, const struct ctl_process *process)
 {
 	char *text = plans_rules(process);
@@ -92,11 +99,12 @@ static void add(struct ctl_probes *to, const uint8_t *plan, uint64_t size, const
 {
 	struct ctl_probe one = { .name = text_of(plan, size, probe->name), .place = text_of(plan, size, probe->at),
 		.address = probe->address, .nearest = probe->nearest, .on = state->on != 0, .refusal = state->refusal,
-		.way = state->way };
+		.way = state->way, .nearest_at = text_of(plan, size, probe->nearest_at) };
 
 	if (!one.name || !one.place) {
 		free(one.name);
 		free(one.place);
+		free(one.nearest_at);
 		return;
 	}
 	one.library = memory_text(library, strlen(library));
@@ -172,6 +180,7 @@ void probe_list_free(struct ctl_probes *probes)
 		free(probes->probe[i].name);
 		free(probes->probe[i].place);
 		free(probes->probe[i].library);
+		free(probes->probe[i].nearest_at);
 	}
 	free(probes->probe);
 	*probes = (struct ctl_probes){ 0 };

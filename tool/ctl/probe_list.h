@@ -19,6 +19,7 @@ struct ctl_probe {
 	char *library;	    /* basename of its object */
 	uint64_t address;   /* in the file */
 	uint64_t nearest;   /* where it is refused: an address that can be probed; 0: none */
+	char *nearest_at;   /* the same as SYMBOL+OFFSET; NULL: no symbol is known */
 	bool on;
 	unsigned refusal; /* enum probe_refusal */
 	unsigned way;	  /* enum probe_way; 0: none */
@@ -42,5 +43,8 @@ int probe_list_print(const struct ctl_targets *targets, const struct ctl_process
 /* "on", or why not; and the word of its way, NULL for none. */
 const char *probe_list_phrase(const struct ctl_probe *probe);
 const char *probe_list_way(const struct ctl_probe *probe);
+
+/* Where it could be instead, empty if nothing is known of that; to be freed. */
+char *probe_list_nearest(const struct ctl_probe *probe);
 
 #endif

@@ -45,7 +45,7 @@ void probe_rules_read(struct probe_rules *to, const char *text)
 		to->rule = memory_grow(to->rule, to->rules, sizeof(*to->rule));
 		to->rule[to->rules++] = (struct probe_rule){ memory_text(part[0], length[0]),
 			memory_text(part[1], length[1]), memory_text(part[2] + PREFIX, length[2] - PREFIX),
-			memory_text(part[3], length[3]) };
+			memory_text(part[3], length[3]), true };
 	}
 	if (fclose(others))
 		memory_failed();
@@ -92,7 +92,7 @@ void probe_rules_add(struct probe_rules *to, const char *where, const char *name
 	memmove(to->rule + at + 1, to->rule + at, (to->rules - at) * sizeof(*to->rule));
 	to->rules++;
 	to->rule[at] = (struct probe_rule){ memory_text(where, strlen(where)), memory_text(name, strlen(name)),
-		memory_text(key, strlen(key)), memory_text(value, strlen(value)) };
+		memory_text(key, strlen(key)), memory_text(value, strlen(value)), false };
 }
 
 size_t probe_rules_drop(struct probe_rules *rules, const char *name, bool is_pattern)
@@ -140,7 +140,7 @@ bool probe_rules_drop_contexts(struct probe_rules *rules, const char *name)
 	return left < before;
 }
 
-char *probe_rules_text(const struct probe_rules *rules, const char *name)
+static char *text_of(const struct probe_rules *rules, const char *name, bool quiet)
 {
 	char *text;
 	size_t size;
@@ -149,9 +149,20 @@ char *probe_rules_text(const struct probe_rules *rules, const char *name)
 	for (size_t i = 0; i < rules->rules; i++) {
 		const struct probe_rule *rule = &rules->rule[i];
 		if (!name || !strcmp(rule->name, name))
-			fprintf(to, "%s\t%s\t%s%s\t%s\n", rule->where, rule->name, prefix, rule->key, rule->value);
+			fprintf(to, "%s\t%s\t%s%s\t%s\n", quiet && rule->older ? "" : rule->where, rule->name, prefix,
+				rule->key, rule->value);
 	}
 	if (fclose(to))
 		memory_failed();
 	return text;
+}
+
+char *probe_rules_text(const struct probe_rules *rules, const char *name)
+{
+	return text_of(rules, name, false);
+}
+
+char *probe_rules_quiet(const struct probe_rules *rules)
+{
+	return text_of(rules, NULL, true);
 }

@@ -13,6 +13,7 @@
 
 struct probe_rule {
 	char *where, *name, *key, *value; /* key: without "probe " in front */
+	bool older; /* it was read, and not added */
 };
 
 struct probe_rules {
@@ -39,5 +40,8 @@ bool probe_rules_drop_contexts(struct probe_rules *rules, const char *name);
 
 /* Of all, or of one name, as RULES; to be freed. */
 char *probe_rules_text(const struct probe_rules *rules, const char *name);
+
+/* All, to make plans by: of what is wrong with older ones nothing is said, as it was when they were added. */
+char *probe_rules_quiet(const struct probe_rules *rules);
 
 #endif

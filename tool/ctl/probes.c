@@ -27,7 +27,6 @@
 #include "tool/probe/places.h"
 #include "tool/probe/words.h"
 
-
 static uint64_t at(const void *pointer)
 {
 	return (uint64_t)(uintptr_t)pointer;
@@ -82,7 +81,7 @@ static void add_plan(
 static void make_plans(
 	struct ctl_indexes *plans, const struct ctl_process *process, const struct probe_rules *rules, char *text)
 {
-	char *all = memory_format("%s%s", rules->others, text), *wrong;
+	char *quiet = probe_rules_quiet(rules), *all = memory_format("%s%s", rules->others, quiet), *wrong;
 	struct making making = { .plans = plans, .rules = all };
 
 	for (size_t i = 0; i < rules->rules; i++) {
@@ -105,6 +104,7 @@ static void make_plans(
 	for (size_t i = 0; i < making.libraries; i++)
 		free(making.library[i]);
 	free(making.library);
+	free(quiet);
 	free(all);
 }
 
@@ -359,13 +359,13 @@ static bool tell(const struct ctl_targets *targets, const struct ctl_process *pr
 		(double)pause / 1e6);
 	for (size_t k = 0; k < probes.count; k++) {
 		const struct ctl_probe *p = &probes.probe[k];
-		char nearest[64] = "";
 		if (p->on || !is_asked(asking, p->name))
 			continue;
-		if (p->nearest)
-			snprintf(nearest, sizeof(nearest), "; 0x%" PRIx64 " can be had", p->nearest);
-		tool_error("ctl", "process %d: '%s' (%s) at 0x%" PRIx64 " of %s: %s%s", (int)process->pid, p->name,
-			p->place, p->address, p->library, probe_list_phrase(p), nearest);
+		char *nearest = probe_list_nearest(p);
+		tool_error("ctl", "process %d: '%s' (%s) at 0x%" PRIx64 " of %s: %s%s%s", (int)process->pid, p->name,
+			p->place, p->address, p->library, probe_list_phrase(p),
+			*nearest ? "; the nearest place that works is " : "", nearest);
+		free(nearest);
 	}
 	for (size_t i = 0; i < asking->names && there < asking->names; i++) {
 		size_t k = 0;

@@ -10,7 +10,7 @@
 
 void asked_say(struct wanted_rule *rule, const char *text)
 {
-	if (!rule->told)
+	if (!rule->told && *rule->where)
 		tool_error(NULL, "%s: %s", rule->where, text);
 	rule->told = true;
 }

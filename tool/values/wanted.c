@@ -40,7 +40,7 @@ static bool wrong_value(const char *where, const char *key, const char *value, c
 
 void wanted_wrong(struct wanted_rule *rule, const struct values_wrong *wrong)
 {
-	if (!rule->told)
+	if (!rule->told && *rule->where)
 		tool_error(NULL, "%s: %s '%s'%s%s", rule->where, wrong->before, wrong->part,
 			*wrong->after && *wrong->after != ';' ? " " : "", wrong->after);
 	rule->told = true;

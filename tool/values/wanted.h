@@ -49,7 +49,7 @@ enum wanted_key {
 };
 
 struct wanted_rule {
-	const char *where;
+	const char *where; /* for messages; empty: there are none */
 	struct rules_pattern pattern; /* of a probe: its name */
 	uint32_t probe; /* 1 + number of the probe that it is of; 0: of functions */
 	enum wanted_key key;
