@@ -155,6 +155,9 @@ static bool take(struct place *to, char **wrong)
 		to->library = memory_text(at + 1, strlen(at + 1));
 	if (!length)
 		return fail(wrong, memory_format("'%s' names no place; " FORMS, text));
+	if (*text == '=')
+		return fail(wrong, memory_format("no name stands before '=' in '%s'; allowed: NAME=PLACE, or PLACE",
+			text));
 	if (!strncmp(text, usdt, sizeof(usdt) - 1))
 		return take_usdt(to, text + sizeof(usdt) - 1, length - sizeof(usdt) + 1, wrong);
 	const char *colon = single_colon(text, length);

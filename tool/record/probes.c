@@ -249,6 +249,22 @@ static size_t named(const struct record_options *options, const char *context, c
 	return options->lines;
 }
 
+bool record_probes_named(const struct record_options *options, const struct rules *found)
+{
+	const char *contexts;
+
+	for (size_t i = 0; i < options->lines && record_probes_alone(options, found); i++) {
+		const char *word = options->line[i].word;
+		if (options->line[i].kind != RECORD_CONTEXT || named(options, word, &contexts) < options->lines ||
+			!record_values_of_function(word))
+			continue;
+		record_error("--context %s: no --probe has that name, and no functions are traced; allowed: "
+			     "NAME:CONTEXTS as in NAME=PLACE, or CONTEXTS behind --probe", word);
+		return false;
+	}
+	return true;
+}
+
 /* Is the line's context for the probe or function of another line? *contexts: what it asks for. */
 static bool is_for(const struct record_options *options, size_t context, size_t line, const char **contexts)
 {

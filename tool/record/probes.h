@@ -35,6 +35,12 @@ bool record_probes_functions(struct record_options *options, const struct record
 /* Does nothing else say what is to be traced? found: the configuration's rules. */
 bool record_probes_alone(const struct record_options *options, const struct rules *found);
 
+/*
+ * Does each context belong to a probe, where nothing else is traced? Returns false after a line: one names something
+ * else, which would record nothing.
+ */
+bool record_probes_named(const struct record_options *options, const struct rules *found);
+
 /* Writes the sections of the probes. Returns false after a line about one that is wrong. */
 bool record_probes_put(FILE *to, const struct record_options *options);
 

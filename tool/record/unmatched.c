@@ -11,6 +11,7 @@
 #include "audit/rules/values.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
+#include "tool/probe/places.h"
 #include "tool/read/api/api.h"
 #include "tool/read/names.h"
 #include "tool/read/process.h"
@@ -25,6 +26,7 @@ struct pattern {
 	struct rules_pattern is; /* of -l, `library` alone; of a probe its name is `function` */
 	char *text;		 /* that `is` points into */
 	const char *word;	 /* as it was given */
+	enum place_kind place;	 /* of a probe: how its last place without a library is told; else SYMBOL */
 	bool named;		 /* something */
 };
 
@@ -52,6 +54,23 @@ static void add(char letter, const struct record_words *words)
 	}
 }
 
+/* How the place from `text` to `end` is told, if it has no library; else PLACE_SYMBOL. */
+static enum place_kind kind_of(const char *text, const char *end)
+{
+	char *copy = memory_text(text, (size_t)(end - text)), *wrong;
+	enum place_kind kind = PLACE_SYMBOL;
+	struct place place;
+
+	if (place_read(&place, copy, &wrong)) {
+		kind = place.library ? PLACE_SYMBOL : place.kind;
+		place_free(&place);
+	} else {
+		free(wrong);
+	}
+	free(copy);
+	return kind;
+}
+
 /* The names of probes in RULES (format/plan.h), each once. */
 static void add_probes(const char *rules)
 {
@@ -63,16 +82,18 @@ static void add_probes(const char *rules)
 		size_t length = strcspn(name, "\t"), i = 0;
 		if (strncmp(name + length, key, sizeof(key) - 1) != 0)
 			continue;
+		const enum place_kind kind = kind_of(name + length + sizeof(key) - 1, end);
 		char *text = memory_text(name, length);
 		while (i < named.count && (named.pattern[i].letter != PROBE || strcmp(named.pattern[i].text, text)))
 			i++;
 		if (i < named.count) {
+			named.pattern[i].place = kind != PLACE_SYMBOL ? kind : named.pattern[i].place;
 			free(text);
 			continue;
 		}
 		named.pattern = memory_resize(named.pattern, named.count + 1, sizeof(*named.pattern));
 		named.pattern[named.count++] = (struct pattern){
-			.letter = PROBE, .is = { .function = text }, .text = text, .word = text };
+			.letter = PROBE, .is = { .function = text }, .text = text, .word = text, .place = kind };
 	}
 }
 
@@ -177,6 +198,23 @@ static void say(const char *letters, const char *what, const char *help)
 	free(text);
 }
 
+/* What else may be the reason that nothing has the places of probes. */
+static const char *help_for_probes(void)
+{
+#define HELP "or it can't have a probe, as a line above tells; `xaudit list FILE` shows what a file has"
+	bool lines = false, addresses = false;
+
+	for (size_t i = 0; i < named.count; i++) {
+		const struct pattern *pattern = &named.pattern[i];
+		lines |= pattern->letter == PROBE && !pattern->named && pattern->place == PLACE_LINE;
+		addresses |= pattern->letter == PROBE && !pattern->named && pattern->place == PLACE_ADDRESS;
+	}
+	if (addresses)
+		return HELP ", and an address is one in a library or PIE only with @LIBRARY behind it";
+	return lines ? HELP ", and lines are known of files alone that have debug information" : HELP;
+#undef HELP
+}
+
 void record_unmatched_say(bool quiet)
 {
 	if (!quiet && named.open && named.all && named.looked) {
@@ -184,7 +222,7 @@ void record_unmatched_say(bool quiet)
 		say("FeC", "no function that was traced is named by",
 			"`xaudit list FILE PATTERN` shows those that match in a file");
 		say((const char[]){ PROBE, '\0' }, "nothing that was loaded has the place of",
-			"or it can't have a probe, as a line above tells; `xaudit list FILE` shows what a file has");
+			help_for_probes());
 	}
 	for (size_t i = 0; i < named.count; i++)
 		free(named.pattern[i].text);

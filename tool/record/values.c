@@ -223,7 +223,7 @@ static bool put_request(FILE *to, const char *option)
 
 bool record_values_put(FILE *to, const struct record_options *options, const struct rules *found)
 {
-	if (!record_probes_put(to, options))
+	if ((found && !record_probes_named(options, found)) || !record_probes_put(to, options))
 		return false;
 	for (size_t i = 0; i < options->contexts.count; i++)
 		if (!record_values_context(to, options->contexts.word[i]))
