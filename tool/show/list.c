@@ -21,6 +21,7 @@
 #include "tool/show/list_symbol.h"
 #include "tool/show/list_usdt.h"
 #include "tool/show/show.h"
+#include "tool/show/term/meant.h"
 #include "tool/show/term/names.h"
 #include "tool/show/term/term.h"
 
@@ -425,6 +426,23 @@ static int usage(const char *what, const char *word)
 	return TOOL_USAGE;
 }
 
+/* Says that no function has the word, and which one may be meant. */
+static void say_none(const struct list *list, const char *word)
+{
+	bool address = !strncmp(word, "0x", 2);
+	char *said = memory_format("%s: no function %s %s", list->file, address ? "is at" : "is named", word);
+	struct meant meant;
+
+	meant_begin(&meant, word);
+	for (size_t i = 0; !address && i < list->rows; i++)
+		meant_look(&meant, list->row[i].name);
+	char *whole = meant_message(&meant, said, "");
+	tool_error("list", "%s", whole);
+	meant_end(&meant);
+	free(whole);
+	free(said);
+}
+
 /* words: up to NULL. Returns 0, or 1 after a line on stderr for each that names nothing. */
 static int print_symbols(const struct list *list, int fd, char **words)
 {
@@ -436,8 +454,7 @@ static int print_symbols(const struct list *list, int fd, char **words)
 		n = list_symbol(list, fd, *words, shown);
 		if (n)
 			continue;
-		tool_error("list", "%s: no function %s %s", list->file, strncmp(*words, "0x", 2) ? "is named" : "is at",
-			*words);
+		say_none(list, *words);
 		r = 1;
 	}
 	if (list->json)
