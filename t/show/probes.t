@@ -118,6 +118,19 @@ xaudit report: no call with a value 'rax' is in the trace
 is "$(shows report --by-value=rax --format=json | jq -c '.rows[] | [.value, .probe, .library, .calls]')" \
 	'["0x7f01","order","/usr/lib/libfoo.so",1]' 'and so has JSON'
 
+trace 'probe 3 1000' | sed '/^probe 5/d' | write_trace other
+compare() {
+	"$XAUDIT" report --diff "$@" "$tmp/plain" "$tmp/other" 2>&1
+}
+is "$(compare | sed -n '/Before/,/^$/p' | sed '/^$/d')" \
+'    Events      Before     Change  Probe
+==========  ==========  =========  ====================
+         3           2    +50.0 %  order  libfoo.so
+         0           2       gone  item  libfoo.so' '--diff has how often before and after'
+is "$(compare --format=json | jq -c '.probes[] | [.probe, .library, .old, .new]')" \
+'["order","/usr/lib/libfoo.so",2,3]
+["item","/usr/lib/libfoo.so",2,0]' 'and so has JSON'
+
 # ---- in calls ----
 
 # Rows as they are, without heads; numbers that are not there are -.

@@ -20,7 +20,8 @@ xaudit_SOURCES += tool/show/report/bars.c tool/show/report/bars.h tool/show/repo
 	tool/show/report/by_process.c tool/show/report/by_process.h \
 	tool/show/report/catalog.c tool/show/report/catalog.h tool/show/report/columns.c tool/show/report/columns.h \
 	tool/show/report/compare.c tool/show/report/compare.h tool/show/report/diff.c tool/show/report/diff.h \
-	tool/show/report/diff_runs.c tool/show/report/diff_runs.h \
+	tool/show/report/diff_probes.c tool/show/report/diff_probes.h tool/show/report/diff_runs.c \
+	tool/show/report/diff_runs.h \
 	tool/show/report/each_call.c tool/show/report/each_call.h tool/show/report/edges.c tool/show/report/edges.h \
 	tool/show/report/hist.c tool/show/report/hist.h tool/show/report/left_out.c tool/show/report/left_out.h \
 	tool/show/report/nested.c tool/show/report/nested.h tool/show/report/profile.c tool/show/report/profile.h \

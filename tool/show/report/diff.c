@@ -11,6 +11,7 @@
 #include "tool/base/memory.h"
 #include "tool/show/report/catalog.h"
 #include "tool/show/report/compare.h"
+#include "tool/show/report/diff_probes.h"
 #include "tool/show/report/diff_runs.h"
 #include "tool/show/report/each_call.h"
 #include "tool/show/report/left_out.h"
@@ -37,6 +38,7 @@ struct side {
 	struct catalog names;
 	struct tallies rows; /* key: the name */
 	struct diff_runs runs;
+	bool probes; /* threads came to some */
 };
 
 struct diff {
@@ -49,6 +51,7 @@ struct diff {
 	struct diff_line *line;
 	uint32_t lines;
 	double shift;
+	bool probes; /* threads came to some in one of them */
 };
 
 /* ---- counting ---- */
@@ -57,6 +60,7 @@ static void take(void *user, const struct xaudit_read_item *item)
 {
 	struct side *side = user;
 
+	side->probes |= item->what == XAUDIT_READ_PROBE || item->what == XAUDIT_READ_PROBES_COUNTED;
 	if (item->what != XAUDIT_READ_CALL && item->what != XAUDIT_READ_COUNTED)
 		return;
 	uint32_t row = tallies_find(&side->rows, catalog_function(&side->names, item->function), 0, 0);
@@ -200,8 +204,8 @@ static void count_both(struct diff *diff)
 {
 	struct side side[2] = { 0 };
 	const struct report_calls calls[2] = {
-		{ .begin = begin, .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
-		{ .begin = begin, .take = take, .rows = &side[NEW].rows, .user = &side[NEW] },
+		{ .probes = true, .begin = begin, .take = take, .rows = &side[OLD].rows, .user = &side[OLD] },
+		{ .probes = true, .begin = begin, .take = take, .rows = &side[NEW].rows, .user = &side[NEW] },
 	};
 
 	diff->runs[OLD] = diff->report->old;
@@ -210,6 +214,7 @@ static void count_both(struct diff *diff)
 	report_both(diff->report, calls, diff->report->old);
 	take_side(diff, &side[OLD], OLD);
 	take_side(diff, &side[NEW], NEW);
+	diff->probes = side[OLD].probes || side[NEW].probes;
 }
 
 /* ---- comparing ---- */
@@ -479,6 +484,8 @@ static void print_table(const struct diff *diff)
 		report_print_function(report, name->name, name->library);
 		putchar('\n');
 	}
+	if (diff->probes)
+		diff_probes_print(report);
 	print_remarks(diff);
 }
 
@@ -535,6 +542,8 @@ static void print_json(const struct diff *diff)
 		putchar('}');
 	}
 	printf("\n]");
+	if (diff->probes)
+		diff_probes_json(report);
 	left_json_end(&report->left);
 	puts("}");
 }

@@ -17,7 +17,7 @@
 #include "tool/show/report/row_names.h"
 #include "tool/show/term/progress.h"
 
-struct xaudit_read_profile *report_count(struct report *report, int by)
+struct xaudit_read_profile *report_count_some(const struct report *report, int by, uint32_t first, uint32_t traces)
 {
 	struct xaudit_read_profile_options options = {
 		.size = sizeof(options),
@@ -30,9 +30,16 @@ struct xaudit_read_profile *report_count(struct report *report, int by)
 		.progress = progress_told,
 	};
 	struct xaudit_read_profile *profile =
-		memory_need(xaudit_read_profile(report->trace, report->traces, &options, NULL));
+		memory_need(xaudit_read_profile(report->trace + first, traces, &options, NULL));
 
 	progress_end();
+	return profile;
+}
+
+struct xaudit_read_profile *report_count(struct report *report, int by)
+{
+	struct xaudit_read_profile *profile = report_count_some(report, by, 0, report->traces);
+
 	left_add_profile(&report->left, xaudit_read_profile_info(profile));
 	return profile;
 }

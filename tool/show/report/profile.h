@@ -13,6 +13,9 @@ int report_profile(struct report *report);
 /* Counts the traces. by: enum xaudit_read_by. The caller closes the profile. */
 struct xaudit_read_profile *report_count(struct report *report, int by);
 
+/* The same of so many traces from the first on, without what was left out. */
+struct xaudit_read_profile *report_count_some(const struct report *report, int by, uint32_t first, uint32_t traces);
+
 /* Its lines, sorted; their rows are struct xaudit_read_row. The caller frees them. */
 struct report_line *report_lines(
 	const struct report *report, const struct xaudit_read_profile *profile, uint32_t *count);
