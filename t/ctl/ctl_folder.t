@@ -131,7 +131,7 @@ END_C
 $CC -O1 -o slow slow.c -L. -ldigits -Wl,-rpath,"$tmp" || bail 'slow.c does not compile'
 for mode in stream ring count; do
 	rm -rf d
-	bounded 60 "$XAUDIT" record -o d -m $mode -k patchable ./slow >out 2>err &
+	bounded 60 "$XAUDIT" record -o d -m $mode -k patchable --probe round=nanosleep@libc.so.6 ./slow >out 2>err &
 	record=$!
 	wait_until 60 sh -c '"$XAUDIT" info d 2>/dev/null | grep -q "^Threads *1"'
 	sleep 0.2
@@ -150,6 +150,10 @@ for mode in stream ring count; do
 	is "$(awk '$NF == "[libdigits.so]" { c[$(NF - 1)] += $1 }
 		END { n = c["begin"]; d = c["digit_0"] - 10 * n; print (n > 0 && d <= 10 + n && -d <= 10 + n) }
 		' ctl.out)" 1 "top, $mode: in their proportion, but for a round that is not over"
+	is "$(awk '$NF == "[libdigits.so]" && $(NF - 1) == "begin" { n += $1 }
+		$NF == "[libc.so.6]" && $(NF - 1) == "round" { p += $1 }
+		END { print (n > 0 && p - n <= 1 && n - p <= 1) }' ctl.out)" 1 \
+		"top, $mode: so are probes, one in each round"
 	like "$(sed -n 2p ctl.out)" ', 0 lost$' "top, $mode: nothing is lost, all was read"
 	kill "$pid"
 	wait "$record" 2>/dev/null

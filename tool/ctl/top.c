@@ -46,6 +46,11 @@ struct screen {
 	double delay;
 	struct line *line;
 	uint32_t lines;
+	struct probe {
+		const struct xaudit_read_probe *probe;
+		uint64_t events;
+	} *probe;
+	uint32_t probes;
 	uint64_t passed; /* ns, since the screen before */
 };
 
@@ -150,17 +155,37 @@ static int by_calls(const void *a, const void *b)
 	return by_self(a, b);
 }
 
+static int by_events(const void *a, const void *b)
+{
+	const struct probe *x = a, *y = b;
+
+	if (x->events != y->events)
+		return x->events > y->events ? -1 : 1;
+	return x->probe->number < y->probe->number ? -1 : x->probe->number > y->probe->number;
+}
+
+static void add_probe(struct screen *s, const struct xaudit_read_follow_row *row)
+{
+	if (row->events || row->counted)
+		s->probe[s->probes++] = (struct probe){ row->probe,
+			(uint64_t)((double)row->events * s->look.scale) + row->counted };
+}
+
 static void make_lines(struct screen *s)
 {
-	s->lines = 0;
+	s->lines = s->probes = 0;
 	free(s->line);
+	free(s->probe);
 	s->line = memory_zeroed(s->look.rows + 1, sizeof(*s->line));
+	s->probe = memory_zeroed(s->look.rows + 1, sizeof(*s->probe));
 	for (uint32_t i = 0; i < s->look.rows; i++) {
 		const struct xaudit_read_follow_row *row = xaudit_read_follow_row(s->follow, i);
 
 		if (!row)
 			memory_failed();
-		if (row->calls || row->counted || row->self)
+		if (row->probe)
+			add_probe(s, row);
+		else if (row->calls || row->counted || row->self)
 			s->line[s->lines++] = (struct line){ i, row->function,
 				(uint64_t)((double)row->calls * s->look.scale) + row->counted,
 				(uint64_t)((double)row->self * s->look.scale) };
@@ -214,15 +239,45 @@ static void print_line(const struct screen *s, const struct line *line, unsigned
 	free(text);
 }
 
+static void print_probe(const struct probe *probe, unsigned columns)
+{
+	char *text;
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	fprintf(to, "%12" PRIu64 "  %c", probe->events, FIT_NAME);
+	tool_text(to, probe->probe->name);
+	fprintf(to, "%c [", FIT_END);
+	tool_text(to, tool_base(probe->probe->object->path));
+	fputs("]\n", to);
+	fclose(to);
+	fit_line(stdout, memory_need(text), size, columns ? columns : UINT_MAX, term_ellipsis());
+	free(text);
+}
+
+static void print_probes(const struct screen *s, uint32_t probes, unsigned columns)
+{
+	if (!probes)
+		return;
+	qsort(s->probe, s->probes, sizeof(*s->probe), by_events);
+	printf("\n%12s  Probe\n", "Events");
+	for (uint32_t i = 0; i < probes; i++)
+		print_probe(&s->probe[i], columns);
+}
+
 static void draw(struct screen *s)
 {
 	struct winsize size = { 0 };
-	uint32_t lines = s->lines;
+	uint32_t lines = s->lines, probes = s->probes;
 
 	if (!s->batch) {
 		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 6)
 			size.ws_row = 24, size.ws_col = size.ws_col ? size.ws_col : 80;
-		lines = lines < size.ws_row - 5u ? lines : size.ws_row - 5u;
+		/* Probes take a third of the screen, most. */
+		probes = probes < size.ws_row / 3u ? probes : size.ws_row / 3u;
+		uint32_t most = size.ws_row - 5u, below = probes ? probes + 2 : 0;
+		most = most > below ? most - below : 0;
+		lines = lines < most ? lines : most;
 		fputs("\033[H\033[2J", stdout);
 	}
 	qsort(s->line, s->lines, sizeof(*s->line), s->by_calls ? by_calls : by_self);
@@ -231,6 +286,7 @@ static void draw(struct screen *s)
 		names_meet(s->line[i].function->name);
 	for (uint32_t i = 0; i < lines; i++)
 		print_line(s, &s->line[i], size.ws_col);
+	print_probes(s, probes, size.ws_col);
 	if (s->batch)
 		putchar('\n');
 	fflush(stdout);
@@ -430,6 +486,7 @@ int ctl_top(uint32_t pid, const struct ctl_trace *trace, size_t traces, int argc
 	find_comm(&s);
 	run(&s);
 	free(s.line);
+	free(s.probe);
 	/* What was being written while it was read is no damage. */
 	xaudit_read_close(of);
 	return TOOL_OK;

@@ -49,10 +49,12 @@ static void read_counters(struct xaudit_read_follow *f, unsigned number, bool fi
 			continue;
 		t->count[id] = now;
 		struct read_follow_row *row = first ? NULL : read_follow_row(f, id);
-		if (row) {
-			row->counted += now - before;
+		if (row)
 			f->look.counted += now - before;
-		}
+		else if (!first)
+			row = read_follow_probe(f, id);
+		if (row)
+			row->counted += now - before;
 	}
 }
 
@@ -133,7 +135,7 @@ struct xaudit_read_follow *xaudit_read_follow(
 static void begin_rows(struct xaudit_read_follow *f)
 {
 	for (uint32_t i = 0; i < f->rows; i++)
-		f->row[i].calls = f->row[i].counted = f->row[i].self = 0;
+		f->row[i].calls = f->row[i].counted = f->row[i].self = f->row[i].events = 0;
 }
 
 const struct xaudit_read_look *xaudit_read_follow_look(struct xaudit_read_follow *f, int live, uint64_t most)
@@ -168,10 +170,14 @@ const struct xaudit_read_follow_row *xaudit_read_follow_row(struct xaudit_read_f
 	if (!row)
 		return NULL;
 	const struct read_function *function = read_process_function_at(f->read, number);
-	if (!row->public.function) /* a probe is none: its row has only zeros */
-		row->public.function = read_api_function(f->process, read_api_is_probe(function) ? NULL : function);
+	bool is_probe = read_api_is_probe(function), named;
 	if (!row->public.function)
+		row->public.function = read_api_function(f->process, is_probe ? NULL : function);
+	if (is_probe && !row->public.probe)
+		row->public.probe = read_api_probe(f->process, function->id, &named);
+	if (!row->public.function || (is_probe && !row->public.probe))
 		return NULL;
+	row->public.events = row->events;
 	row->public.calls = row->calls;
 	row->public.counted = row->counted;
 	row->public.self = read_clock_span(&f->read->clock, row->self);

@@ -14,6 +14,7 @@
 struct read_follow_row {
 	uint64_t calls;	  /* by events */
 	uint64_t counted; /* by counters */
+	uint64_t events;  /* of a probe */
 	uint64_t self;	  /* ticks */
 	struct xaudit_read_follow_row public;
 };
@@ -40,7 +41,7 @@ struct xaudit_read_follow {
 	struct read_process *read;
 	struct read_damage *damage;
 	bool live;		    /* the clock can be read here: what runs now is shown, not only what ended */
-	struct read_follow_row *row;	    /* by index of the function in the process */
+	struct read_follow_row *row;	    /* by index of the function, or the probe, in the process */
 	uint32_t rows;
 	struct read_stacks stacks;  /* of the process */
 	struct read_follow_thread *thread;	    /* by number of the record */

@@ -21,11 +21,11 @@ static uint64_t now_ticks(const struct xaudit_read_follow *f)
 
 /* ---- rows ---- */
 
-struct read_follow_row *read_follow_row(struct xaudit_read_follow *f, uint32_t id)
+static struct read_follow_row *row_of(struct xaudit_read_follow *f, uint32_t id, bool is_probe)
 {
 	const struct read_function *function = read_process_function_now(f->read, id);
 
-	if (!function || read_api_is_probe(function)) /* a counter may be a probe's */
+	if (!function || read_api_is_probe(function) != is_probe)
 		return NULL;
 	uint32_t index = read_process_function_index(f->read, function);
 	if (index >= f->rows) {
@@ -36,6 +36,16 @@ struct read_follow_row *read_follow_row(struct xaudit_read_follow *f, uint32_t i
 		f->rows = rows;
 	}
 	return &f->row[index];
+}
+
+struct read_follow_row *read_follow_row(struct xaudit_read_follow *f, uint32_t id)
+{
+	return row_of(f, id, false);
+}
+
+struct read_follow_row *read_follow_probe(struct xaudit_read_follow *f, uint32_t id)
+{
+	return row_of(f, id, true);
 }
 
 /* ---- events ---- */
@@ -167,6 +177,12 @@ static bool take_other(void *user, enum read_decoded what)
 	struct taker *taker = user;
 	struct read_follow_thread *t = taker->thread;
 
+	if (what == READ_DECODED_PROBE) {
+		struct read_follow_row *row = read_follow_probe(taker->f, t->decoder.probe.id);
+		taker->f->look.events++;
+		if (row)
+			row->events++;
+	}
 	if (what != READ_DECODED_THREAD && what != READ_DECODED_STACK && what != READ_DECODED_PART)
 		return false;
 	run_to(taker->f, t, taker->innermost, t->decoder.now);

@@ -8,6 +8,9 @@
 /* The row of a function. NULL: it has no name, or there is no memory. */
 struct read_follow_row *read_follow_row(struct xaudit_read_follow *f, uint32_t id);
 
+/* The same of a probe. */
+struct read_follow_row *read_follow_probe(struct xaudit_read_follow *f, uint32_t id);
+
 /* Goes to the newest chunk, to be read from its beginning. Returns false if there is none. */
 bool read_follow_newest(struct xaudit_read_follow *f, struct read_follow_thread *t);
 

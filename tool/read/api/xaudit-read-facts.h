@@ -293,12 +293,18 @@ struct xaudit_read_look {
  */
 const struct xaudit_read_look *xaudit_read_follow_look(struct xaudit_read_follow *follow, int live, uint64_t most);
 
-/* A function since the last look; many have only zeros. */
+/* A function, or a probe, since the last look; many have only zeros. */
 struct xaudit_read_follow_row {
 	const struct xaudit_read_function *function;
 	uint64_t calls;	  /* by events */
 	uint64_t counted; /* by counters, without time */
 	uint64_t self;	  /* while it was the innermost traced function that ran; also of calls that are still open */
+	/*
+	 * NULL; or it is no function, and so often threads came to this probe: `events`, and `counted` where that was
+	 * only counted. Since 0.1
+	 */
+	const struct xaudit_read_probe *probe;
+	uint64_t events;
 };
 
 /* One of look.rows. Valid until the next look. NULL: none of that number, or no memory. */
