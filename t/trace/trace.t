@@ -214,6 +214,11 @@ is "$(echo "$err" | awk '$6 == "open" { print $4, $5 }')" '3 1' 'it has the call
 trace -C -e strlen -q ./calls many 5
 is "$(echo "$err" | grep -c 'strlen("many") = 4') $(echo "$err" | awk '$5 == "strlen" { print $4 }')" '5 5' \
 	'-C: calls, and the table'
+trace -c -e strlen --probe at=main@calls ./calls many 5
+is "$(echo "$err" | sed -n '/total/,$p' | sed 1d)" '
+   events probe
+--------- ----------------
+        1 at' 'probes have a table of their own'
 trace -e '!strcmp,strlen' ./calls nested
 is "$(echo "$err" | sed 's/(.*//')" 'qsort
 +++ exited with 0 +++' '-e !: without these'

@@ -202,6 +202,8 @@ static void take_probe(void *user, struct read_live_process *process, const stru
 {
 	(void)user;
 	see_thread(probe->tid);
+	if (follow.options.table && !follow.options.failed)
+		table_probe(probe->probe);
 	if (!follow.options.lines || follow.options.failed || output_failed())
 		return;
 	if (follow.options.line.nested)

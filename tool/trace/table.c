@@ -9,6 +9,7 @@
 
 #include "tool/base/hash.h"
 #include "tool/base/memory.h"
+#include "tool/base/tool.h"
 #include "tool/trace/shown.h"
 
 struct row {
@@ -20,6 +21,12 @@ static struct {
 	struct row *row;
 	uint32_t rows;
 	struct hash by_name; /* of the pointer */
+	struct probe {
+		char *name;
+		uint64_t events;
+	} *probe;
+	uint32_t probes;
+	struct hash by_text; /* of the probe's name */
 } table;
 
 void table_add(const struct xaudit_read_call *call, bool failed)
@@ -38,6 +45,20 @@ void table_add(const struct xaudit_read_call *call, bool failed)
 	row->calls++;
 	row->errors += failed;
 	row->self += call->end != XAUDIT_READ_UNKNOWN ? call->self : 0;
+}
+
+void table_probe(const struct xaudit_read_probe *probe)
+{
+	uint32_t hash = hash_text(0, probe->name);
+	uint32_t found = HASH_FIND(i, &table.by_text, hash, !strcmp(table.probe[i].name, probe->name));
+
+	if (found == HASH_NONE) {
+		found = table.probes;
+		table.probe = memory_grow(table.probe, table.probes, sizeof(*table.probe));
+		memory_hash(&table.by_text, hash, table.probes);
+		table.probe[table.probes++] = (struct probe){ memory_text(probe->name, strlen(probe->name)), 0 };
+	}
+	table.probe[found].events++;
 }
 
 static int by_time(const void *a, const void *b)
@@ -63,6 +84,35 @@ static void put_row(void (*put)(void *user, const char *line), void *user, const
 	free(line);
 }
 
+static int by_events(const void *a, const void *b)
+{
+	const struct probe *x = a, *y = b;
+
+	if (x->events != y->events)
+		return x->events > y->events ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void put_probes(void (*put)(void *user, const char *line), void *user)
+{
+	if (!table.probes)
+		return;
+	qsort(table.probe, table.probes, sizeof(*table.probe), by_events);
+	put(user, "\n   events probe\n--------- ----------------\n");
+	for (uint32_t i = 0; i < table.probes; i++) {
+		char *line;
+		size_t size;
+		FILE *to = memory_need(open_memstream(&line, &size));
+		fprintf(to, "%9" PRIu64 " ", table.probe[i].events);
+		tool_text(to, table.probe[i].name);
+		putc('\n', to);
+		if (fclose(to))
+			memory_failed();
+		put(user, memory_need(line));
+		free(line);
+	}
+}
+
 void table_print(void (*put)(void *user, const char *line), void *user)
 {
 	static const char rule[] = "------ ----------- ----------- --------- --------- ----------------\n";
@@ -81,12 +131,19 @@ void table_print(void (*put)(void *user, const char *line), void *user)
 		put_row(put, user, &table.row[i], (double)total.self, table.row[i].name->bare);
 	put(user, rule);
 	put_row(put, user, &total, (double)total.self, "total");
+	put_probes(put, user);
 }
 
 void table_free(void)
 {
+	for (uint32_t i = 0; i < table.probes; i++)
+		free(table.probe[i].name);
 	free(table.row);
+	free(table.probe);
 	hash_free(&table.by_name);
+	hash_free(&table.by_text);
+	table.probe = NULL;
+	table.probes = 0;
 	table.row = NULL;
 	table.rows = 0;
 }

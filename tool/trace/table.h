@@ -9,6 +9,9 @@
 
 void table_add(const struct xaudit_read_call *call, bool failed);
 
+/* A thread came to a probe; those of one name are one row, in a table of their own. */
+void table_probe(const struct xaudit_read_probe *probe);
+
 /* Tells the lines, each with its newline. */
 void table_print(void (*put)(void *user, const char *line), void *user);
 

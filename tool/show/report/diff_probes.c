@@ -75,7 +75,8 @@ static void print_row(const struct report *report, const struct row *row)
 	char change[32] = "new";
 
 	if (old > 0 && new > 0)
-		snprintf(change, sizeof(change), "%+.1f %%", 100 * (new - old) / old);
+		snprintf(change, sizeof(change), old < new || old > new ? "%+.1f %%" : "%.1f %%",
+			100 * (new - old) / old);
 	else if (old > 0)
 		strcpy(change, "gone");
 	printf("%10.0f  %10.0f  %9s  %s", new, old, change, color->name);
