@@ -267,6 +267,20 @@ is "$("$XAUDIT" info "$tmp/counted" | grep -e '^Counted' -e '^At')" \
 'Counted     3 calls without time
 At probes   11 events' 'nor in info'
 {
+	trace | sed '/^probe 5/d'
+	echo 'counts 1 101 w 5:7'
+} | write_trace only
+for command in graph 'dump -F' 'replay -F'; do
+	# shellcheck disable=SC2086 # a command and its option
+	is "$("$XAUDIT" $command item "$tmp/only" 2>&1 >"$tmp/out")" \
+"xaudit ${command%% *}: no event of probe 'item' is in what was read, or they were only counted; \`xaudit report\` has \
+how many there are" "of those that were only counted $command shows nothing, and says so"
+done
+is "$("$XAUDIT" graph order "$tmp/only" --from=1us 2>&1)" "xaudit graph: no event of probe 'order' is in the time of \
+--from and --to, or they were only counted; \`xaudit report\` has how many there are" 'nor of those at other times'
+is "$("$XAUDIT" graph "$tmp/only" | tail -n 1)" \
+	'7 events of probes were only counted: nothing is known of a single one' 'graph of all has their number'
+{
 	trace
 	printf 'probe 77 1600\nprobe 3 1620\n'
 } | write_trace damaged

@@ -107,6 +107,28 @@ int trace_has_options(const char *command, struct xaudit_read_trace *const *trac
 	return trace_has(command, trace, traces, tid, from) ? TOOL_OK : TOOL_FAILED;
 }
 
+static bool is_probe_of(struct xaudit_read_process *process, const char *word)
+{
+	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
+
+	for (uint32_t i = 0; facts && i < facts->probes; i++)
+		if (probe_named(word, xaudit_read_process_probe(process, i)))
+			return true;
+	return false;
+}
+
+/* Has one of the traces a probe of that name, whether a thread came there or not? */
+static bool is_probe(const char *word, struct xaudit_read_trace *const *trace, uint32_t traces)
+{
+	struct xaudit_read_process *process;
+
+	for (uint32_t i = 0; i < traces; i++)
+		for (uint32_t k = 0; (process = xaudit_read_process(trace[i], k)); k++)
+			if (is_probe_of(process, word))
+				return true;
+	return false;
+}
+
 void trace_has_no_function(
 	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces, bool span)
 {
@@ -114,6 +136,11 @@ void trace_has_no_function(
 	struct meant meant;
 	bool probes = false;
 
+	if (is_probe(word, trace, traces)) {
+		tool_error(command, "no event of probe '%s' is in %s, or they were only counted; `xaudit report` has "
+				    "how many there are", word, where);
+		return;
+	}
 	meant_begin(&meant, word);
 	for (uint32_t i = 0; i < traces; i++) {
 		for (uint32_t k = 0; k < xaudit_read_functions(trace[i]); k++)
@@ -130,27 +157,12 @@ void trace_has_no_function(
 	free(said);
 }
 
-static bool is_probe_of(struct xaudit_read_process *process, const char *word)
-{
-	const struct xaudit_read_facts *facts = xaudit_read_process_facts(process);
-
-	for (uint32_t i = 0; facts && i < facts->probes; i++)
-		if (probe_named(word, xaudit_read_process_probe(process, i)))
-			return true;
-	return false;
-}
-
 bool trace_has_probe(
 	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces)
 {
-	struct xaudit_read_process *process;
-
-	for (uint32_t i = 0; i < traces; i++)
-		for (uint32_t k = 0; (process = xaudit_read_process(trace[i], k)); k++)
-			if (is_probe_of(process, word)) {
-				tool_error(command, "'%s' is a probe, which takes no time; `xaudit graph '%s'` shows "
-						    "in which calls threads came there", word, word);
-				return true;
-			}
-	return false;
+	if (!is_probe(word, trace, traces))
+		return false;
+	tool_error(command, "'%s' is a probe, which takes no time; `xaudit graph '%s'` shows in which calls threads "
+			    "came there", word, word);
+	return true;
 }

@@ -30,7 +30,8 @@ int trace_has_options(const char *command, struct xaudit_read_trace *const *trac
 
 /*
  * Says on stderr that no function is of the name `word`, and no probe, if some were met; and which one it may be meant
- * for. span: only a time was read, and a function that was called before or behind it is not met.
+ * for. Of a probe that is there it says that no event of it is. span: only a time was read, and a function that was
+ * called before or behind it is not met.
  */
 void trace_has_no_function(
 	const char *command, const char *word, struct xaudit_read_trace *const *trace, uint32_t traces, bool span);
