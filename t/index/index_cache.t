@@ -226,6 +226,17 @@ else
 	skip 2 'the file system keeps no times of access'
 fi
 
+# ---- an index of another version before a good one ----
+# The own folder comes first; what lies there since before an update is made again, whatever other folders have.
+mkdir -p home old
+XAUDIT_INDEX=$tmp/home/xaudit "$XAUDIT" index -q first/libtwin.so || bail 'no index'
+XAUDIT_INDEX=$tmp/old "$XAUDIT" index -q first/libtwin.so || bail 'no index'
+old=$(ls old/*.index)
+cp "$old" whole
+printf '\001' | dd of="$old" bs=1 seek=8 conv=notrunc 2>dd.err
+XAUDIT_INDEX=$tmp/old XDG_CACHE_HOME=$tmp/home "$XAUDIT" index -q --kept first/libtwin.so
+is "$? $(cmp "$old" whole 2>&1)" '0 ' 'an index of another version is made again, though another folder has a good one'
+
 # ---- several at once ----
 # One trims what others put there, all the time.
 for i in 1 2 3 4 5 6 7 8; do

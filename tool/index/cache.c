@@ -143,27 +143,33 @@ void cache_used(const struct index *index)
 	}
 }
 
-/* One of a file with this content. It is a copy, and says that it is of this file. */
+/*
+ * One of a file with this content. It is a copy, and says that it is of this file. Where a folder before has one that
+ * is no good, as of another version, the module would take that: so it counts as new, and is put in its place.
+ */
 static bool take_kept(struct index_made *made, const struct image_name *name)
 {
 	struct index_head like = { .identity = name->identity };
 	struct cache_folders in;
 	char file[INDEX_NAME_MAX];
-	bool good = false;
+	bool good = false, spoilt = false;
 
 	memcpy(like.content, name->content, sizeof(like.content));
 	index_file_name(&like, file);
 	cache_folders(&in);
 	for (unsigned i = 0; i < in.count && !good; i++) {
 		struct index index;
-		if (index_open_named(&index, in.folder[i], &name->identity, file))
+		int r = index_open_named(&index, in.folder[i], &name->identity, file);
+		spoilt |= r == -EPROTO || r == -EBADMSG;
+		if (r)
 			continue;
 		good = cache_is_good(&index, name->symbols);
+		spoilt |= !good;
 		if (good) {
 			cache_used(&index);
 			*made = (struct index_made){ .bytes = memory_zeroed(index.size, 1), .size = index.size };
 			memcpy(made->bytes, index.head, index.size);
-			made->kept = true;
+			made->kept = !spoilt;
 			index_made_for(made, &name->identity);
 		}
 		index_close(&index);
