@@ -141,6 +141,17 @@ static bool take_colon(struct place *to, const char *text, size_t length, const 
 	return take_code(to, colon + 1, behind, wrong);
 }
 
+/* What belongs before the library, and stands behind it: +OFFSET or %return. NULL: nothing does. */
+static const char *misplaced(const char *library)
+{
+	const char *plus = strrchr(library, '+'), *returns = strrchr(library, '%');
+	uint64_t number;
+
+	if (returns && !strcmp(returns, "%return"))
+		return returns;
+	return plus && take_number(plus + 1, strlen(plus + 1), &number) ? plus : NULL;
+}
+
 static bool take(struct place *to, char **wrong)
 {
 	static const char usdt[] = "usdt:";
@@ -151,6 +162,9 @@ static bool take(struct place *to, char **wrong)
 		return fail(wrong, memory_format("'%s' holds a tab or a line break, which no place has", text));
 	if (at && !at[1])
 		return fail(wrong, memory_format("no library stands behind '@' in '%s'", text));
+	if (at && misplaced(at + 1))
+		return fail(wrong, memory_format("'%s' stands behind the library in '%s'; allowed: SYMBOL%s@LIBRARY",
+			misplaced(at + 1), text, *misplaced(at + 1) == '+' ? "+OFFSET" : "%return"));
 	if (at)
 		to->library = memory_text(at + 1, strlen(at + 1));
 	if (!length)
