@@ -368,13 +368,20 @@ static int judge_absent(struct batch *batch, struct object *object)
 	return r;
 }
 
+bool batch_must_wait(void)
+{
+	for (const struct load *load = loads; load; load = load->next)
+		if (load->state == LOAD_OPEN && load->preparing == process_serial())
+			return true;
+	return false;
+}
+
 int batch_make(struct batch *batch)
 {
 	int r = 0;
 
-	for (const struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_OPEN && load->preparing == process_serial())
-			return -EAGAIN;
+	if (batch_must_wait())
+		return -EAGAIN;
 	for (size_t i = 0; i < batch->rules && r == 0; i++)
 		r = requests_remember(batch->on, &batch->rule[i]);
 	for (struct load *load = batch_next_load(0); load && r == 0; load = batch_next_load(load->start)) {

@@ -36,6 +36,9 @@ struct batch {
 	unsigned kinds;	    /* of the usable functions of the load at hand */
 };
 
+/* Is a load being prepared right now? What is asked for waits then: -EAGAIN. */
+bool batch_must_wait(void);
+
 /* Of the loads whose sites can be switched, the first one after this address; NULL: there is none. */
 struct load *batch_next_load(uint64_t start);
 

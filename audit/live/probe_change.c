@@ -258,9 +258,8 @@ int probe_change(struct control_request *request, struct arena *arena)
 	const char *rules = NULL;
 	int r;
 
-	for (const struct load *load = loads; load; load = load->next)
-		if (load->state == LOAD_OPEN && load->preparing == process_serial())
-			return -EAGAIN;
+	if (batch_must_wait())
+		return -EAGAIN;
 	r = request->argument ? ctl_index_take_probes(request->argument, arena, &rules) : 0;
 	if (!r && rules) {
 		r = values_remember_probes(rules);

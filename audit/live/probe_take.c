@@ -159,18 +159,21 @@ static struct values_set *find_set(const struct object *object, const void *byte
 	return set;
 }
 
-/* Do events have values by the set? Then it stays. */
-static bool is_bound(const struct values_set *set)
+/* Has one of the probes that are known since then its values in the set? Then that stays. */
+static bool is_known_by(const struct object_known *all, const struct probe_known *before, const struct values_set *set)
 {
-	for (uint32_t i = 0; i < set->plan->count; i++)
-		if (set->function[i].entry.event | set->function[i].end.event)
-			return true;
-	return false;
+	const struct probe_known *known = all ? all->newest : NULL;
+
+	while (known && known != before && !(known->values && known->values->set == set))
+		known = known->all;
+	return known && known != before;
 }
 
 int probe_take_copy(struct object *object, const void *bytes, uint64_t size, bool trusts)
 {
+	const struct probe_known *before = object->known_probes ? object->known_probes->newest : NULL;
 	struct values_set *set = find_set(object, bytes, size);
+	struct arena held = { 0 }; /* of the set: for as long as the process lives, if it stays */
 
 	if (set)
 		return probe_take(object, set, false);
@@ -179,14 +182,16 @@ int probe_take_copy(struct object *object, const void *bytes, uint64_t size, boo
 		return (int)(intptr_t)copy;
 	sys_copy(copy, bytes, size);
 	sys_mprotect(copy, size, PROT_READ);
-	int r = values_take(&object->values, copy, size, trusts);
-	if (!r) {
+	int r = values_take_held(&object->values, copy, size, trusts, &held);
+	if (r) {
+		arena_free(&held);
+	} else {
 		set = object->values;
 		values_loads_changed(object);
 		r = probe_take(object, set, false);
-		if (is_bound(set))
+		if (is_known_by(object->known_probes, before, set))
 			return r;
-		object->values = set->next;
+		values_give_back(&object->values, &held);
 	}
 	if (r)
 		sys_munmap(copy, size);

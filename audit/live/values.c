@@ -7,6 +7,7 @@
 #include "audit/index/find.h"
 #include "audit/live/announce.h"
 #include "audit/live/backtraces.h"
+#include "audit/live/batch.h"
 #include "audit/live/load_code.h"
 #include "audit/live/probe_take.h"
 #include "audit/live/requests.h"
@@ -102,7 +103,8 @@ static void say_damaged(const struct object *object)
 	process_unlock(&held);
 }
 
-static struct arena memory;   /* of the rules. Lock */
+/* Of the rules, and of those before them: `xaudit ctl` may be reading these, without stopping us. Lock. */
+static struct arena memory, memory_before;
 static const char *rules_now; /* NULL: there are none. Lock; ld.so's, to read it */
 
 bool values_are_wanted(void)
@@ -133,7 +135,8 @@ static bool is_of(const char *line, const char *end, const char *pattern)
 static int make_rules(const char *rules, const char *without, const char *more)
 {
 	size_t size = sys_length(rules) + sys_length(more) + 1;
-	char *made = arena_alloc(&memory, size), *to = made;
+	struct arena fresh = { 0 };
+	char *made = arena_alloc(&fresh, size), *to = made;
 
 	if (!made)
 		return -ENOMEM;
@@ -147,6 +150,11 @@ static int make_rules(const char *rules, const char *without, const char *more)
 	}
 	sys_copy(to, more, sys_length(more));
 	rules_now = *made ? made : NULL;
+	/* Who prepares an object reads rules without our lock, and for long: then they stay. */
+	if (!batch_must_wait())
+		arena_free(&memory_before);
+	memory_before = memory;
+	memory = fresh;
 	return 0;
 }
 

@@ -88,8 +88,15 @@ struct values_action *actions_take(const struct plan_head *plan, size_t size, st
 		return NULL;
 	for (uint32_t i = 0; i < plan->actions; i++)
 		made[i].counts = &counts[rows[i].counts];
+	made->mapped = counts;
 	*error = 0;
 	return made;
+}
+
+void actions_give_back(const struct values_action *first, const struct plan_head *plan)
+{
+	if (first)
+		sys_munmap(first->mapped, plan->actions * sizeof(*first->mapped));
 }
 
 bool actions_have_start(const struct values_action *first)

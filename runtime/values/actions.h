@@ -46,6 +46,7 @@ struct values_action {
 	struct values_part entry, end; /* conditions: they put nothing */
 	uint64_t longer, at_most;      /* ticks */
 	struct action_counts *counts;
+	struct action_counts *mapped; /* of the plan's first: those of all */
 	struct values_action *next; /* of the same function or probe; NULL. At the end only the first 32 are done */
 	uint32_t snapshot;   /* what the maker of snapshots knows it by */
 };
@@ -65,6 +66,9 @@ void actions_init(const struct actions_hooks *hooks);
  * *error says why not: -EBADMSG, -ENOMEM.
  */
 struct values_action *actions_take(const struct plan_head *plan, size_t size, struct arena *memory, int *error);
+
+/* Nobody will do any of them: gives back what the arena does not hold. first: what actions_take() returned. */
+void actions_give_back(const struct values_action *first, const struct plan_head *plan);
 
 /* Is it to be done when the call ends? */
 static inline bool actions_is_at_end(const struct values_action *action)

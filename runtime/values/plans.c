@@ -125,14 +125,14 @@ static uint32_t hash_name(const char *name)
 }
 
 /* Of functions that have no values most are looked for by name: each time in all, that takes seconds in large files. */
-static bool index_names(struct values_set *set)
+static bool index_names(struct values_set *set, struct arena *held)
 {
 	const struct plan_head *plan = set->plan;
 
 	set->names = 2;
 	while (set->names < 2 * plan->count)
 		set->names *= 2;
-	set->by_name = arena_alloc(&memory, set->names * sizeof(*set->by_name));
+	set->by_name = arena_alloc(held, set->names * sizeof(*set->by_name));
 	for (uint32_t i = 0; set->by_name && i < plan->count; i++) {
 		if (plan->function[i].flags & PLAN_PROBE)
 			continue;
@@ -189,7 +189,8 @@ static void set_actions(struct values_function *f, struct values_set *older)
 	}
 }
 
-int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts)
+int values_take_held(
+	struct values_set **sets, const void *bytes, size_t size, bool trusts, struct arena *held)
 {
 	const struct plan_head *plan = bytes;
 
@@ -199,7 +200,7 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 		if (!values_is_text(bytes, plan->function[i].name, size) ||
 			(i && plan->function[i].offset < plan->function[i - 1].offset))
 			return -EBADMSG;
-	struct values_set *set = arena_alloc(&memory, sizeof(*set) + plan->count * sizeof(set->function[0]));
+	struct values_set *set = arena_alloc(held, sizeof(*set) + plan->count * sizeof(set->function[0]));
 	if (!set)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->count; i++) {
@@ -211,10 +212,10 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 			    (!trusts && (f->entry.facts.trusts || f->end.facts.trusts));
 	}
 	set->plan = plan;
-	if (!index_names(set))
+	if (!index_names(set, held))
 		return -ENOMEM;
 	int error;
-	set->action = actions_take(plan, size, &memory, &error);
+	set->action = actions_take(plan, size, held, &error);
 	if (error)
 		return error;
 	for (uint32_t i = 0; i < plan->count; i++)
@@ -223,6 +224,20 @@ int values_take(struct values_set **sets, const void *bytes, size_t size, bool t
 	set->next = *sets;
 	*sets = set;
 	return 0;
+}
+
+int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts)
+{
+	return values_take_held(sets, bytes, size, trusts, &memory);
+}
+
+void values_give_back(struct values_set **sets, struct arena *held)
+{
+	const struct values_set *set = *sets;
+
+	actions_give_back(set->action, set->plan);
+	*sets = set->next;
+	arena_free(held);
 }
 
 /* ---- functions get their ids ---- */

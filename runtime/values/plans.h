@@ -2,11 +2,12 @@
 /*
  * Plans (format/plan.h) in use: which values are recorded of which function.
  *
- * A set is what one plan says: of an object, for as long as the process lives. Its functions get ids as they are traced
- * (values_bind()); from then on values_function() leads from the id to the function. Which load of the object is there
- * now, a struct values_place says, which lies in the load: where just one is, its segments are read directly, and
- * variables are found. Where several are, none is told, since an event does not tell which of them it comes from; so a
- * thread that finds a place is in that load, which stays as long as the call.
+ * A set is what one plan says: of an object, for as long as the process lives, but where nothing of it was bound
+ * (values_give_back()). Its functions get ids as they are traced (values_bind()); from then on values_function() leads
+ * from the id to the function. Which load of the object is there now, a struct values_place says, which lies in the
+ * load: where just one is, its segments are read directly, and variables are found. Where several are, none is told,
+ * since an event does not tell which of them it comes from; so a thread that finds a place is in that load, which stays
+ * as long as the call.
  *
  * Writers hold the process lock. values_function() and values_place(): any thread, any context, no lock; they are
  * released and acquired as whole pointers, and what they point to does not change. No libc.
@@ -66,6 +67,12 @@ struct values_set {
  * have no values. Returns 0; -EBADMSG: it is damaged; -ENOMEM.
  */
 int values_take(struct values_set **sets, const void *bytes, size_t size, bool trusts);
+
+/* The same, in memory of its own. If that fails the caller gives that back. */
+int values_take_held(struct values_set **sets, const void *bytes, size_t size, bool trusts, struct arena *held);
+
+/* Takes the newest set out, of which nothing was bound, and gives its memory back; the plan's is the caller's. */
+void values_give_back(struct values_set **sets, struct arena *held);
 
 /*
  * Values of the function of the plans' object at this link-time address, or of this name, go with the id from now on,
