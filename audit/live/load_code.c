@@ -18,7 +18,7 @@
 #include "x86_64/tramp.h" /* tramp_gate_intercept */
 
 #define PAGE		4096ul
-#define GIVE_BACK_PAGES 16
+#define GIVE_BACK_PAGES 32
 
 int load_code_segment(const struct load *load, uint64_t address, uint64_t *end)
 {
@@ -382,6 +382,7 @@ static struct {
 	struct mapping file; /* the file that was opened */
 	struct mapping mapping[64]; /* the first of them: pages after these are not given back */
 	long mappings;
+	int pages; /* /proc/self/pagemap; -1: it is not there, or not to be asked */
 } view SYS_LARGE;
 
 static int look_at_mappings(const struct load *load, int fd)
@@ -420,35 +421,82 @@ static int64_t file_offset(const struct load *load, uint64_t address)
 }
 
 /*
- * Number of touched pages in a row from *page on, in a row in the file too, up to what one read takes. *offset: the
- * first page's in the file; -1: it has none. Returns 0 when there are no more.
+ * Number of pages from the first touched one on to a last one, in a row in the file too, up to what one read takes; if
+ * we may ask for them, with others between them. *page: the first; *offset: that in the file; -1: it has none. Returns
+ * 0 when there are no more.
  */
 static size_t touched_run(const struct load *load, uint64_t *page, int64_t *offset)
 {
 	uint64_t pages = (load->end - load->start) / PAGE, address;
-	size_t n = 0;
+	size_t n = 0, run = 0;
 
 	while (*page < pages && !is_touched(load, *page))
 		++*page;
 	address = load->start + *page * PAGE - load->base;
 	*offset = file_offset(load, address);
-	while (n < GIVE_BACK_PAGES && *page + n < pages && is_touched(load, *page + n) &&
-		(n == 0 || file_offset(load, address + n * PAGE) == *offset + (int64_t)(n * PAGE)))
+	while (n < GIVE_BACK_PAGES && *page + n < pages && (view.pages >= 0 || is_touched(load, *page + n)) &&
+		(n == 0 || file_offset(load, address + n * PAGE) == *offset + (int64_t)(n * PAGE))) {
 		n++;
-	return n;
+		run = is_touched(load, *page + n - 1) ? n : run;
+	}
+	return run;
 }
 
-/* Gives back pages whose bytes are the file's again, so that no private copy is needed. Returns their number. */
+/* Gives back pages whose bytes are the file's, so that no private copy is needed. Returns how many were touched. */
 static size_t drop(struct load *load, uint64_t page, size_t n)
 {
+	size_t touched = 0;
+
 	if (sys_madvise((void *)(uintptr_t)(load->start + page * PAGE), n * PAGE, MADV_DONTNEED))
 		return 0;
-	for (uint64_t i = page; i < page + n; i++)
+	for (uint64_t i = page; i < page + n; i++) {
+		touched += is_touched(load, i) != 0;
 		load->touched[i / 8] &= (uint8_t)~(1u << i % 8);
-	return n;
+	}
+	return touched;
 }
 
-size_t load_code_give_back(struct load *load)
+/* Entries of pagemap: the page is in memory, or in swap, or in memory and a file's. */
+#define IN_MEMORY 1ull << 63
+#define IN_SWAP	  1ull << 62
+#define OF_FILE	  1ull << 61
+
+/* Of each page: is it nobody's private copy? Without reading it, as its file may have become shorter. */
+static void look_at_pages(uint64_t address, size_t n, bool *clean)
+{
+	static uint64_t entry[GIVE_BACK_PAGES]; /* the lock guards it */
+	long got = view.pages < 0 ? 0
+				  : sys_call(__NR_pread64, view.pages, (long)entry, (long)(n * sizeof(*entry)),
+					    (long)(address / PAGE * sizeof(*entry)), 0, 0);
+
+	for (size_t i = 0; i < n; i++)
+		clean[i] = got == (long)(n * sizeof(*entry)) && !(entry[i] & (IN_SWAP)) &&
+			   (!(entry[i] & (IN_MEMORY)) || entry[i] & (OF_FILE));
+}
+
+/* Gives back what can be of a run of pages, whose bytes in the file are these. Returns how many were touched. */
+static size_t drop_run(struct load *load, uint64_t page, size_t n, const uint8_t *own)
+{
+	const uint64_t address = load->start + page * PAGE;
+	bool clean[GIVE_BACK_PAGES] = { 0 };
+	size_t pages = 0;
+
+	if (view.pages >= 0)
+		look_at_pages(address, n, clean);
+	for (size_t i = 0; i < n; i++)
+		if (is_touched(load, page + i))
+			clean[i] = is_same_page((const uint8_t *)(uintptr_t)address + i * PAGE, own + i * PAGE);
+	for (size_t i = 0, end; i < n; i = end + 1) {
+		/* From one that was touched to the last such one. */
+		for (size_t at = end = i; at < n && clean[at] && (at > i || is_touched(load, page + i)); at++)
+			end = is_touched(load, page + at) ? at + 1 : end;
+		if (end > i)
+			pages += drop(load, page + i, end - i);
+	}
+	return pages;
+}
+
+size_t load_code_give_back(struct load *load, bool stopped)
 {
 	static uint8_t own[GIVE_BACK_PAGES * PAGE] SYS_LARGE; /* the lock guards it */
 	const struct object *object = load->object;
@@ -461,22 +509,20 @@ size_t load_code_give_back(struct load *load)
 		return 0;
 	/*
 	 * The file is read, not mapped: one that was truncated meanwhile must not raise SIGBUS. Many pages in one call:
-	 * under `xaudit ctl` each system call is two stops.
+	 * under `xaudit ctl` each system call is two stops, so there pages that are only the file's are dropped along
+	 * with those between which they lie. (While threads run, one of them might just be writing there.)
 	 */
 	if (look_at_mappings(load, (int)fd)) {
 		int64_t offset;
+		view.pages = stopped ? (int)sys_open("/proc/self/pagemap", O_RDONLY, 0) : -1;
 		for (uint64_t page = 0; (n = touched_run(load, &page, &offset)); page += n) {
-			const uint8_t *p = (const uint8_t *)(uintptr_t)(load->start + page * PAGE);
 			long got =
 				offset < 0 ? 0 : sys_call(__NR_pread64, fd, (long)own, (long)(n * PAGE), offset, 0, 0);
-			for (size_t i = 0, same; i < n && (long)((i + 1) * PAGE) <= got; i += same + 1) {
-				for (same = 0; i + same < n && (long)((i + same + 1) * PAGE) <= got; same++)
-					if (!is_same_page(p + (i + same) * PAGE, own + (i + same) * PAGE))
-						break;
-				if (same)
-					pages += drop(load, page + i, same);
-			}
+			if (got >= (long)PAGE)
+				pages += drop_run(load, page, (size_t)got / PAGE, own);
 		}
+		if (view.pages >= 0)
+			sys_close(view.pages);
 	}
 	sys_close((int)fd);
 	return pages;

@@ -71,9 +71,9 @@ void load_code_count_pages(struct load *load);
  * Gives back (MADV_DONTNEED) the touched pages whose bytes are the file's again: the kernel then maps the file's pages
  * instead, even while threads execute them. Only where a page is still mapped from the file with the object's name, at
  * its own offset: a program may have moved its text to memory without a file, where MADV_DONTNEED would give zeros.
- * Never for an object with text relocations. Returns the number of pages.
+ * Never for an object with text relocations. stopped: no other thread runs. Returns the number of pages.
  */
-size_t load_code_give_back(struct load *load);
+size_t load_code_give_back(struct load *load, bool stopped);
 
 /*
  * Is the file of this descriptor the one that is mapped at address? Compares what the kernel tells of a mapping of

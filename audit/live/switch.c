@@ -117,18 +117,23 @@ static int plan(int on, const struct requests_rule *rule, size_t rules, struct a
 	return r;
 }
 
-size_t switch_reclaim(void)
+static size_t reclaim(bool stopped)
 {
 	size_t pages = 0;
 
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start)) {
 		if (!load->touched)
 			continue;
-		pages += load_code_give_back(load);
+		pages += load_code_give_back(load, stopped);
 		load_code_count_pages(load);
 		load_code_merge(load);
 	}
 	return pages;
+}
+
+size_t switch_reclaim(void)
+{
+	return reclaim(false);
 }
 
 static void merge_all(void)
@@ -307,7 +312,7 @@ int switch_obey(struct control_request *request)
 		arena_free(&outside);
 		calm = request->argument & CONTROL_ALL_WRITTEN ? will_be_calm : 0;
 		if (request->argument & CONTROL_GIVE_BACK)
-			request->pages = switch_reclaim();
+			request->pages = reclaim(true);
 		else
 			merge_all();
 		return 0;

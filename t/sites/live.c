@@ -250,6 +250,46 @@ static void test_moved(void)
 	close(fd);
 }
 
+/* As the tool asks for it, with all threads stopped. Returns how many pages were given back. */
+static long long give_back(void)
+{
+	static struct control_request request = { .op = CONTROL_WRITTEN, .argument = CONTROL_GIVE_BACK };
+
+	return switch_obey(&request) ? -1 : (long long)request.pages;
+}
+
+/* A byte of a page's end becomes another one, on a copy of the process's own. */
+static void write_to(uint64_t page, char byte)
+{
+	if (mprotect(text + page * PAGE, PAGE, PROT_READ | PROT_WRITE))
+		bail("mprotect: %s", strerror(errno));
+	text[page * PAGE + PAGE - 1] = byte;
+	if (mprotect(text + page * PAGE, PAGE, PROT_READ | PROT_EXEC))
+		bail("mprotect: %s", strerror(errno));
+}
+
+/* Pages 0 and 2 are ours; the program has changed the one between. */
+static void test_between(void)
+{
+	const char own = (char)(file[2 * PAGE - 1] + 1);
+
+	write_to(0, (char)file[PAGE - 1]);
+	write_to(1, own);
+	write_to(2, (char)file[3 * PAGE - 1]);
+	load_code_touch(&load, load.start, 1);
+	load_code_touch(&load, load.start + 2 * PAGE, 1);
+	is_int(give_back(), 2, "two pages are given back, between which one is the program's own");
+	is_int((char)text[2 * PAGE - 1], own, "and that stays as it is");
+	write_to(1, (char)file[2 * PAGE - 1]);
+	write_to(2, own);
+	load_code_touch(&load, load.start, 1);
+	load_code_touch(&load, load.start + 2 * PAGE, 1);
+	is_int(give_back(), 1, "one is, where another one is not the file's yet");
+	write_to(2, (char)file[3 * PAGE - 1]);
+	is_int(give_back(), 1, "which is, later");
+	ok(!memcmp(text, file, file_size), "and all is the file's");
+}
+
 static void test_remembered(void)
 {
 	struct object other = { .path = "/usr/lib/libother.so.1", .soname = "libother.so" };
@@ -515,6 +555,7 @@ int main(void)
 	test_inside();
 	test_outside();
 	test_moved();
+	test_between();
 	test_remembered();
 	test_bindings();
 	test_running();
