@@ -17,8 +17,8 @@ dirty() {
 mappings() {
 	wc -l <"/proc/$pid/maps"
 }
-# come_and_go ROUNDS: with a probe more in each, by other names in turn, so that plans differ. What is refused is not what
-# this is about.
+# come_and_go ROUNDS: with a probe more in each, by other names in turn, so that plans differ. What is refused is not
+# what this is about.
 bad=''
 come_and_go() {
 	left=$1

@@ -14,7 +14,7 @@ check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib
 CLEANFILES += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \
 	t/lib/spoil
 
-EXTRA_DIST += t/lib/live.sh t/lib/machine.sh t/lib/packed.sh
+EXTRA_DIST += t/lib/live.sh t/lib/machine.sh t/lib/packed.sh t/lib/thousand.sh
 EXTRA_PROGRAMS += t/lib/make_pack
 check_DATA += t/lib/make_pack
 CLEANFILES += t/lib/make_pack
