@@ -128,6 +128,7 @@ for one in $(made); do
 	look "$one"
 	# Of the next one it has this one's end, too.
 	ends "$one" >>ended
+	rm "$one.text"
 done >looks
 for which in slow other; do
 	diag "ns from the end of call() to that of its caller, $which: $(sed -n "s/^$which //p" ended | sort -n |
