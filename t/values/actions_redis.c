@@ -20,6 +20,7 @@
 #define LINKS 9 /* the last one is that of slow requests */
 #define TICK  1000000l /* ns */
 #define AFTER (100 * TICK)
+#define MORE  60000 /* ticks, most, until all slow requests were sent on a busy machine */
 
 struct sample {
 	long sent, answered; /* ns */
@@ -197,13 +198,13 @@ int main(int argc, char **argv)
 
 	if (ticks < 1 || times < 0 || times > ticks)
 		return 2;
-	echoed = calloc((size_t)ticks * LINKS, sizeof(*echoed));
+	echoed = calloc((size_t)(ticks + MORE) * LINKS, sizeof(*echoed));
 	slow = calloc((size_t)times + 1, sizeof(*slow));
 	if (!echoed || !slow)
 		fail("memory");
 	for (int i = 0; i < LINKS; i++)
 		link_of[i].fd = connect_to(argv[1]);
-	for (long tick = 0; tick < ticks; tick++) {
+	for (long tick = 0; tick < ticks || (last->number < times && tick < ticks + MORE); tick++) {
 		wait_until(start + tick * TICK);
 		for (int i = 0; i < LINKS - 1; i++)
 			if (!link_of[i].waits)
