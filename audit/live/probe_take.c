@@ -7,6 +7,7 @@
 #include "audit/live/announce.h"
 #include "audit/live/values.h"
 #include "runtime/base/text.h"
+#include "runtime/files/stderr.h"
 #include "runtime/process/process.h"
 #include "x86_64/sys.h"
 
@@ -254,7 +255,7 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 		else
 			text_hex(&text, p->nearest);
 	}
-	process_say(buffer);
+	process_note(buffer, stderr_is_users());
 }
 
 void probe_say_refused(const struct object *object)
@@ -282,5 +283,5 @@ void probe_say_refused(const struct object *object)
 	text_number(&text, more);
 	text_string(&text, " more probes can't be had in ");
 	text_string(&text, base_of(object->path));
-	process_say(buffer);
+	process_note(buffer, stderr_is_users());
 }

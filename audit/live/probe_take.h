@@ -25,7 +25,10 @@ int probe_take(struct object *object, struct values_set *set, bool own);
 /* Takes a copy of a plan, trusted as values_take() says. Returns 0; -EBADMSG: it is damaged; -ENOMEM. */
 int probe_take_copy(struct object *object, const void *bytes, uint64_t size, bool trusts);
 
-/* Says which of its probes can't be had, once. */
+/*
+ * Says which of its probes can't be had, once. Each process of a tree that has the object has the same to say: only the
+ * trace has it where a program reads the standard error of its child (stderr_is_users()).
+ */
 void probe_say_refused(const struct object *object);
 
 /* The object has no probes any more. Windows that stand in its loads stay, until they are made anew. */

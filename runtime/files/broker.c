@@ -19,7 +19,7 @@ static struct {
 	char name[BROKER_NAME + 1];
 	uint8_t secret[BROKER_SECRET];
 	uint64_t uid;
-	struct output_place place;
+	struct output_place place, errors;
 } record;
 
 static struct backoff backoff; /* by CLOCK_MONOTONIC */
@@ -62,16 +62,24 @@ void broker_init(const char *text)
 		record.secret[n] = (uint8_t)(digit(text[0]) << 4 | digit(text[1]));
 	}
 	int64_t uid = number(&text), device = number(&text), inode = number(&text);
-	if (uid < 0 || device < 0 || inode < 0 || *text)
+	int64_t errors_device = number(&text), errors_inode = number(&text);
+	if (uid < 0 || device < 0 || inode < 0 || errors_device < 0 || errors_inode < 0 || *text)
 		return;
 	record.uid = (uint64_t)uid;
 	record.place = (struct output_place){ (uint64_t)device, (uint64_t)inode };
+	record.errors = (struct output_place){ (uint64_t)errors_device, (uint64_t)errors_inode };
 	record.known = 1;
 }
 
 int broker_place(struct output_place *place)
 {
 	*place = record.place;
+	return record.known;
+}
+
+int broker_stderr(struct output_place *place)
+{
+	*place = record.errors;
 	return record.known;
 }
 

@@ -29,12 +29,13 @@
 #include "runtime/files/output.h"
 
 /*
- * "VERSION NAME SECRET UID DEVICE INODE": numbers are decimal, SECRET is in hexadecimal digits. UID: the user that
- * listens, as processes in the same user namespace see it. DEVICE, INODE: of the trace folder.
+ * "VERSION NAME SECRET UID DEVICE INODE DEVICE INODE": numbers are decimal, SECRET is in hexadecimal digits. UID: the
+ * user that listens, as processes in the same user namespace see it. DEVICE, INODE: of the trace folder; of what is the
+ * standard error of `record`, 0 and 0 if it has none.
  */
 #define BROKER_VARIABLE "XAUDIT_RECORD"
 
-#define BROKER_VERSION 1u
+#define BROKER_VERSION 2u
 #define BROKER_MAGIC   0x6b726278u /* "xbrk" */
 #define BROKER_NAME    48	   /* longest name, without NULs around it */
 #define BROKER_SECRET  16
@@ -70,6 +71,9 @@ void broker_init(const char *text);
  * May there be a `record` that can be asked? Then *place becomes that of its trace folder. It may still not answer.
  */
 int broker_place(struct output_place *place);
+
+/* Was the process started under `record`? Then *place becomes that of its standard error. */
+int broker_stderr(struct output_place *place);
 
 /*
  * May asking help after this error of opening or making a file: were rights missing, or a path that leads there?

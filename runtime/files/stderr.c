@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/files/stderr.h"
 
-#include <stdbool.h>
-
+#include "runtime/files/broker.h"
 #include "runtime/files/output.h"
 #include "runtime/files/pool_grow.h" /* pool_may_reach() */
 #include "x86_64/confined.h"
@@ -40,4 +39,12 @@ void stderr_write(const char *line, size_t length)
 		return;
 	if (!is_too_large(&st, length) && sys_may_write(2))
 		sys_write(2, line, length);
+}
+
+bool stderr_is_users(void)
+{
+	struct output_place users;
+
+	return !broker_stderr(&users) || (at_start.open && at_start.place.device == users.device &&
+						 at_start.place.inode == users.inode);
 }

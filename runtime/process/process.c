@@ -253,9 +253,10 @@ static void write_line(const char *line)
 	stderr_write(buffer, text.length);
 }
 
-void process_say(const char *line)
+void process_note(const char *line, bool say)
 {
-	write_line(line);
+	if (say)
+		write_line(line);
 	append_text(TRACE_TEXT_NOTE, line, sys_length(line));
 }
 

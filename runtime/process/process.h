@@ -123,10 +123,14 @@ void process_why(const char *line);
 const char *process_why_place(void);
 
 /*
- * Writes a line to fd 2 ("xaudit: " is put before it), if that is still the same file as at the start and takes the
- * line at once, and notes it in meta. Lock held.
+ * Notes a line in meta; say: and writes it to fd 2 ("xaudit: " is put before it), if that is still the same file as at
+ * the start and takes the line at once. Lock held.
  */
-void process_say(const char *line);
+void process_note(const char *line, bool say);
+static inline void process_say(const char *line)
+{
+	process_note(line, true);
+}
 
 /*
  * Appends a record: head (its size field is filled in here), then body, then padding. Dropped and counted when meta

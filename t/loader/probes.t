@@ -35,6 +35,12 @@ ok 'nothing is left of loads that are gone' [ "$(echo "$out" | cut -d' ' -f5)" -
 is "$(echo "$err" |
 	grep -c 'probed_far+1 in libprobed.so: no instruction begins there; the nearest .* is probed_far$')" 1 \
 	'a probe that can not be there is said, once, with the nearest place that works'
+record e -c rules -- sh -c './probed ./libprobed.so 2 2 2>child.err'
+is "$status $(echo "$out" | cut -d' ' -f1-3) $(cat child.err)/$(echo "$err" | cut -d';' -f1)" \
+	"0 12 0 0 /xaudit record: nothing that was loaded has the place of probe 'inside'" \
+	'a child says nothing where its standard error is not that of record: its parent may read it'
+is "$(info e '[.processes[].notes[] | select(startswith("probe inside at libprobed.so:probed_far+1 in libprobed"))] |
+	length')" 1 'its trace has the line'
 is "$(jq -rs '[.[] | select(.event == "probe" and .probe == "jump") | .values[0].value] | unique | join(" ")' dump)" \
 	'0x0 0x12 0x15 0x18 0x1b 0x3 0x6 0x9 0xc 0xf' \
 	'values are those of the place: three times the first argument'

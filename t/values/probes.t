@@ -278,7 +278,7 @@ is "$end/$(cat said)" "125/xaudit: record: --context X:longer=1ms: unknown key '
 context, if, every, then" 'a key that only calls have'
 record --probe nosuch ./prog
 is "$end/$(cat said)" "0/xaudit record: nothing that was loaded has the place of probe 'nosuch'; or it can't have a \
-probe, as a line above tells; \`xaudit list FILE\` shows what a file has" 'a probe that nothing has'
+probe, as \`xaudit info\` tells; \`xaudit list FILE\` shows what a file has" 'a probe that nothing has'
 printf '[probe a b]\nat = second+\n' >wrong.conf
 record -c wrong.conf ./prog
 is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: '' in 'second+' is no number; offsets are octal (0NNN), decimal \

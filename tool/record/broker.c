@@ -428,14 +428,17 @@ static int listen_at(char name[BROKER_NAME + 1])
 static int tell_children(const char *name)
 {
 	char text[256], secret[2 * BROKER_SECRET + 1];
-	struct stat st;
+	struct stat st, errors;
 
 	if (fstat(broker.folder, &st) < 0)
 		return errno;
+	if (fstat(STDERR_FILENO, &errors) < 0)
+		errors = (struct stat){ 0 };
 	for (int i = 0; i < BROKER_SECRET; i++)
 		snprintf(secret + 2 * i, 3, "%02x", broker.secret[i]);
-	snprintf(text, sizeof(text), "%u %s %s %u %" PRIu64 " %" PRIu64, BROKER_VERSION, name, secret,
-		(unsigned)geteuid(), (uint64_t)st.st_dev, (uint64_t)st.st_ino);
+	snprintf(text, sizeof(text), "%u %s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, BROKER_VERSION,
+		name, secret, (unsigned)geteuid(), (uint64_t)st.st_dev, (uint64_t)st.st_ino,
+		(uint64_t)errors.st_dev, (uint64_t)errors.st_ino);
 	return setenv(BROKER_VARIABLE, text, 1) < 0 ? errno : 0;
 }
 

@@ -201,7 +201,7 @@ static void say(const char *letters, const char *what, const char *help)
 /* What else may be the reason that nothing has the places of probes. */
 static const char *help_for_probes(void)
 {
-#define HELP "or it can't have a probe, as a line above tells; `xaudit list FILE` shows what a file has"
+#define HELP "or it can't have a probe, as `xaudit info` tells; `xaudit list FILE` shows what a file has"
 	bool lines = false, addresses = false;
 
 	for (size_t i = 0; i < named.count; i++) {
