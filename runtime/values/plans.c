@@ -447,13 +447,19 @@ static void lead(uint32_t id, struct values_function *f)
 		__atomic_store_n(&tramp_values[id], f ? &f->quick : NULL, __ATOMIC_RELEASE);
 }
 
+/* Is anything recorded, done or left out where it is called? What takes its end can't be where none is seen. */
+static bool has_part(const struct values_function *f, bool has_end)
+{
+	return f->entry.code || f->then || f->plan->every || (has_end && (f->end.code || f->plan->longer));
+}
+
 bool values_bind(struct values_set *sets, uint64_t offset, const char *name, uint32_t id, bool has_end)
 {
 	struct values_function *f = NULL;
 
 	for (; sets && !f; sets = sets->next) {
 		f = find(sets, offset, name);
-		f = f && !f->is_off && (f->entry.code || f->then || (f->end.code && has_end)) ? f : NULL;
+		f = f && !f->is_off && has_part(f, has_end) ? f : NULL;
 	}
 	if (!id || id >= TRAMP_TABLE_IDS)
 		return false;
