@@ -29,7 +29,7 @@
 #include "format/probe.h"
 
 #define PLAN_MAGIC   "xauplan\1"
-#define PLAN_VERSION 4
+#define PLAN_VERSION 5
 #define PLAN_SUFFIX  ".plan" /* of those that are kept */
 #define PLAN_MAX     (256u << 20) /* bytes, most */
 

@@ -3,8 +3,10 @@
  * Probes: events at instructions of a file, wherever these stand in their functions. A part of plans (format/plan.h).
  *
  * A probe is one address with a name; several may have the same name (a line of source that was inlined at several
- * places). A jump is written where the probe is, or a little before: it leads to a stub of ours, which makes the events
- * of the probes that lie in the displaced instructions, runs these, and jumps back. One jump with its stub is a window.
+ * places), and several of different names the same address: their events come one after another, in the order in which
+ * they were asked for. A jump is written where the probe is, or a little before: it leads to a stub of ours, which
+ * makes the events of the probes that lie in the displaced instructions, runs these, and jumps back. One jump with its
+ * stub is a window.
  *
  *	in the file			with the jump			stub
  *	P	3 bytes	(probe 1)	P	jmp stub		event of probe 1
@@ -34,9 +36,9 @@
 #define PROBE_PREFIX	  0x2e /* a near jump does nothing with it */
 #define PROBE_JUMP_SIZE  5
 #define PROBE_SHORT_SIZE 2
-#define PROBE_IN_WINDOW	  6   /* probes in one window, most */
-#define PROBE_CODE_MAX	  512 /* bytes of a window's stub */
-#define PROBE_FIXUPS_MAX  48
+#define PROBE_IN_WINDOW	  12   /* probes in one window, most; so many at one address, too */
+#define PROBE_CODE_MAX	  1024 /* bytes of a window's stub */
+#define PROBE_FIXUPS_MAX  80
 #define PROBE_ORIGINAL	  24  /* bytes that are compared */
 #define PROBE_WINDOWS_MAX 65536 /* of one plan; more are refused, PROBE_MANY */
 #define PROBE_NONE	  UINT32_MAX
@@ -62,7 +64,7 @@ enum probe_way { PROBE_WAY_JUMP = 1, PROBE_WAY_SHARED = 2, PROBE_WAY_SHORT = 3, 
 	X(14, CALL, "a call returns into the bytes that would be displaced")                                           \
 	X(15, SHORT, "too few bytes, and no padding near")                                                             \
 	X(16, NEIGHBOUR, "another probe's jump takes the bytes that it needs")                                         \
-	X(17, MANY, "too many probes in one place, or in one file")                                                    \
+	X(17, MANY, "too many probes in one place (12), or in one file")                                               \
 	/* These the module finds when it places them. */                                                              \
 	X(18, TAKEN, "the memory that its jump could reach is taken")                                                  \
 	X(19, OTHER_BYTES, "the bytes in memory are not those of the file")                                            \
@@ -71,7 +73,7 @@ enum probe_way { PROBE_WAY_JUMP = 1, PROBE_WAY_SHARED = 2, PROBE_WAY_SHORT = 3, 
 	X(22, ROOM, "no memory for its stub, or for more stubs of probes (64 MiB, 4096 mappings)")                     \
 	X(23, IDS_USED_UP, "all function ids are in use")                                                              \
 	X(24, SHADOW_STACK, "a call would be displaced, and the processor checks returns (shadow stack)")              \
-	X(25, SECOND, "another probe has this address")
+	X(25, TWICE, "the probe has this address already")
 
 enum probe_refusal {
 #define X(number, NAME, phrase) PROBE_##NAME = number,
@@ -114,15 +116,15 @@ struct plan_window {
 	uint8_t originals; /* bytes of `original` that must be in memory, from `address` on */
 	/*
 	 * Where in the code a thread goes on that stands 1 ... 4 bytes behind `address`, between two instructions: it
-	 * is before the event of a probe there. 0: no instruction begins there.
+	 * is before the events of probes there. 0: no instruction begins there.
 	 */
-	uint8_t inside[PROBE_JUMP_SIZE - 1];
-	uint8_t zero[2];
+	uint16_t inside[PROBE_JUMP_SIZE - 1];
+	uint8_t zero[6];
 	uint8_t original[PROBE_ORIGINAL];
 	uint8_t padding_original[8]; /* SHORT: PROBE_JUMP_SIZE of them */
 };
 
-/* In ascending order of window, then of address; those without one last. */
+/* In ascending order of window, then of address, then as they were asked for; those without one last. */
 struct plan_probe {
 	uint64_t address; /* of the instruction; of PROBE_NO_CODE what was asked for */
 	uint64_t nearest; /* where refused: the nearest place that can be probed; 0: none */

@@ -122,7 +122,7 @@ struct control_patch {
 	uint8_t bytes[16];
 	uint8_t type;	    /* enum sled_type, or CONTROL_TYPE_PROBE */
 	uint8_t on;
-	uint8_t inside[4];
+	uint16_t inside[4];
 	/*
 	 * With the one before it, it is written as a whole or not at all, as far as anything stands in their bytes; and
 	 * it is left where that one could not be written.
@@ -134,7 +134,7 @@ struct control_result {
 	uint32_t functions; /* that the rules match */
 	uint32_t changed, already; /* sites */
 	uint32_t refused[64]; /* functions, by enum trace_reason */
-	uint32_t unused;
+	uint32_t again; /* of CONTROL_PROBES: when all is written, it is to be asked again, with argument 0 */
 	/* One bit for each of the first 64 rules. */
 	uint64_t rule_library;	/* an object that is loaded is of the library that it names */
 	uint64_t rule_sites;	/* and has functions of the rule's kinds that can be switched */

@@ -78,7 +78,7 @@ bool probe_check(const struct plan_window *window, const void *plan, size_t size
 	if (!window->probes || window->probes > PROBE_IN_WINDOW || window->first > UINT32_MAX - window->probes ||
 		!check_way(window))
 		return false;
-	for (size_t i = 0; i < sizeof(window->inside); i++)
+	for (size_t i = 0; i < PROBE_JUMP_SIZE - 1; i++)
 		if (window->inside[i] >= window->code_size)
 			return false;
 	const struct probe_fixup *fixup = (const void *)((const uint8_t *)plan + window->fixups);

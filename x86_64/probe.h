@@ -3,7 +3,7 @@
  * Stubs of probes (format/probe.h): how code in the middle of a function makes an event, and what a window's template
  * becomes at its place. The command writes probe_call[] into templates; the module fills templates in.
  *
- * The stub of a window, for each of its instructions:
+ * The stub of a window, for each of its instructions; the first part once for each probe that is there, or not at all:
  *
  *		lea	-128(%rsp),%rsp		the red zone
  *		push	$LOW			RESUME's lower half, extended

@@ -85,7 +85,7 @@ enum trace_reason entry_refused(const struct load *load, uint32_t function)
 	return cell->body ? TRACE_REASON_TRACED : (enum trace_reason)cell->target;
 }
 
-uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1])
+uint64_t entry_copy(const struct load *load, uint32_t function, uint16_t inside[INDEX_JUMP - 1])
 {
 	const struct object *object = load->object;
 	const struct index_template *template = index_template(&object->index, entry_of(object, function)->index);
@@ -94,7 +94,8 @@ uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[I
 
 	if (!template || !cell)
 		return 0;
-	sys_copy(inside, template->inside, sizeof(template->inside));
+	for (size_t i = 0; i < sizeof(template->inside); i++)
+		inside[i] = template->inside[i];
 	/* Where it goes on in the stub of a probe, the copy is still there for threads that are sent to it. */
 	return cell->body && !entry_calls_behind(object, entry_of(object, function)->index) ? own_copy(load, function)
 											      : cell->body;

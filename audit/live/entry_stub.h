@@ -37,7 +37,7 @@ size_t entry_patched(const struct load *load, uint32_t function, uint8_t out[16]
  * Address of the function's out-of-line copy in this load, 0: none. inside: as struct index_template's: where in it a
  * thread can go on that stands between the instructions in place.
  */
-uint64_t entry_copy(const struct load *load, uint32_t function, uint8_t inside[INDEX_JUMP - 1]);
+uint64_t entry_copy(const struct load *load, uint32_t function, uint16_t inside[INDEX_JUMP - 1]);
 
 /* Is it on, if its jump stands? */
 bool entry_is_on(const struct load *load, uint32_t function);

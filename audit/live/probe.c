@@ -10,10 +10,9 @@
 #include "audit/live/probe_room.h"
 #include "audit/live/probe_take.h"
 #include "audit/live/unwinder.h"
-#include "runtime/base/maps.h"
+#include "audit/model/semaphore.h"
 #include "runtime/base/search.h"
 #include "runtime/process/process.h"
-#include "x86_64/confined.h"
 #include "x86_64/patch.h"
 #include "x86_64/probe.h"
 #include "x86_64/sys.h"
@@ -58,43 +57,7 @@ static uint64_t end_of(const struct plan_window *w)
 	return w->address + w->originals;
 }
 
-/* ---- semaphores ---- */
-
-/* Where the program's word is that counts who listens; 0: nowhere. */
-static uint64_t semaphore_of(const struct load *load, const struct plan_probe *p)
-{
-	for (unsigned i = 0; p->semaphore && i < load->phnum; i++) {
-		const Elf64_Phdr *h = &load->phdr[i];
-		if (h->p_type == PT_LOAD && h->p_flags & PF_W && p->semaphore >= h->p_vaddr && h->p_memsz >= 2 &&
-			p->semaphore - h->p_vaddr <= h->p_memsz - 2)
-			return load->base + p->semaphore;
-	}
-	return 0;
-}
-
-/* May it be written to? The program may have changed that since it was loaded. */
-static bool is_writable(const struct load *load, uint64_t address)
-{
-	static struct mapping last; /* the lock guards it */
-
-	if (load->preparing)
-		return true;
-	if (confined())
-		return false;
-	return maps_find(address, &last) == 1 && last.rights[1] == 'w';
-}
-
-static void raise_semaphores(const struct load *load, struct probe_window *w, int by)
-{
-	for (unsigned i = 0; i < w->plan.probes; i++) {
-		if (w->semaphore[i] && !is_writable(load, w->semaphore[i]))
-			w->semaphore[i] = 0; /* what can't be raised must not be lowered later */
-		/* The program reads it, and others that trace it may count there: relaxed, a number. */
-		if (w->semaphore[i])
-			__atomic_fetch_add((uint16_t *)(uintptr_t)w->semaphore[i], (uint16_t)by, __ATOMIC_RELAXED);
-	}
-	w->raised = by > 0;
-}
+/* ---- looking ---- */
 
 void probe_windows_look(struct load *load)
 {
@@ -106,7 +69,7 @@ void probe_windows_look(struct load *load)
 		/* Short jumps are the same whatever stub they lead to: that of the padding tells. */
 		w->on = stands(load, w) && (w->plan.way != PROBE_WAY_SHORT || w->behind);
 		if (w->on != w->raised)
-			raise_semaphores(load, w, w->on ? 1 : -1);
+			semaphore_raise(load, w, w->on ? 1 : -1);
 	}
 }
 
@@ -351,7 +314,9 @@ static void make_all(struct making *m)
 			first = why == PROBE_TAKEN || !first ? why : first;
 			why = try_window(m, probe_window_of(plan, other), next);
 		}
-		refuse(m->of, w, why == PROBE_USABLE ? PROBE_USABLE : first ? first : why);
+		why = why == PROBE_USABLE ? PROBE_USABLE : first ? first : why;
+		refuse(m->of, w, why);
+		m->to->again |= why == PROBE_TAKEN || why == PROBE_ROOM;
 	}
 }
 
@@ -360,10 +325,15 @@ static void add_old(struct making *m)
 {
 	struct load_probes *to = m->to, *old = m->old;
 	uint32_t made = to->count, gone = 0;
+	bool gives = false;
 
-	for (uint32_t i = 0; old && i < old->count; i++)
-		gone += !m->kept[i] && old->window[i].stub;
+	for (uint32_t i = 0; old && i < old->count; i++) {
+		const bool goes = !m->kept[i] && old->window[i].stub;
+		gone += goes;
+		gives |= goes && old->window[i].plan.way != PROBE_WAY_ENTRY;
+	}
 	to->count = made + gone;
+	to->again &= gives;
 	for (uint32_t i = old ? old->count : 0, at = to->count; i-- > 0;) {
 		if (m->kept[i] || !old->window[i].stub)
 			continue;

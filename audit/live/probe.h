@@ -48,7 +48,8 @@ void probe_free(struct load *load);
 
 /*
  * Has the load's list say what the object's plan wants: with stubs of what is new, and no jumps. Within a pass of
- * probe_room.h, which is sealed afterwards. Returns 0 or -ENOMEM: it is as before.
+ * probe_room.h, which is sealed afterwards. Returns 0 or -ENOMEM: it is as before. load_probes.again: once more, when
+ * stubs of former windows are gone.
  */
 int probe_windows_make(struct load *load);
 

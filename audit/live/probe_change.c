@@ -148,7 +148,7 @@ static void set(struct patches *to, struct load *load, const struct probe_window
 			patch->bytes[i] = patch->expected[i] = w->plan.original[i];
 	}
 	bool between = false;
-	for (size_t i = 1; i < size && i <= sizeof(w->plan.inside); i++)
+	for (size_t i = 1; i < size && i < PROBE_JUMP_SIZE; i++)
 		between |= w->plan.inside[i - 1] != 0;
 	if (!between)
 		return;
@@ -241,7 +241,7 @@ static int make_windows(void)
 	for (struct load *load = batch_next_load(0); load && !r; load = batch_next_load(load->start)) {
 		const struct object_probes *of = load->object->probes;
 		probe_windows_look(load);
-		if (load->probes ? load->probes->of != of || !of : of && of->count)
+		if (load->probes ? load->probes->of != of || !of || load->probes->again : of && of->count)
 			r = probe_windows_make(load);
 	}
 	probe_room_seal();
@@ -272,6 +272,8 @@ int probe_change(struct control_request *request, struct arena *arena)
 		probe_tell(object);
 		count(&request->result, object);
 	}
+	for (const struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
+		request->result.again += load->probes && load->probes->again;
 	if (!r && request->result.functions)
 		object_selected = 1;
 	return r ? r : list_patches(request, arena);

@@ -7,7 +7,9 @@
  * left patches out, leaves nothing to be repaired. For each window that is to go: its jump, then the padding's. For
  * each that is to come: guards, the padding's jump, its own. A jump of which only the stub changes is one patch. Guards
  * are the stubs of former windows that lead to places between the bytes that are written. Stubs that no jump leads to
- * any more are guards of their own at the end: if nothing was left out, nobody is in them, and they are freed.
+ * any more are guards of their own at the end: if nothing was left out, nobody is in them, and they are freed. Where a
+ * window's stub may lie at few addresses, and the former one is there still, it waits for that: the answer says so
+ * (control_result.again), and the tool asks again in the same stop, so that no event is missed.
  *
  * All functions: process lock held, by the thread that obeys. General registers only, no libc.
  */

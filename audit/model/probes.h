@@ -53,6 +53,7 @@ struct probe_window {
 struct load_probes {
 	const struct object_probes *of; /* that its windows were made for */
 	uint32_t count;
+	bool again; /* some could not have memory, where stubs of former ones are that are about to go */
 	struct arena memory; /* of this */
 	struct probe_window window[]; /* in order of address */
 };

@@ -82,7 +82,7 @@ static bool check_probe(const struct plan_head *plan, const struct plan_probe *p
 	const struct plan_window *w = &window[p->window];
 	return number >= w->first && number - w->first < w->probes && p->address >= w->address &&
 	       p->address < w->address + w->length &&
-	       (number == w->first || p->address > probe[number - 1].address);
+	       (number == w->first || p->address >= probe[number - 1].address);
 }
 
 /*

@@ -135,7 +135,7 @@ static void refused(void)
 	WRONG(PROBE_WAY_JUMP, "a jump over bytes that are not compared", (w->length = 4, w->originals = 4));
 	WRONG(PROBE_WAY_JUMP, "bytes that are not compared", w->originals = 6);
 	WRONG(PROBE_WAY_JUMP, "more compared than there are", w->originals = PROBE_ORIGINAL + 1);
-	WRONG(PROBE_WAY_JUMP, "a place beyond the code", w->inside[3] = (uint8_t)w->code_size);
+	WRONG(PROBE_WAY_JUMP, "a place beyond the code", w->inside[3] = w->code_size);
 	WRONG(PROBE_WAY_SHARED, "more shared than a distance has", w->fixed = 5);
 	WRONG(PROBE_WAY_SHARED, "shared bytes that are not compared", w->prefix = 4);
 	WRONG(PROBE_WAY_SHARED, "more prefixes than there is room for",
@@ -283,7 +283,7 @@ static void run_in(const struct place *place, const struct machine *in, struct m
 
 static int highest; /* of the stack pointer in the last window, from where it began */
 
-/* A window of random instructions, with events before some of them. Returns how many. */
+/* A window of random instructions, with an event or several before some of them. Returns how many. */
 static uint32_t draw_window(struct made_window *made, const struct place *place)
 {
 	int sp = highest = 0;
@@ -293,7 +293,7 @@ static uint32_t draw_window(struct made_window *made, const struct place *place)
 		const uint32_t which = draw(sizeof(instructions) / sizeof(*instructions));
 		if (instructions[which].deep && sp < highest)
 			continue;
-		if (made->window.probes < PROBE_IN_WINDOW && draw(2))
+		while (made->window.probes < PROBE_IN_WINDOW && draw(2))
 			window_event(made);
 		sp += instructions[which].moves;
 		highest = sp > highest ? sp : highest;

@@ -105,26 +105,30 @@ __attribute__((noinline)) static void call_walked(void)
 			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
-enum way { BARE, MONO, REGISTERS, FOUND, COUNTED, IDLE, WAYS };
+enum way { BARE, MONO, REGISTERS, FOUND, COUNTED, IDLE, TWO, WAYS };
 
 static const char *const names[] = { "with the TSC", "with CLOCK_MONOTONIC", "with two registers", "with values by C",
-	"counted", "with nothing recorded" };
-static const uint32_t least[] = { 50, 60, 80, 300, 25, 3 };
+	"counted", "with nothing recorded", "of two probes at the instruction" };
+static const uint32_t least[] = { 50, 60, 80, 300, 25, 3, 100 };
 
 static bool make_stub(enum way way)
 {
 	const uint32_t id = way == REGISTERS ? 1 : way == FOUND ? 2 : 3;
-	const struct probe_event event = { .word = TRACE_WORD(TRACE_PROBE, id) | (id < 3 ? TRAMP_WORD_VALUES : 0),
-		.gate = (uint64_t)(uintptr_t)tramp_gate_probe };
+	const uint64_t gate = (uint64_t)(uintptr_t)tramp_gate_probe;
+	const struct probe_event event[] = {
+		{ .word = TRACE_WORD(TRACE_PROBE, id) | (id < 3 ? TRAMP_WORD_VALUES : 0), .gate = gate },
+		{ .word = TRACE_WORD(TRACE_PROBE, 4), .gate = gate } };
 	struct made_window window;
 
 	window_begin(&window, (uint64_t)(uintptr_t)walked_back - PROBE_JUMP_SIZE, PROBE_WAY_JUMP);
 	window_event(&window);
+	if (way == TWO)
+		window_event(&window);
 	window_code(&window, "\x0f\x1f\x44\0\0", PROBE_JUMP_SIZE);
 	window_end(&window);
 	walk.resume = window.window.address + 1;
 	walked_stub = (uint64_t)(uintptr_t)stubs;
-	return probe_write(&window.window, &window, 0, walked_stub, &event, stubs, PROBE_CODE_MAX) > 0;
+	return probe_write(&window.window, &window, 0, walked_stub, event, stubs, PROBE_CODE_MAX) > 0;
 }
 
 static struct results {

@@ -16,10 +16,10 @@ enum call {
 	/*
 	 * With values: of registers, as they are; that C finds; of an XRay function; of a tail call, in both functions;
 	 * of a call that its result leaves out; of a probe: of registers, of two
-	 * whole ones, and that C finds.
+	 * whole ones, and that C finds; of two probes at one instruction, the second one's.
 	 */
 	VALUES, VALUES_FOUND, VALUES_XRAY, VALUES_TAIL, VALUES_LEFT_OUT, PROBE_VALUES, PROBE_REGISTERS, PROBE_FOUND,
-	CALLS
+	PROBE_TWO, CALLS
 };
 
 enum place { SAME_STACK, STACK_ABOVE, STACK_BELOW };

@@ -215,19 +215,23 @@ static void make_values(enum call call)
 
 /*
  * The stub of a probe that is right before `back`, in the middle of a window that the test jumps to in its stead.
+ * first: the word of another one that is there, and comes first; 0: there is none.
  */
-static uint64_t make_probe(const char *back, uint32_t word)
+static uint64_t make_probe(const char *back, uint32_t first, uint32_t word)
 {
-	const struct probe_event event = { .word = word, .gate = (uint64_t)(uintptr_t)tramp_gate_probe };
+	const uint64_t gate = (uint64_t)(uintptr_t)tramp_gate_probe;
+	const struct probe_event both[] = { { .word = first, .gate = gate }, { .word = word, .gate = gate } };
+	const struct probe_event *event = first ? both : both + 1;
 	const uint64_t stub = step_shared->stubs_end;
 	struct made_window window;
 
 	window_begin(&window, (uint64_t)(uintptr_t)back - PROBE_JUMP_SIZE, PROBE_WAY_JUMP);
-	window_event(&window);
+	for (int events = first ? 2 : 1; events; events--)
+		window_event(&window);
 	window_code(&window, "\x0f\x1f\x44\0\0", PROBE_JUMP_SIZE);
 	window_end(&window);
 	if (!probe_check(&window.window, &window, sizeof(window)) ||
-		!probe_write(&window.window, &window, 0, stub, &event, (uint8_t *)(uintptr_t)stub, PROBE_CODE_MAX))
+		!probe_write(&window.window, &window, 0, stub, event, (uint8_t *)(uintptr_t)stub, PROBE_CODE_MAX))
 		_exit(97);
 	step_shared->stubs_end += PROBE_CODE_MAX;
 	return stub;
@@ -245,9 +249,9 @@ static void make_probes(enum call call)
 	if (p == MAP_FAILED)
 		_exit(96);
 	step_shared->stubs = step_shared->stubs_end = (uint64_t)(uintptr_t)p;
-	step_probe_stub = make_probe(
-		step_probe_back, TRACE_WORD(TRACE_PROBE, 3) | (call == PROBE ? 0 : TRAMP_WORD_VALUES));
-	step_handler_stub = make_probe(step_handler_probe_back, TRACE_WORD(TRACE_PROBE, 4));
+	step_probe_stub = make_probe(step_probe_back, call == PROBE_TWO ? TRACE_WORD(TRACE_PROBE, 8) : 0,
+		TRACE_WORD(TRACE_PROBE, 3) | (call == PROBE ? 0 : TRAMP_WORD_VALUES));
+	step_handler_stub = make_probe(step_handler_probe_back, 0, TRACE_WORD(TRACE_PROBE, 4));
 }
 
 static void make_functions(enum call call)

@@ -75,10 +75,10 @@ is "$status" 1 'places that can not be had are no success'
 like "$err" "'middle' .*: no instruction begins there; the nearest place that works is mixed$" \
 	'a place in the middle of an instruction is refused, with the nearest that is none'
 like "$err" "nothing that is loaded has the place of 'nowhere@libprobed.so'" 'so is a function that is not there'
-ctl "$pid" probe one=nested@libprobed.so two=nested@libprobed.so
-is "$status $(echo "$err" | sed 's/process [0-9]*/process N/; s/0x[0-9a-f]*/0xN/')" \
-	"1 xaudit ctl: process N: 'two' (nested@libprobed.so) at 0xN of libprobed.so: another probe has this address" \
-	'a second one at an address is refused, and of what was wrong before nothing is said again'
+ctl "$pid" probe one=nested@libprobed.so two=nested@libprobed.so two=nested+0@libprobed.so
+is "$status $(echo "$err" | sed 's/.*process [0-9]*: //; s/0x[0-9a-f]*/0xN/')" \
+	"0 'two' (nested+0@libprobed.so) at 0xN of libprobed.so: the probe has this address already" \
+	'a place that one has twice is told, and of what was wrong before nothing is said again'
 ctl "$pid" unprobe one two
 is "$status/$err" '0/' '... nor when probes are taken away'
 ctl "$pid" unprobe absent
@@ -137,6 +137,8 @@ is "$bad$(wrong)" '0 wrong' 'a probe at one instruction after another changes no
 is "$(clean)" '' 'and leaves nothing in the code'
 
 words=$(sed 's/.*/0x&@libprobed.so/' places)
+# A second one, of another name, at every third of them.
+again=$(awk 'NR % 3 == 0 { print "again" NR "=0x" $0 "@libprobed.so" }' places)
 rounds=$(rounds 3 10 100)
 n=0 bad=''
 while [ $n -lt "$rounds" ]; do
@@ -145,7 +147,13 @@ while [ $n -lt "$rounds" ]; do
 	[ -n "$out" ] || bad="$bad; $err"
 	[ $n -gt 1 ] || on=$(listed '[.probes[] | select(.on)] | length')
 	[ $n -gt 1 ] || diag "$on of $all instructions at once: $out"
+	ctl "$pid" probe $again
+	[ -n "$out" ] || bad="$bad; again: $err"
 	tell 'signals 5'
+	if [ $n -eq 1 ]; then
+		pairs=$(listed '[.probes[] | select(.on) | .address] | group_by(.) | map(select(length > 1)) | length')
+		beside=$(listed '[.probes[] | select(.on) | .name | select(startswith("again"))] | length')
+	fi
 	# One half of them, so that windows are made anew.
 	ctl "$pid" unprobe '0x*[02468ace]@libprobed.so'
 	# A thread may stand in the way of the new ones, time after time.
@@ -157,7 +165,8 @@ while [ $n -lt "$rounds" ]; do
 	[ "$status" -eq 0 ] || bad="$bad; all: $err"
 done
 ok "$on of $all instructions can have a probe at the same time" test $((100 * on)) -ge $((90 * all))
-is "$bad$(wrong)" '0 wrong' 'all at once, half of them, none: no result changes'
+ok "at $pairs of them two at a time ($beside are on)" test $((100 * pairs)) -ge $((27 * all))
+is "$bad$(wrong)" '0 wrong' 'all at once, some twice, half of them, none: no result changes'
 is "$(clean)" '' 'then the code is the file'\''s'
 is "$(status '[.objects[].private_kb] | add // 0')" 0 'whose pages were given back'
 finish

@@ -30,6 +30,26 @@ events() {
 		sed 's/^ *//' | tr '\n' ' '
 }
 
+# Of that of one byte there is one address for the stub: another stub waits for the former one, and nothing is missed.
+probed none
+for n in 1 2 3; do
+	ctl "$pid" probe "more$n=libcontrolled.so:byte+$byte"
+	is "$status $(printf '%s' "$out" | sed 's/, paused.*//')$err" '0 1 of 1 probe on, at 1 place' \
+		"one more at the same instruction, of which $((n + 1)) have a stub where $n had theirs"
+	tell 'call 10'
+done
+ctl "$pid" unprobe more2
+is "$status $(printf '%s' "$out" | sed 's/, paused.*//')$err" '0 1 probe taken away' 'one of them is taken away'
+tell 'call 10'
+ctl "$pid" add-context byte tid
+is "$status$err" '0' 'another one has a value from now on'
+tell 'call 10'
+ctl "$pid" unprobe byte more3
+tell 'call 10'
+finish
+is "$status $(cat err)" '7 ' 'the program runs to its end'
+is "$(events)" '60 byte 70 last 60 more1 20 more2 30 more3 ' 'each has its events from its beginning to its end'
+
 probed none
 ctl "$pid" enable entry:next
 like "$out" '^1 function: 0 sites switched on, 0 were already, .*

@@ -75,6 +75,59 @@ static void together(void)
 	windows_free(&windows);
 }
 
+/* Several at one address, as they were asked for; one window has so many, and no more. */
+static void at_once(void)
+{
+	static const uint8_t call[PROBE_CALL_SIZE] = PROBE_CALL;
+	const uint64_t plain = address_of("plain");
+	const uint64_t five[] = { plain, plain, plain, plain + 5, plain + 5, plain + 6 };
+	const uint64_t pairs[] = { plain + 6, plain + 6, plain + 7, plain + 7, plain + 9 };
+	uint64_t many[PROBE_IN_WINDOW + 2];
+	struct windows windows;
+	size_t good = 0;
+
+	windows_make(&windows, &image, &facts, five, 6);
+	const struct window *w = &windows.window[0];
+	for (uint32_t i = 0; i < 5; i++)
+		good += w->address[i] == i && !windows.place[i].window;
+	ok(w->plan.address == plain && w->addresses == 5 && w->plan.probes == 5 && good == 5,
+		"three probes at one address, and two at the next, are five of one window, in their order");
+	const uint8_t *second = w->code + 3 * PROBE_CALL_SIZE + 5;
+	ok(!memcmp(w->code, call, PROBE_CALL_LOW) && !memcmp(w->code + PROBE_CALL_SIZE, call, PROBE_CALL_LOW) &&
+			!memcmp(w->code + 2 * PROBE_CALL_SIZE, call, PROBE_CALL_LOW) && second[-5] == 0xb8 &&
+			!memcmp(second, call, PROBE_CALL_LOW) &&
+			!memcmp(second + PROBE_CALL_SIZE, call, PROBE_CALL_LOW) &&
+			second[2 * PROBE_CALL_SIZE] == 0x53,
+		"it calls the gate as often before each instruction");
+	size_t first = 0, next = 0;
+	for (unsigned i = 0; i < w->plan.fixup_count; i++) {
+		first += w->fixup[i].fix == PROBE_FIX_LOW && w->fixup[i].target == 1;
+		next += w->fixup[i].fix == PROBE_FIX_LOW && w->fixup[i].target == 6;
+	}
+	ok(first == 3 && next == 2, "and they are at that instruction");
+	windows_free(&windows);
+
+	windows_make(&windows, &image, &facts, pairs, 5);
+	w = &windows.window[1];
+	ok(w->plan.address == plain + 7 && w->addresses == 3 && !w->plan.inside[0] &&
+			w->plan.inside[1] == 2 * PROBE_CALL_SIZE + 2 && !w->plan.inside[2] &&
+			w->plan.inside[3] == 3 * PROBE_CALL_SIZE + 4,
+		"a thread behind an instruction goes on behind all of its events, before the next one's");
+	windows_free(&windows);
+
+	for (size_t i = 0; i < PROBE_IN_WINDOW + 2; i++)
+		many[i] = plain;
+	windows_make(&windows, &image, &facts, many, PROBE_IN_WINDOW + 2);
+	good = 0;
+	for (size_t i = 0; i < PROBE_IN_WINDOW; i++)
+		good += windows.place[i].window == 0;
+	ok(good == PROBE_IN_WINDOW && windows.place[PROBE_IN_WINDOW].refusal == PROBE_MANY &&
+			windows.place[PROBE_IN_WINDOW + 1].refusal == PROBE_MANY,
+		"so many have room, and those that were asked for last are refused");
+	is_int((long long)(windows.place[PROBE_IN_WINDOW].nearest - plain), 5, "with the next place");
+	windows_free(&windows);
+}
+
 /* What is refused, and what is near. */
 static void refused(const char *name, unsigned at, unsigned why, unsigned nearest)
 {
@@ -172,6 +225,7 @@ int main(void)
 		return !ok(0, "this program can be read");
 	facts_read(&facts, &image, 1);
 	together();
+	at_once();
 	refused("plain", 1, PROBE_NO_INSTRUCTION, 0);
 	refused("waits", 5, PROBE_SYSTEM_CALL, 0);
 	refused("locks", 11, PROBE_BRANCH, 9);

@@ -104,6 +104,27 @@ record -c c.conf --probe other=main
 like "$(sed 's/.*  probe  *0x[0-9a-f]*  //; s/(.*//; s/  .*//' lines | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
 	'^ 100 from file; 1 other;$' 'probes of a configuration and of the line'
 
+# ---- several at one place ----
+f=0x$(nm prog | awk '$3 == "f" { print $1 }')
+record --probe begin=f --context begin:arg1 --probe "again=$f" --context 'again:long:s:+0(%rsi)' \
+	--probe zero=f --context 'zero:if=arg1 < 1' --probe line=prog.c:5 --probe 'f%return'
+is "$(cat said)" '' 'several probes at one place are no mistake'
+like "$(names)" '^100 again 100 begin 100 f%return 50 line 1 zero $' 'each has all its events, and its own condition'
+is "$(sed -n 's/.*  probe  *0x[0-9a-f]*  //; s/ *(.*//; s/  .*//; /^[abz]/p' lines | head -n 5 | tr '\n' ' ')" \
+	'begin again zero begin again ' 'in the order in which they were asked for'
+is "$(sed -n 's/.*begin(arg1=\([0-9]*\)).*/\1/p' lines)" "$(sed -n '/listeners/!s/ .*//p' out)" \
+	'with the values of the one'
+is "$(sed -n 's/.*again(s=\([0-9]*\)).*/\1/p' lines | tail -n +2)" \
+	"$(sed -n '/listeners/!s/.* //p' out | head -n 99)" 'and those of the other'
+item=$("$XAUDIT" list --usdt --format=json prog | jq -r '.[0].address')
+record --probe usdt:prov:item --probe "item=$item" --probe two=usdt:prov:item --context two:none
+like "$(names)" '^100 item 100 two 100 usdt:prov:item $' 'a probe of its own by two names, and by its address'
+is "$(tail -1 out)" 'listeners 2' 'whose semaphore counts the two that ask for it'
+record --probe p=f --probe "p=$f" --probe q=f
+is "$(cat said)" "xaudit: probe p at $f in prog: the probe has this address already" \
+	'one that has a place twice is told'
+like "$(names)" '^100 p 100 q $' 'and has one event there'
+
 # ---- xaudit trace ----
 bounded 60 "$XAUDIT" trace -q --command='./prog' --function f --probe f%return --context f%return:int:r:ret \
 	>out 2>lines

@@ -115,12 +115,25 @@ says "'first%return': first also ends by 1 jump to other functions (second); the
 probes 'A|at|ns::foo+7' 'B|at|_ZN2ns3fooEi'
 is "$(cat shown)" "probe B at _ZN2ns3fooEi $(at _ZN2ns3fooEi) placed
 probe A at ns::foo+7 $(at _ZN2ns3fooEi 7) placed" 'names of C++, as people and as linkers have them'
-probes 'A|at|0x1@prog' 'A|at|first+1' 'B|at|second' 'C|at|second'
+probes 'A|at|0x1@prog' 'A|at|first+1' 'B|at|second' 'B|at|prog:second+0'
 is "$(sort shown)" "probe A at 0x1@prog 0x1 refused 1
 probe A at first+1 $(at first 1) refused 2
+probe B at prog:second+0 $(at second) refused 25
+probe B at second $(at second) placed" \
+	'no code, no beginning of an instruction, and a place that the probe has already are refused'
+probes 'Z|at|second' 'B|at|second' "A|at|$(at second)@prog" 'A|at|second+2' 'A|context|tid'
+is "$(cat shown)" "probe Z at second $(at second) placed
 probe B at second $(at second) placed
-probe C at second $(at second) refused 25" \
-	'no code, no beginning of an instruction, and a second probe in one place are refused'
+probe A at $(at second)@prog $(at second) placed has: tid=signed4,o0
+probe A at second+2 $(at second 2) placed has: tid=signed4,o0" \
+	'probes of different names have one place together, in the order of the rules'
+set --
+for n in 01 02 03 04 05 06 07 08 09 10 11 12 13 14; do
+	set -- "$@" "p$n|at|second"
+done
+probes "$@"
+is "$(grep -c placed shown) $(grep -c 'refused 17' shown)" '12 2' 'twelve of them'
+is "$(sed -n 's/probe \(.*\) at.*refused.*/\1/p' shown | sort | tr '\n' ' ')" 'p13 p14 ' 'the last ones are refused'
 probes 'A|at|nosuch' 'B|at|0x1234' 'C|at|main@libother.so' 'D|at|usdt:nosuch:x' 'E|at|foo.c:1'
 is "$(cat shown said)" '' 'what another file may have is no matter here'
 probes 'A|at|seconf@prog'

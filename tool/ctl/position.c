@@ -61,7 +61,7 @@ static uint64_t resume_of(const struct inside *inside, uint64_t pc)
 
 	if (p->resume)
 		return p->resume;
-	return p->copy && n < sizeof(p->inside) && p->inside[n] ? p->copy + p->inside[n] : 0;
+	return p->copy && n < sizeof(p->inside) / sizeof(*p->inside) && p->inside[n] ? p->copy + p->inside[n] : 0;
 }
 
 /* Something stands at pc, and can't leave. */

@@ -59,6 +59,39 @@ static int apply(struct ctl_world *world, struct control_request *request, struc
 	return r < 0 && r != -EAGAIN ? -1 : 0;
 }
 
+/* Adds what a later attempt did: it was asked for all that was left, and what lay in the way of some may be gone. */
+static void take_left(struct ctl_written *written, const struct ctl_written *more)
+{
+	written->sites += more->sites;
+	written->writes += more->writes;
+	written->moved += more->moved;
+	written->refused_bytes = more->refused_bytes;
+	written->refused_straddle = more->refused_straddle;
+	written->refused_position = more->refused_position;
+	written->guarded = more->guarded;
+}
+
+/*
+ * Probes whose stubs had no memory before those of former ones were gone: once more, while the process stands. What
+ * can't be done now, later attempts do.
+ */
+static int apply_again(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
+{
+	struct control_request *again = memory_zeroed(1, sizeof(*again));
+	struct ctl_written more = { 0 };
+
+	again->op = request->op;
+	int r = ctl_call(world, again);
+	if (r == 0 && again->error == 0)
+		r = apply(world, again, &more);
+	if (r == 0 && again->error == 0) {
+		request->result = again->result;
+		take_left(written, &more);
+	}
+	free(again);
+	return r == -EAGAIN ? 0 : r;
+}
+
 /* One attempt: as ctl_call(). */
 static int attempt(struct ctl_world *world, struct control_request *request, const struct ctl_indexes *indexes,
 	struct ctl_written *written)
@@ -79,29 +112,31 @@ static int attempt(struct ctl_world *world, struct control_request *request, con
 		r = -EAGAIN;
 	if (r == 0 && request->error == 0 && written)
 		r = apply(world, request, written);
+	if (r == 0 && request->error == 0 && written && request->result.again && !written->guarded)
+		r = apply_again(world, request, written);
 	ctl_go(world);
 	return r;
 }
 
 /*
  * Once more for the sites whose bytes something stood in (tool/ctl/position.h): when the program went on for a moment,
- * it is elsewhere as a rule. The request's answer stays that of the first time.
+ * it is elsewhere as a rule. The request's answer stays that of the first time, but for what is to be asked again.
  */
 static int try_again(struct ctl_world *world, struct control_request *request, struct ctl_written *written)
 {
 	struct control_request *again = memory_zeroed(1, sizeof(*again));
 	int r = 0;
 
-	for (int tries = 0; r == 0 && written->refused_position && tries < MOST_TRIES; tries++) {
+	for (int tries = 0; r == 0 && (written->refused_position || request->result.again) && tries < MOST_TRIES;
+		tries++) {
 		struct ctl_written more = { 0 };
 		ctl_wait(LET_ON);
 		*again = *request;
 		again->argument = 0;
 		r = attempt(world, again, NULL, &more);
 		if (r == 0 && again->error == 0) {
-			written->refused_position = more.refused_position;
-			written->sites += more.sites;
-			written->moved += more.moved;
+			take_left(written, &more);
+			request->result.again = again->result.again;
 		}
 	}
 	free(again);

@@ -19,14 +19,14 @@
 /* One that was found, before it has a window. */
 struct found {
 	struct plan_probe probe;
-	uint32_t place; /* which of the addresses it is; PROBE_NONE: another probe has it already */
+	uint32_t number; /* in the order of the rules; then which of the addresses it is; PROBE_NONE: of none */
 };
 
 struct probing {
 	struct making *m;
 	struct found *found;
 	size_t count;
-	uint64_t *address; /* of all, each once, in ascending order */
+	uint64_t *address; /* of all, in ascending order, and of one address in that of the rules */
 	size_t addresses;
 	struct place place; /* the one at hand */
 	uint32_t probe, action, actions; /* the probe at hand, and the actions of its first place */
@@ -247,25 +247,40 @@ static int by_address(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
-	return (x->probe.address > y->probe.address) - (x->probe.address < y->probe.address);
+	if (x->probe.address != y->probe.address)
+		return x->probe.address < y->probe.address ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* All addresses, each once. Of several probes at one the first has it. */
+/* By name, too: texts are kept once each, so their positions tell. */
+static int by_name(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->probe.address != y->probe.address)
+		return x->probe.address < y->probe.address ? -1 : 1;
+	if (x->probe.name != y->probe.name)
+		return x->probe.name < y->probe.name ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Numbers all addresses. One that a probe has twice counts once: of its places the first has it. */
 static void number_addresses(struct probing *p)
 {
-	/* Equal ones in the order of the rules, whatever qsort() does: by the place that they had. */
 	for (size_t i = 0; i < p->count; i++)
-		p->found[i].place = (uint32_t)i;
+		p->found[i].number = (uint32_t)i;
+	qsort(p->found, p->count, sizeof(*p->found), by_name);
+	for (size_t i = 1; i < p->count; i++)
+		if (p->found[i].probe.address == p->found[i - 1].probe.address &&
+			p->found[i].probe.name == p->found[i - 1].probe.name)
+			p->found[i].probe.refusal = PROBE_TWICE;
 	qsort(p->found, p->count, sizeof(*p->found), by_address);
 	p->address = memory_zeroed(p->count, sizeof(*p->address));
-	for (size_t i = 0, next; i < p->count; i = next) {
-		size_t first = i;
-		for (next = i; next < p->count && p->found[next].probe.address == p->found[i].probe.address; next++)
-			if (p->found[next].place < p->found[first].place)
-				first = next;
-		for (size_t k = i; k < next; k++)
-			p->found[k].place = k == first ? (uint32_t)p->addresses : PROBE_NONE;
-		p->address[p->addresses++] = p->found[i].probe.address;
+	for (size_t i = 0; i < p->count; i++) {
+		struct found *found = &p->found[i];
+		found->number = found->probe.refusal ? PROBE_NONE : (uint32_t)p->addresses;
+		if (!found->probe.refusal)
+			p->address[p->addresses++] = found->probe.address;
 	}
 }
 
@@ -302,8 +317,8 @@ static void put_all(struct probing *p, const struct windows *windows)
 	uint32_t *of_address = memory_zeroed(p->addresses, sizeof(*of_address));
 
 	for (size_t i = 0; i < p->count; i++)
-		if (p->found[i].place != PROBE_NONE)
-			of_address[p->found[i].place] = (uint32_t)i;
+		if (p->found[i].number != PROBE_NONE)
+			of_address[p->found[i].number] = (uint32_t)i;
 	m->probe = memory_zeroed(p->count, sizeof(*m->probe));
 	m->window = memory_zeroed(windows->count + 1, sizeof(*m->window));
 	bool *is_other = memory_zeroed(windows->count + 1, sizeof(*is_other));
@@ -331,12 +346,12 @@ static void put_all(struct probing *p, const struct windows *windows)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct found *found = &p->found[i];
 		const struct window_place *place =
-			found->place == PROBE_NONE ? NULL : &windows->place[found->place];
+			found->number == PROBE_NONE ? NULL : &windows->place[found->number];
 		if (place && place->window != PROBE_NONE)
 			continue;
 		struct plan_probe *probe = &m->probe[m->probes++];
 		*probe = found->probe;
-		probe->refusal = place ? place->refusal : PROBE_SECOND;
+		probe->refusal = place ? place->refusal : found->probe.refusal;
 		probe->nearest = place ? place->nearest : 0;
 		name_nearest(m, probe);
 	}

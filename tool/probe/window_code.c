@@ -69,15 +69,6 @@ static unsigned as_refusal(enum index_reason reason)
 	return reason == INDEX_REASON_TARGET ? PROBE_TARGET : PROBE_MANY;
 }
 
-/* Most of the places that a thread may have to go to are near. */
-static bool is_inside(struct plan_window *plan, uint32_t at, size_t code)
-{
-	if (!at || at >= PROBE_JUMP_SIZE)
-		return true;
-	plan->inside[at - 1] = (uint8_t)code;
-	return code <= UINT8_MAX;
-}
-
 unsigned window_make(struct window *to, const struct image *image, const struct window_choice *choice,
 	const uint64_t *address, const uint32_t *which, unsigned count)
 {
@@ -102,9 +93,9 @@ unsigned window_make(struct window *to, const struct image *image, const struct 
 		.other = PROBE_NONE };
 	for (; insn <= last; insn++) {
 		uint32_t at = (uint32_t)(choice->body->address + insn->at - from);
-		if (!is_inside(&to->plan, at, copy.size))
-			return PROBE_MANY;
-		if (to->addresses < count && address[which[to->addresses]] == from + at) {
+		if (at && at < PROBE_JUMP_SIZE)
+			to->plan.inside[at - 1] = (uint16_t)copy.size;
+		while (to->addresses < count && address[which[to->addresses]] == from + at) {
 			to->address[to->addresses] = which[to->addresses];
 			put_probe(&copy, at + 1, to->addresses, &gate[to->addresses]);
 			to->addresses++;

@@ -12,7 +12,7 @@
 #include "tool/probe/windows.h"
 
 /*
- * which: the probes that lie in the window, in ascending order: address[which[0]], ... The number of prefixes is the
+ * which: the probes that lie in the window, in their order: address[which[0]], ... The number of prefixes is the
  * least that may be. Returns PROBE_USABLE, PROBE_MANY (so much code has no room), or PROBE_TARGET.
  */
 unsigned window_make(struct window *to, const struct image *image, const struct window_choice *choice,

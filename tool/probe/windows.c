@@ -267,12 +267,16 @@ static void order(struct making *making, size_t count)
 {
 	struct windows *to = making->to;
 	size_t windows = to->count, most = 2 * windows + making->others, next = windows;
-	struct window *window = memory_zeroed(most + 1, sizeof(*window));
+	struct window *window = to->window = memory_resize(to->window, most + 1, sizeof(*window));
 
+	for (size_t w = 0; w < windows / 2; w++) {
+		const struct window kept = window[w];
+		window[w] = window[windows - 1 - w];
+		window[windows - 1 - w] = kept;
+	}
 	for (size_t w = 0; w < windows; w++) {
 		const struct window_choice *choice = &making->choice[windows - 1 - w];
 		size_t last = w;
-		window[w] = to->window[windows - 1 - w];
 		for (unsigned prefix = window[w].plan.prefix + 1; choice->prefixes >> prefix; prefix++) {
 			window_make_other(&window[next], &window[w], making->bodies.image, prefix);
 			window[next].plan.other = PROBE_NONE;
@@ -282,8 +286,6 @@ static void order(struct making *making, size_t count)
 		if (next < PROBE_WINDOWS_MAX && make_in_entry(making, &window[next], &window[w]))
 			window[last].plan.other = (uint32_t)next++;
 	}
-	free(to->window);
-	to->window = window;
 	to->count = next;
 	for (size_t i = 0; i < count; i++)
 		if (to->place[i].window != PROBE_NONE)

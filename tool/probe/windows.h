@@ -32,7 +32,7 @@ struct window {
 	struct plan_window plan; /* but for positions, and numbers of probes */
 	uint8_t code[PROBE_CODE_MAX];
 	struct probe_fixup fixup[PROBE_FIXUPS_MAX];
-	uint32_t address[PROBE_IN_WINDOW]; /* which of those that were asked for lie in it, in ascending order */
+	uint32_t address[PROBE_IN_WINDOW]; /* which of those that were asked for lie in it, in their order */
 	uint32_t addresses;
 };
 
@@ -50,8 +50,9 @@ struct windows {
 };
 
 /*
- * address: in ascending order, each once. image and facts: image_read() and facts_read() of the file. Each window is
- * independent of run-time addresses: whether the memory is free that SHARED ones need, only the process knows.
+ * address: in ascending order; one that is there several times has so many probes, in that order. image and facts:
+ * image_read() and facts_read() of the file. Each window is independent of run-time addresses: whether the memory is
+ * free that SHARED ones need, only the process knows.
  */
 void windows_make(struct windows *to, const struct image *image, const struct facts *facts, const uint64_t *address,
 	size_t count);
