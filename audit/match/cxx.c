@@ -412,8 +412,7 @@ static size_t inline_length(const char *at)
 	return 0;
 }
 
-/* Makes the name as the command shows it, without inline namespaces: std::string. False: it is so already. */
-static bool make_simple(char *name)
+bool cxx_simple(char *name)
 {
 	static const char std[] = "::std::", basic[] = "basic_";
 	char *class = name + sizeof(std) - 1;
@@ -440,7 +439,7 @@ bool cxx_match(const char *pattern, const char *symbol)
 	/* The symbol's first characters first: most have no such name. */
 	if (symbol[0] != '_' || symbol[1] != 'Z' || !cxx_is_pattern(pattern) || !cxx_name(symbol, name))
 		return false;
-	return rules_glob(pattern, name + skip) || (make_simple(name) && rules_glob(pattern, name + skip));
+	return rules_glob(pattern, name + skip) || (cxx_simple(name) && rules_glob(pattern, name + skip));
 }
 
 bool cxx_has_more(const char *pattern)

@@ -19,6 +19,9 @@
 /* Writes the name, which begins with "::". Returns 0 if the symbol has no such name. */
 int cxx_name(const char *symbol, char name[CXX_NAME_SIZE]);
 
+/* Makes it what people are shown, without inline namespaces: ::std::string. Returns false: it is so already. */
+bool cxx_simple(char *name);
+
 /*
  * Is a pattern of functions meant for these names: has it a "::", or begins it with an operator's name? Behind that
  * word, a character of patterns could as well go on with a name of C: for these, "::" has to be written.

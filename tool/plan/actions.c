@@ -53,7 +53,7 @@ uint32_t actions_make(
 {
 	uint32_t first = PROBE_NONE;
 
-	for (size_t i = 0; i < m->wanted.rules; i++) {
+	for (size_t i = m->from; i < m->to; i++) {
 		const uint32_t before = m->actions;
 		if (!m->matches[i] || m->wanted.rule[i].key != WANTED_THEN || making_is_asked(m, i) ||
 			!add_one(m, &m->wanted.rule[i], name, asked, known))

@@ -44,13 +44,10 @@ static bool match(struct making *m, size_t function)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < m->wanted.rules; i++) {
+	for (size_t i = m->from; i < m->to; i++) {
 		const struct rules_pattern *pattern = &m->wanted.rule[i].pattern;
-		m->matches[i] = false;
-		if (m->wanted.rule[i].probe)
-			continue;
 		/* Keys of one section follow each other. */
-		if (i && !m->wanted.rule[i - 1].probe &&
+		if (i > m->from &&
 			!strcmp(pattern->function, m->wanted.rule[i - 1].pattern.function) &&
 			!pattern->library == !m->wanted.rule[i - 1].pattern.library &&
 			(!pattern->library || !strcmp(pattern->library, m->wanted.rule[i - 1].pattern.library))) {
@@ -139,7 +136,7 @@ void making_describe(struct making *m, size_t function, const struct contexts_wi
 
 void making_wish(const struct making *m, struct contexts_wish *wish)
 {
-	for (size_t i = 0; i < m->wanted.rules; i++) {
+	for (size_t i = m->from; i < m->to; i++) {
 		const struct wanted_rule *rule = &m->wanted.rule[i];
 		if (!m->matches[i])
 			continue;
@@ -199,7 +196,7 @@ bool making_is_asked(const struct making *m, size_t rule)
 {
 	const struct wanted_rule *this = &m->wanted.rule[rule];
 
-	for (size_t i = 0; i < rule; i++)
+	for (size_t i = m->from; i < rule; i++)
 		if (m->matches[i] && m->wanted.rule[i].key == this->key &&
 			!strcmp(m->wanted.rule[i].value, this->value))
 			return true;
@@ -221,7 +218,7 @@ bool making_conditions(struct making *m, struct values_asked *asked, const struc
 {
 	struct values_wrong wrong = { 0 };
 
-	for (size_t i = 0; i < m->wanted.rules; i++) {
+	for (size_t i = m->from; i < m->to; i++) {
 		struct wanted_rule *rule = &m->wanted.rule[i];
 		if (!m->matches[i] || rule->key != WANTED_IF || making_is_asked(m, i))
 			continue;
@@ -259,7 +256,7 @@ static bool ask_request(struct making *m, struct values_asked *asked, const stru
 {
 	struct values_wrong wrong = { 0 };
 
-	for (size_t i = 0; i < m->wanted.rules; i++) {
+	for (size_t i = m->from; i < m->to; i++) {
 		struct wanted_rule *rule = &m->wanted.rule[i];
 		if (!m->matches[i] || rule->key != WANTED_REQUEST)
 			continue;
@@ -290,7 +287,7 @@ static bool ask_all(struct making *m, struct values_asked *asked, const struct c
 	struct values_wrong wrong = { 0 };
 	bool whole = true, done[2] = { false, false };
 
-	for (size_t i = 0; i < m->wanted.rules && whole; i++) {
+	for (size_t i = m->from; i < m->to && whole; i++) {
 		struct wanted_rule *rule = &m->wanted.rule[i];
 		bool result = rule->key == WANTED_RESULT;
 		if (!m->matches[i] || making_is_asked(m, i))
@@ -336,7 +333,7 @@ static void add_function(struct making *m, size_t function, const struct values_
 	const char *name = m->image.function[function].name;
 	struct plan_function one = { .offset = m->image.function[function].address, .action = action };
 
-	for (size_t i = 0; i < m->wanted.rules; i++) {
+	for (size_t i = m->from; i < m->to; i++) {
 		const struct wanted_rule *rule = &m->wanted.rule[i];
 		if (m->matches[i] && rule->key == WANTED_EVERY && one.every < rule->number)
 			one.every = (uint32_t)rule->number;
@@ -366,7 +363,7 @@ void making_left_out(struct making *m, const char *name)
 
 static void make_function(struct making *m, size_t function)
 {
-	struct contexts_wish wish = { .secret = memory_zeroed(m->wanted.rules, sizeof(char *)) };
+	struct contexts_wish wish = { .secret = memory_zeroed(m->to - m->from, sizeof(char *)) };
 	struct contexts_list list = { 0 };
 	struct values_asked asked = { .keeps = 0 };
 	struct values_wrong wrong;
@@ -407,6 +404,8 @@ void making_functions(struct making *m)
 		memcpy(m->alias, m->image.alias, m->image.aliases * sizeof(*m->alias));
 	qsort(m->alias, m->image.aliases, sizeof(*m->alias), by_function);
 	find_resolvers(m);
+	m->from = 0;
+	m->to = m->wanted.of_functions;
 	m->has_malloc = has_function(m, "malloc");
 	m->relays = m->has_malloc && has_function(m, "__libc_malloc");
 	for (size_t i = 0; i < m->image.functions; i++)

@@ -37,7 +37,8 @@ struct making {
 	struct pieces pieces;
 	struct plan_function *function;
 	uint32_t functions;
-	bool *matches; /* of each rule, the function at hand */
+	size_t from, to; /* the rules that may be of the function or probe at hand */
+	bool *matches; /* of each rule, that one */
 	const char *left_out; /* the first function that has more values than there may be */
 	size_t left_outs;
 	struct plan_probe *probe;

@@ -12,6 +12,7 @@
 #include "tool/plan/actions.h"
 #include "tool/plan/functions.h"
 #include "tool/probe/asked.h"
+#include "tool/probe/symbols.h"
 #include "tool/probe/windows.h"
 #include "tool/values/condition.h"
 #include "tool/values/operand.h"
@@ -28,6 +29,7 @@ struct probing {
 	size_t count;
 	uint64_t *address; /* of all, in ascending order, and of one address in that of the rules */
 	size_t addresses;
+	struct symbols symbols;
 	struct place place; /* the one at hand */
 	uint32_t probe, action, actions; /* the probe at hand, and the actions of its first place */
 };
@@ -56,7 +58,7 @@ static void see(struct probing *p, const struct place_found *found, struct scene
 {
 	struct making *m = p->m;
 	const enum values_at at = asked_at(&p->place);
-	struct contexts_wish wish = { .secret = memory_zeroed(m->wanted.rules + 1, sizeof(char *)) };
+	struct contexts_wish wish = { .secret = memory_zeroed(m->to - m->from + 1, sizeof(char *)) };
 	size_t function = at == VALUES_AT_USDT ? m->image.functions
 					       : function_at(m, found->address, at == VALUES_AT_PROBE);
 
@@ -129,7 +131,7 @@ static bool ask_all(struct probing *p, const struct scene *scene, uint64_t addre
 	struct values_wrong wrong = { 0 };
 	bool any = false;
 
-	for (size_t i = 0; i < p->m->wanted.rules; i++) {
+	for (size_t i = p->m->from; i < p->m->to; i++) {
 		struct wanted_rule *rule = &p->m->wanted.rule[i];
 		if (!p->m->matches[i] || making_is_asked(p->m, i))
 			continue;
@@ -152,7 +154,7 @@ static uint32_t add_values(struct making *m, const char *name, uint64_t address,
 {
 	struct plan_function one = { .offset = address, .flags = PLAN_PROBE, .action = action };
 
-	for (size_t i = 0; i < m->wanted.rules; i++)
+	for (size_t i = m->from; i < m->to; i++)
 		if (m->matches[i] && m->wanted.rule[i].key == WANTED_EVERY && one.every < m->wanted.rule[i].number)
 			one.every = (uint32_t)m->wanted.rule[i].number;
 	if (one.every == 1)
@@ -222,9 +224,8 @@ static void look(struct probing *p, struct wanted_rule *at)
 		m->wrong = true;
 		return;
 	}
-	for (size_t i = 0; i < m->wanted.rules; i++)
-		m->matches[i] = m->wanted.rule[i].probe == at->probe;
-	size_t count = place_find(&p->place, &m->image, m->debug, m->path, m->soname, &found, &wrong);
+	size_t count = place_find(
+		&p->place, &m->image, &p->symbols, m->debug, m->path, m->soname, &found, &wrong);
 	if (wrong) {
 		asked_say(at, wrong);
 		/* With some found, it is only to be known. */
@@ -362,12 +363,19 @@ static void put_all(struct probing *p, const struct windows *windows)
 void making_probes(struct making *m)
 {
 	struct probing p = { .m = m };
+	struct wanted_probe rules = { 0 };
 	struct windows windows;
 	struct facts facts;
 
-	for (size_t i = 0; i < m->wanted.rules; i++)
-		if (m->wanted.rule[i].key == WANTED_AT)
+	symbols_begin(&p.symbols, &m->image);
+	while (wanted_next(&m->wanted, &rules)) {
+		m->from = rules.others;
+		m->to = rules.end;
+		for (size_t i = m->from; i < m->to; i++)
+			m->matches[i] = true;
+		for (size_t i = rules.at; i < rules.others; i++)
 			look(&p, &m->wanted.rule[i]);
+	}
 	if (p.count) {
 		number_addresses(&p);
 		facts_read(&facts, &m->image, index_jobs_for(&m->image));
@@ -376,6 +384,7 @@ void making_probes(struct making *m)
 		windows_free(&windows);
 		facts_free(&facts);
 	}
+	symbols_end(&p.symbols);
 	free(p.address);
 	free(p.found);
 }

@@ -96,8 +96,8 @@ static bool check_rule(struct wanted_rule *rule, const struct place *place)
 	return false;
 }
 
-/* All rules of the probe of one of them, which says its place. */
-static bool check_place(struct wanted *wanted, struct wanted_rule *at)
+/* All rules of the probe at one of its places. */
+static bool check_place(struct wanted *wanted, struct wanted_rule *at, const struct wanted_probe *probe)
 {
 	struct place place;
 	bool right = true;
@@ -108,34 +108,25 @@ static bool check_place(struct wanted *wanted, struct wanted_rule *at)
 		free(wrong);
 		return false;
 	}
-	for (size_t i = 0; i < wanted->rules; i++)
-		if (wanted->rule[i].probe == at->probe)
-			right &= check_rule(&wanted->rule[i], &place);
+	for (size_t i = probe->others; i < probe->end; i++)
+		right &= check_rule(&wanted->rule[i], &place);
 	place_free(&place);
 	return right;
 }
 
 static bool check_probes(struct wanted *wanted)
 {
+	struct wanted_probe probe = { 0 };
 	bool right = true;
 
-	for (uint32_t probe = 1; probe <= wanted->probes; probe++) {
-		struct wanted_rule *first = NULL;
-		bool has_place = false;
-		for (size_t i = 0; i < wanted->rules; i++) {
-			struct wanted_rule *rule = &wanted->rule[i];
-			if (rule->probe != probe)
-				continue;
-			first = first ? first : rule;
-			has_place |= rule->key == WANTED_AT;
-			if (rule->key == WANTED_AT)
-				right &= check_place(wanted, rule);
-		}
-		if (first && !has_place) {
-			tool_error(NULL, "%s: probe '%s' has no place; it needs a key at, as in at = main+0x10",
-				first->where, first->pattern.function);
-			right = false;
-		}
+	while (wanted_next(wanted, &probe)) {
+		for (size_t i = probe.at; i < probe.others; i++)
+			right &= check_place(wanted, &wanted->rule[i], &probe);
+		if (probe.at < probe.others)
+			continue;
+		tool_error(NULL, "%s: probe '%s' has no place; it needs a key at, as in at = main+0x10",
+			wanted->rule[probe.at].where, wanted->rule[probe.at].pattern.function);
+		right = false;
 	}
 	return right;
 }

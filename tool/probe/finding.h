@@ -8,6 +8,7 @@
 struct finding {
 	const struct place *place;
 	const struct image *image;
+	struct symbols *symbols; /* of it */
 	const char *path, *soname; /* of the file; soname may be NULL */
 	struct place_found *found; /* in any order, some twice */
 	size_t count;

@@ -16,6 +16,7 @@
 #include "tool/probe/finding.h"
 #include "tool/probe/lines.h"
 #include "tool/probe/returns.h"
+#include "tool/probe/symbols.h"
 #include "tool/probe/usdt.h"
 
 #define FORMS                                                                                                          \
@@ -199,23 +200,6 @@ void place_free(struct place *place)
 
 /* ---- finding ---- */
 
-/* Functions that have this name, whichever of their names it is: a byte for each. Returns how many. */
-static size_t select_named(const struct finding *to, uint8_t *selected)
-{
-	const struct rules_pattern pattern = { .function = to->place->symbol };
-	const struct image *image = to->image;
-	size_t count = 0;
-
-	for (size_t i = 0; i < image->functions; i++)
-		selected[i] = rules_match(&pattern, image->function[i].name, to->path, to->soname);
-	for (size_t i = 0; i < image->aliases; i++)
-		selected[image->alias[i].function] |=
-			rules_match(&pattern, image->alias[i].name, to->path, to->soname);
-	for (size_t i = 0; i < image->functions; i++)
-		count += selected[i];
-	return count;
-}
-
 static void say_nearest(struct finding *to)
 {
 	struct nearest nearest = { .written = to->place->symbol };
@@ -239,15 +223,14 @@ static uint64_t size_of(const struct image_function *function)
 
 static void find_symbol(struct finding *to)
 {
-	uint8_t *selected = memory_zeroed(to->image->functions + 1, 1);
 	const struct place *place = to->place;
+	uint32_t *selected;
+	size_t count = symbols_find(to->symbols, place->symbol, &selected);
 
-	if (!select_named(to, selected) && place->library)
+	if (!count && place->library)
 		say_nearest(to);
-	for (size_t i = 0; i < to->image->functions; i++) {
-		const struct image_function *function = &to->image->function[i];
-		if (!selected[i])
-			continue;
+	for (size_t i = 0; i < count; i++) {
+		const struct image_function *function = &to->image->function[selected[i]];
 		if (place->kind == PLACE_RETURN)
 			returns_find(to, function);
 		else if (place->offset < size_of(function) || !place->offset)
@@ -288,10 +271,10 @@ static size_t sort(struct place_found *found, size_t count)
 	return kept;
 }
 
-size_t place_find(const struct place *place, const struct image *image, struct debug_info *debug, const char *path,
-	const char *soname, struct place_found **found, char **wrong)
+size_t place_find(const struct place *place, const struct image *image, struct symbols *symbols,
+	struct debug_info *debug, const char *path, const char *soname, struct place_found **found, char **wrong)
 {
-	struct finding to = { .place = place, .image = image, .path = path, .soname = soname };
+	struct finding to = { .place = place, .image = image, .symbols = symbols, .path = path, .soname = soname };
 	const struct rules_pattern library = { .function = "*", .library = place->library };
 
 	*found = NULL;

@@ -23,6 +23,7 @@
 
 struct debug_info;
 struct image;
+struct symbols;
 
 enum place_kind { PLACE_SYMBOL, PLACE_ADDRESS, PLACE_RETURN, PLACE_LINE, PLACE_USDT };
 
@@ -48,10 +49,10 @@ struct place_found {
 
 /*
  * All addresses of the place in this file, which is of its library (else none): in ascending order, each once, to be
- * freed. debug: for LINE. Returns their number; *wrong: as place_read(), where the file should have it and has not, or
- * NULL.
+ * freed. symbols: of the image; debug: for LINE. Returns their number; *wrong: as place_read(), where the file should
+ * have it and has not, or NULL.
  */
-size_t place_find(const struct place *place, const struct image *image, struct debug_info *debug, const char *path,
-	const char *soname, struct place_found **found, char **wrong);
+size_t place_find(const struct place *place, const struct image *image, struct symbols *symbols,
+	struct debug_info *debug, const char *path, const char *soname, struct place_found **found, char **wrong);
 
 #endif

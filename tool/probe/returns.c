@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool/probe/returns.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/index/decode.h"
 #include "tool/index/image.h"
+#include "tool/probe/symbols.h"
 
 /* How many of each a function has. */
 struct ends {
@@ -59,11 +61,13 @@ static void look(struct finding *to, const struct image_function *function, stru
 void returns_find(struct finding *to, const struct image_function *function)
 {
 	struct ends ends = { 0 };
+	uint32_t *part = NULL;
 
 	look(to, function, &ends);
-	for (size_t i = 0; i < to->image->functions; i++)
-		if (is_cold_part(to->image->function[i].name, function->name))
-			look(to, &to->image->function[i], &ends);
+	size_t parts = function->name ? symbols_cold(to->symbols, function->name, &part) : 0;
+	for (size_t i = 0; i < parts; i++)
+		look(to, &to->image->function[part[i]], &ends);
+	free(part);
 	if (!ends.returns)
 		finding_say(to, memory_format("'%s': %s has no instruction that returns in %s%s%s", to->place->text,
 				function->name ? function->name : to->place->symbol, tool_base(to->path),

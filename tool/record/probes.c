@@ -14,6 +14,7 @@
 #include "tool/index/own_file.h"
 #include "tool/probe/asked.h"
 #include "tool/probe/places.h"
+#include "tool/probe/symbols.h"
 #include "tool/probe/words.h"
 #include "tool/record/objects.h"
 #include "tool/record/run.h"
@@ -129,7 +130,10 @@ static void look(struct search *search, const struct place *place, const char *p
 		return;
 	int r = image_identify(fd, &name);
 	if (!r && !image_open(&image, fd, path, NULL)) {
-		size_t count = place_find(place, &image, NULL, path, name.soname, &found, &wrong);
+		struct symbols symbols;
+		symbols_begin(&symbols, &image);
+		size_t count = place_find(place, &image, &symbols, NULL, path, name.soname, &found, &wrong);
+		symbols_end(&symbols);
 		for (size_t i = 0; i < count; i++)
 			take_found(search, &image, path, &found[i]);
 		if (wrong && !search->wrong)
@@ -238,24 +242,29 @@ static const char *behind(const char *context, const char *name)
 		       : NULL;
 }
 
-/* The line that a context names: a number; options->lines: none. *contexts: what is behind the name. */
-static size_t named(const struct record_options *options, const char *context, const char **contexts)
+/* What a line's context is for. */
+struct target {
+	size_t line; /* the one that it names; options->lines: none */
+	const char *contexts; /* what it asks for, behind the name */
+};
+
+static struct target target_of(const struct record_options *options, const char *context)
 {
+	const char *contexts;
+
 	for (size_t i = 0; i < options->lines; i++)
-		if (options->line[i].kind != RECORD_CONTEXT &&
-			(*contexts = behind(context, options->line[i].name)))
-			return i;
-	*contexts = context;
-	return options->lines;
+		if (options->line[i].kind != RECORD_CONTEXT && (contexts = behind(context, options->line[i].name)))
+			return (struct target){ i, contexts };
+	return (struct target){ options->lines, context };
 }
 
 bool record_probes_named(const struct record_options *options, const struct rules *found)
 {
-	const char *contexts;
+	const bool alone = record_probes_alone(options, found);
 
-	for (size_t i = 0; i < options->lines && record_probes_alone(options, found); i++) {
+	for (size_t i = 0; i < options->lines && alone; i++) {
 		const char *word = options->line[i].word;
-		if (options->line[i].kind != RECORD_CONTEXT || named(options, word, &contexts) < options->lines ||
+		if (options->line[i].kind != RECORD_CONTEXT || target_of(options, word).line < options->lines ||
 			!record_values_of_function(word))
 			continue;
 		record_error("--context %s: no --probe has that name, and no functions are traced; allowed: "
@@ -265,16 +274,16 @@ bool record_probes_named(const struct record_options *options, const struct rule
 	return true;
 }
 
-/* Is the line's context for the probe or function of another line? *contexts: what it asks for. */
-static bool is_for(const struct record_options *options, size_t context, size_t line, const char **contexts)
+/* Is the line's context for the probe or function of another line? */
+static bool is_for(
+	const struct record_options *options, const struct target *target, size_t context, size_t line)
 {
 	const struct record_line *from = &options->line[context], *to = &options->line[line];
 
 	if (from->kind != RECORD_CONTEXT)
 		return false;
-	size_t i = named(options, from->word, contexts);
-	if (i < options->lines)
-		return !strcmp(options->line[i].name, to->name);
+	if (target[context].line < options->lines)
+		return !strcmp(options->line[target[context].line].name, to->name);
 	return context > line && !record_values_of_function(from->word);
 }
 
@@ -308,17 +317,15 @@ static void put_context(FILE *to, FILE *rules, const char *name, const char *opt
 	free(where);
 }
 
-/* The section of the probe at a line, with the places of all that have its name. */
-static bool put_probe(FILE *to, const struct record_options *options, size_t first)
+/* The section of the probe at a line, with the places of all that have its name. RULES of it go to `check`. */
+static void put_probe(
+	FILE *to, FILE *check, const struct record_options *options, const struct target *target, size_t first)
 {
-	const char *name = options->line[first].name, *contexts;
-	char *rules;
-	size_t size;
+	const char *name = options->line[first].name;
 
 	for (size_t i = 0; i < first; i++)
 		if (options->line[i].kind == RECORD_PROBE && !strcmp(options->line[i].name, name))
-			return true;
-	FILE *check = memory_need(open_memstream(&rules, &size));
+			return;
 	fprintf(to, "[probe %s]\n", name);
 	for (size_t i = first; i < options->lines; i++) {
 		const struct record_line *line = &options->line[i];
@@ -329,26 +336,22 @@ static bool put_probe(FILE *to, const struct record_options *options, size_t fir
 			line->place);
 	}
 	for (size_t i = 0; i < options->lines; i++)
-		if (is_for(options, i, first, &contexts))
-			put_context(to, check, name, options->line[i].word, contexts);
-	if (fclose(check))
-		memory_failed();
-	bool right = asked_check(rules);
-	free(rules);
-	return right;
+		if (is_for(options, target, i, first))
+			put_context(to, check, name, options->line[i].word, target[i].contexts);
 }
 
 /* A context of functions, as it ever was. alone: the line names nothing but probes. */
-static bool put_functions(FILE *to, const struct record_options *options, size_t context, bool alone)
+static bool put_functions(
+	FILE *to, const struct record_options *options, const struct target *target, size_t context, bool alone)
 {
-	const char *word = options->line[context].word, *contexts;
-	size_t line = named(options, word, &contexts);
+	const char *word = options->line[context].word;
+	const size_t line = target[context].line;
 	bool is_unnamed = line == options->lines && !record_values_of_function(word), before = false;
 
 	if (line < options->lines && options->line[line].kind == RECORD_PROBE)
 		return true;
 	if (line < options->lines)
-		return record_values_contexts(to, word, options->line[line].pattern, contexts);
+		return record_values_contexts(to, word, options->line[line].pattern, target[context].contexts);
 	for (size_t i = 0; i < context; i++)
 		before |= options->line[i].kind == RECORD_PROBE;
 	/* Of the probes before it, and of nothing else that is traced. */
@@ -366,16 +369,30 @@ static void put_name(FILE *to, const struct record_line *line)
 
 bool record_probes_put(FILE *to, const struct record_options *options)
 {
-	bool alone = !names_others(options);
+	struct target *target = memory_zeroed(options->lines, sizeof(*target));
+	const bool alone = !names_others(options);
+	bool right = true;
+	char *rules;
+	size_t size;
+	FILE *check = memory_need(open_memstream(&rules, &size));
 
-	for (size_t i = 0; i < options->lines; i++) {
+	for (size_t i = 0; i < options->lines; i++)
+		if (options->line[i].kind == RECORD_CONTEXT)
+			target[i] = target_of(options, options->line[i].word);
+	for (size_t i = 0; right && i < options->lines; i++) {
 		const struct record_line *line = &options->line[i];
-		if (line->kind == RECORD_CONTEXT && !put_functions(to, options, i, alone))
-			return false;
-		if (line->kind == RECORD_PROBE && !put_probe(to, options, i))
-			return false;
+		if (line->kind == RECORD_CONTEXT)
+			right = put_functions(to, options, target, i, alone);
+		if (line->kind == RECORD_PROBE)
+			put_probe(to, check, options, target, i);
 		if (line->kind == RECORD_FUNCTION)
 			put_name(to, line);
 	}
-	return true;
+	if (fclose(check))
+		memory_failed();
+	/* All at once: what they are checked against takes time to read. */
+	right = right && (!*rules || asked_check(rules));
+	free(rules);
+	free(target);
+	return right;
 }

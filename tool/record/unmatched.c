@@ -19,6 +19,7 @@
 #include "tool/record/run.h"
 
 #define PROBE	    'P' /* letter of no option here */
+#define TOLD_MOST   20 /* names in a line */
 #define LOOKED_MOST 64 /* processes: all names of each are read */
 
 struct pattern {
@@ -32,8 +33,9 @@ struct pattern {
 
 /* Used by one thread after another, as `found` of outcome.c. */
 static struct {
-	struct pattern *pattern;
-	size_t count, open; /* open: of those that have named nothing */
+	struct pattern *pattern; /* those of options, then those of probes */
+	size_t count, options, open; /* open: of those that have named nothing */
+	struct hash by_name; /* those of probes */
 	unsigned looked;
 	bool all; /* processes were looked at */
 } named;
@@ -71,27 +73,35 @@ static enum place_kind kind_of(const char *text, const char *end)
 	return kind;
 }
 
+/* That of the probe; HASH_NONE. */
+static uint32_t find_probe(const char *name)
+{
+	return HASH_FIND(i, &named.by_name, hash_text(0, name), !strcmp(named.pattern[i].text, name));
+}
+
 /* The names of probes in RULES (format/plan.h), each once. */
 static void add_probes(const char *rules)
 {
 	static const char key[] = "\t" RULES_VALUES_PROBE "at\t";
+	size_t room = named.count;
 
 	for (const char *line = rules, *end; line && *line; line = *end ? end + 1 : end) {
 		end = line + strcspn(line, "\n");
 		const char *name = strchr(line, '\t') + 1;
-		size_t length = strcspn(name, "\t"), i = 0;
+		size_t length = strcspn(name, "\t");
 		if (strncmp(name + length, key, sizeof(key) - 1) != 0)
 			continue;
 		const enum place_kind kind = kind_of(name + length + sizeof(key) - 1, end);
 		char *text = memory_text(name, length);
-		while (i < named.count && (named.pattern[i].letter != PROBE || strcmp(named.pattern[i].text, text)))
-			i++;
-		if (i < named.count) {
-			named.pattern[i].place = kind != PLACE_SYMBOL ? kind : named.pattern[i].place;
+		const uint32_t known = find_probe(text);
+		if (known != HASH_NONE) {
+			named.pattern[known].place = kind != PLACE_SYMBOL ? kind : named.pattern[known].place;
 			free(text);
 			continue;
 		}
-		named.pattern = memory_resize(named.pattern, named.count + 1, sizeof(*named.pattern));
+		if (named.count == room)
+			named.pattern = memory_resize(named.pattern, room = 2 * room + 16, sizeof(*named.pattern));
+		memory_hash(&named.by_name, hash_text(0, text), (uint32_t)named.count);
 		named.pattern[named.count++] = (struct pattern){
 			.letter = PROBE, .is = { .function = text }, .text = text, .word = text, .place = kind };
 	}
@@ -107,6 +117,7 @@ void record_unmatched_begin(const struct record_options *options, const struct r
 		add('F', &options->functions);
 		add('C', &options->below);
 	}
+	named.options = named.count;
 	add_probes(rules->values);
 	named.open = named.count;
 	named.all = named.count > 0;
@@ -114,10 +125,7 @@ void record_unmatched_begin(const struct record_options *options, const struct r
 
 bool record_unmatched_probes(void)
 {
-	for (size_t i = 0; i < named.count; i++)
-		if (named.pattern[i].letter == PROBE)
-			return true;
-	return false;
+	return named.count > named.options;
 }
 
 static void note(struct pattern *pattern, bool names)
@@ -139,15 +147,16 @@ static void look_at_function(const struct read_process *read, const struct read_
 {
 	const struct read_object *object = read_process_object(read, function->object);
 
-	for (size_t i = 0; i < named.count; i++) {
+	if (function->kind == TRACE_KIND_PROBE) {
+		const uint32_t probe = find_probe(function->name);
+		if (probe != HASH_NONE)
+			note(&named.pattern[probe], true);
+		return;
+	}
+	for (size_t i = 0; i < named.options && object; i++) {
 		struct pattern *pattern = &named.pattern[i];
-		const bool is_probe = function->kind == TRACE_KIND_PROBE;
-		if (pattern->letter == 'l' || pattern->named || !object || is_probe != (pattern->letter == PROBE))
+		if (pattern->letter == 'l' || pattern->named)
 			continue;
-		if (is_probe) {
-			note(pattern, !strcmp(function->name, pattern->text));
-			continue;
-		}
 		note(pattern, rules_match(&pattern->is, *function->name ? function->name : NULL, object->path,
 				      object->soname));
 		for (const char *name = function->aliases; *name && !pattern->named; name += strlen(name) + 1)
@@ -166,7 +175,7 @@ void record_unmatched_look(struct xaudit_read_process *process)
 		return;
 	}
 	for (uint32_t i = 0; i < facts->objects; i++)
-		for (size_t k = 0; k < named.count; k++)
+		for (size_t k = 0; k < named.options; k++)
 			if (named.pattern[k].letter == 'l')
 				note(&named.pattern[k], names_library(&named.pattern[k],
 								xaudit_read_process_object(process, i)));
@@ -184,15 +193,18 @@ static void say(const char *letters, const char *what, const char *help)
 
 	if (!to)
 		return;
-	for (size_t i = 0, told = 0; i < named.count; i++) {
+	size_t told = 0;
+	for (size_t i = 0; i < named.count; i++) {
 		const struct pattern *pattern = &named.pattern[i];
 		const char option[] = { '-', pattern->letter, '\0' };
-		if (!pattern->named && strchr(letters, pattern->letter))
-			fprintf(to, "%s%s '%s'", told++ ? ", " : "",
+		if (!pattern->named && strchr(letters, pattern->letter) && told++ < TOLD_MOST)
+			fprintf(to, "%s%s '%s'", told > 1 ? ", " : "",
 				pattern->letter == 'C'	   ? record_names.below
 				: pattern->letter == PROBE ? "probe"
 							   : option, pattern->word);
 	}
+	if (told > TOLD_MOST)
+		fprintf(to, " and %zu more", told - TOLD_MOST);
 	if (fclose(to) == 0 && text && *text)
 		record_error("%s %s; %s", what, text, help);
 	free(text);
@@ -227,6 +239,7 @@ void record_unmatched_say(bool quiet)
 	for (size_t i = 0; i < named.count; i++)
 		free(named.pattern[i].text);
 	free(named.pattern);
+	hash_free(&named.by_name);
 	named.pattern = NULL;
-	named.count = named.open = 0;
+	named.count = named.options = named.open = 0;
 }

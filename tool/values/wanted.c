@@ -369,6 +369,46 @@ static bool take_line(struct wanted *wanted, char *line)
 	return false;
 }
 
+/* Puts them in order (wanted.h). Numbers of probes ascend as they are read. */
+static void order_rules(struct wanted *wanted)
+{
+	struct wanted_rule *rule = memory_zeroed(wanted->rules + 1, sizeof(*rule));
+	size_t n = 0;
+
+	for (size_t i = 0; i < wanted->rules; i++)
+		if (!wanted->rule[i].probe)
+			rule[n++] = wanted->rule[i];
+	wanted->of_functions = n;
+	for (size_t i = 0, end; i < wanted->rules; i = end) {
+		uint32_t probe = wanted->rule[i].probe;
+		for (end = i; end < wanted->rules && (!wanted->rule[end].probe || wanted->rule[end].probe == probe ||
+							     !probe); end++)
+			probe = wanted->rule[end].probe ? wanted->rule[end].probe : probe;
+		for (int places = 1; places >= 0; places--)
+			for (size_t k = i; k < end; k++)
+				if (wanted->rule[k].probe && (wanted->rule[k].key == WANTED_AT) == places)
+					rule[n++] = wanted->rule[k];
+	}
+	free(wanted->rule);
+	wanted->rule = rule;
+}
+
+bool wanted_next(const struct wanted *wanted, struct wanted_probe *probe)
+{
+	const struct wanted_rule *rule = wanted->rule;
+
+	probe->at = probe->end ? probe->end : wanted->of_functions;
+	if (probe->at >= wanted->rules)
+		return false;
+	for (probe->others = probe->at; probe->others < wanted->rules && rule[probe->others].key == WANTED_AT &&
+					rule[probe->others].probe == rule[probe->at].probe;)
+		probe->others++;
+	for (probe->end = probe->others; probe->end < wanted->rules &&
+					 rule[probe->end].probe == rule[probe->at].probe;)
+		probe->end++;
+	return true;
+}
+
 bool wanted_read(struct wanted *wanted, const char *text)
 {
 	bool right = true;
@@ -380,6 +420,7 @@ bool wanted_read(struct wanted *wanted, const char *text)
 			*next++ = '\0';
 		right &= take_line(wanted, line);
 	}
+	order_rules(wanted);
 	return right;
 }
 

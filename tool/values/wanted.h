@@ -62,9 +62,14 @@ struct wanted_rule {
 	struct values_wrong wrong;
 };
 
+/*
+ * Rules of functions come first, in the order of the text; then those of one probe after another, of each its places
+ * before all else.
+ */
 struct wanted {
 	struct wanted_rule *rule;
 	size_t rules;
+	size_t of_functions; /* rules that are of no probe */
 	uint32_t probes;
 	const char *probe; /* name of the last one; NULL */
 	char **line; /* of prototypes; with their places */
@@ -76,6 +81,14 @@ struct wanted {
 /* Returns false if something was wrong; *wanted has the rest. */
 bool wanted_read(struct wanted *wanted, const char *text);
 void wanted_free(struct wanted *wanted);
+
+/* The rules of a probe: at ... others - 1 are its places, others ... end - 1 the rest. */
+struct wanted_probe {
+	size_t at, others, end;
+};
+
+/* Goes to the next probe, from zeros to the first one. Returns false: there is none. */
+bool wanted_next(const struct wanted *wanted, struct wanted_probe *probe);
 
 /*
  * As values_ask(), of the value that names a request: it is one, and found when the function begins. asked: without
