@@ -15,6 +15,8 @@
 #define FOLDERS	    3 /* the one that is named, the user's, the system's */
 #define VARIABLES   3 /* what the command needs of the environment */
 #define ATTEMPTS    256
+#define LINE_MOST   256 /* bytes of a name, or of what the command said, in a line of ours */
+#define RULES_MOST  20  /* lines about the rules */
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
 
 static const char *const variable_name[VARIABLES] = { "XDG_CACHE_HOME", "HOME", INDEX_FOLDER_VARIABLE };
@@ -137,24 +139,25 @@ static int find_beside(char *to, size_t room)
 	return text.length + 1 < room && !sys_call(__NR_faccessat, AT_FDCWD, (long)to, X_OK, 0, 0, 0);
 }
 
-/*
- * What the command said, its first line, and as a rule its only one, without that name in front and without its end:
- * control characters, of which line ends are, are "?" there.
- */
-static const char *bare(char *said, const char *name)
+/* The first line of what the command said, which ends there now, without that name in front. *next: behind it. */
+static const char *bare(char *said, const char *name, char **next)
 {
-	size_t end = sys_length(said), length = sys_length(name);
+	char *end = said;
+	const size_t length = sys_length(name);
 
-	if (end && said[end - 1] == '?')
-		said[--end] = '\0';
-	return length <= end && sys_same(said, name, length) ? said + length : said;
+	while (*end && *end != '\n')
+		end++;
+	*next = *end ? end + 1 : end;
+	*end = '\0';
+	return length <= (size_t)(end - said) && sys_same(said, name, length) ? said + length : said;
 }
 
 static void say(struct helper *helper)
 {
 	struct process_held held;
-	char line[2 * HELPER_SAID + 200];
+	char line[2 * LINE_MOST + 200];
 	struct text text = { line, sizeof(line), 0 };
+	char *next;
 
 	text_string(&text, helper->file);
 	text_string(&text,
@@ -188,7 +191,7 @@ static void say(struct helper *helper)
 		text_string(&text, "the process that waited for it was killed");
 		break;
 	case HELPER_EXITED:
-		text_string(&text, helper->said[0] ? bare(helper->said, "xaudit index: ")
+		text_string(&text, helper->said[0] ? bare(helper->said, "xaudit index: ", &next)
 				   : helper->value ? "`xaudit index` failed"
 						   : "what was made is of another file");
 		break;
@@ -260,9 +263,11 @@ static void run(struct helper *helper, const char *path, struct names *names)
 /* Returns 0 when it made one. */
 static int make(const struct index_identity *identity, const char *path, struct index *to)
 {
-	struct names names;
-	struct helper helper = { .keeps = true };
+	static struct helper helper SYS_LARGE; /* ld.so's lock guards both */
+	static struct names names SYS_LARGE;
 
+	helper.values = NULL;
+	helper.keeps = true;
 	run(&helper, path, &names);
 	int good = helper.end == HELPER_EXITED && !helper.value;
 	if (good && helper.bytes && !index_attach(to, helper.bytes, helper.size, NULL) &&
@@ -299,27 +304,51 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 	return may_make() && !make(identity, path, to) ? 0 : why;
 }
 
-/* What the command says of the rules it says of each file. */
+static uint64_t sum_of(const char *text)
+{
+	uint64_t sum = 0xcbf29ce484222325u; /* FNV-1a */
+
+	while (*text)
+		sum = (sum ^ (uint8_t)*text++) * 0x100000001b3u;
+	return sum;
+}
+
+/* What the command says of the rules, as a rule of each file: each line once, up to a number of them. */
 static void say_of_rules(char *words)
 {
-	static bool said;
+	static uint64_t said[RULES_MOST]; /* their sums; ld.so's lock guards both */
+	static unsigned lines;
 	struct process_held held;
 
-	if (said)
-		return;
-	said = true;
-	process_lock(&held);
-	process_say(bare(words, "xaudit: "));
-	process_unlock(&held);
+	for (char *next; *words; words = next) {
+		const char *line = bare(words, "xaudit: ", &next);
+		const uint64_t sum = sum_of(line);
+		bool again = !*line || lines > RULES_MOST;
+		for (unsigned i = 0; i < lines && i < RULES_MOST; i++)
+			again |= said[i] == sum;
+		if (again)
+			continue;
+		if (lines < RULES_MOST)
+			said[lines] = sum;
+		else
+			line = "more is wrong with what is asked of values and probes: it is said when that is put "
+			       "right";
+		lines++;
+		process_lock(&held);
+		process_say(line);
+		process_unlock(&held);
+	}
 }
 
 const void *index_plan(const char *rules, const char *path, size_t *size)
 {
-	struct names names;
-	struct helper helper = { .values = rules };
+	static struct helper helper SYS_LARGE; /* ld.so's lock guards both */
+	static struct names names SYS_LARGE;
 
 	if (!may_make())
 		return NULL;
+	helper.values = rules;
+	helper.keeps = false;
 	run(&helper, path, &names);
 	int good = helper.end == HELPER_EXITED && !helper.value && helper.bytes;
 	if (!good)

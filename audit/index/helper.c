@@ -237,7 +237,20 @@ static void take_words(struct helper *helper)
 	long n = sys_read(MANAGER_READ, helper->said, sizeof(helper->said) - 1);
 
 	helper->said[n > 0 ? n : 0] = '\0';
-	text_clean(helper->said);
+	char *to = helper->said;
+	for (char *line = helper->said, *end, *next; *line; line = next) {
+		for (end = line; *end && *end != '\n'; end++)
+			;
+		next = *end ? end + 1 : end;
+		*end = '\0';
+		const size_t length = text_clean(line);
+		if (to > helper->said)
+			*to++ = '\n';
+		/* It does not get longer, so nothing that follows is written over. */
+		for (size_t i = 0; i < length; i++)
+			*to++ = line[i];
+	}
+	*to = '\0';
 }
 
 /* Maps what the command wrote: into memory that is the program's. Nobody can change it from then on. */

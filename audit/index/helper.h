@@ -45,7 +45,7 @@ enum helper_end {
 	HELPER_WRITABLE,    /* errno: its memory file can't be sealed */
 };
 
-#define HELPER_SAID 256
+#define HELPER_SAID 4096
 
 struct helper {
 	/* What to run. */
@@ -60,7 +60,7 @@ struct helper {
 	long value;
 	const void *bytes; /* what it wrote to its memory file, mapped read-only, sealed; NULL: nothing */
 	size_t size;
-	char said[HELPER_SAID]; /* on stdout and stderr, cut; a text */
+	char said[HELPER_SAID]; /* on stdout and stderr, cut; lines, each a text, with '\n' between them */
 };
 
 /*

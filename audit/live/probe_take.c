@@ -203,6 +203,10 @@ int probe_take_copy(struct object *object, const void *bytes, uint64_t size, boo
 
 /* ---- telling ---- */
 
+/* Sums of what was said: of a name and a reason. Lock */
+static uint64_t said[SAY_MOST];
+static uint32_t lines;
+
 static const char *phrase_of(unsigned refusal)
 {
 	static const char *const phrase[PROBE_REFUSAL_COUNT] = {
@@ -258,30 +262,57 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 	process_note(buffer, stderr_is_users());
 }
 
+/* Of a name and a reason; never 0. */
+static uint64_t sum_of(const char *name, unsigned refusal)
+{
+	uint64_t sum = 0xcbf29ce484222325u ^ refusal;
+
+	for (; *name; name++)
+		sum = (sum ^ (uint8_t)*name) * 0x100000001b3u;
+	return sum ? sum : 1;
+}
+
+static bool was_said(uint64_t sum)
+{
+	for (uint32_t i = 0; i < lines; i++)
+		if (said[i] == sum)
+			return true;
+	return false;
+}
+
+static void say_more(const struct object *object, uint32_t more)
+{
+	char buffer[400];
+	struct text text = { buffer, sizeof(buffer), 0 };
+
+	text_number(&text, more);
+	text_string(&text, " more can't be had in ");
+	text_string(&text, base_of(object->path));
+	text_string(&text, ": `xaudit ctl ");
+	text_number(&text, (uint64_t)sys_getpid());
+	text_string(&text, " probes` lists them while the program runs");
+	process_note(buffer, stderr_is_users());
+}
+
 void probe_say_refused(const struct object *object)
 {
-	static uint32_t said; /* lines. Lock */
 	struct object_probes *of = object->probes;
 	uint32_t more = 0;
 
-	if (of->said)
-		return;
-	of->said = true;
 	for (uint32_t i = 0; i < of->count; i++) {
-		if (!of->state[i].refusal)
+		const struct plan_probe *p = probe_of(of->plan, i);
+		const unsigned refusal = of->state[i].refusal;
+		const uint64_t sum = refusal ? sum_of((const char *)of->plan + p->name, refusal) : 0;
+		if (!refusal || was_said(sum))
 			continue;
-		if (said < SAY_MOST)
-			say_one(object, probe_of(of->plan, i), of->state[i].refusal);
-		else
+		if (lines == SAY_MOST) {
 			more++;
-		said += said < SAY_MOST;
+			continue;
+		}
+		said[lines++] = sum;
+		say_one(object, p, refusal);
 	}
-	if (!more)
-		return;
-	char buffer[400];
-	struct text text = { buffer, sizeof(buffer), 0 };
-	text_number(&text, more);
-	text_string(&text, " more probes can't be had in ");
-	text_string(&text, base_of(object->path));
-	process_note(buffer, stderr_is_users());
+	if (more && !of->said)
+		say_more(object, more);
+	of->said |= more != 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The probes of an object's newest plan (audit/model/probes.h), and the ids of their events.
+ * The probes of an object's newest plan (audit/model/probes.h), the ids of their events, and lines about those that
+ * can't be had.
  *
  * A probe keeps its id as long as it has the same name, address and values, whatever plans come and go: events of one
  * place have one id, and stubs that stand stay as they are. Ids and names stay for good, plans as long as they are of
@@ -26,8 +27,9 @@ int probe_take(struct object *object, struct values_set *set, bool own);
 int probe_take_copy(struct object *object, const void *bytes, uint64_t size, bool trusts);
 
 /*
- * Says which of its probes can't be had, once. Each process of a tree that has the object has the same to say: only the
- * trace has it where a program reads the standard error of its child (stderr_is_users()).
+ * Says which of its probes are refused now, and why: each reason once in the process for each name, up to a number of
+ * lines; how many more there are is said once for each plan. Each process of a tree that has the object has the same to
+ * say: only the trace has it where a program reads the standard error of its child (stderr_is_users()).
  */
 void probe_say_refused(const struct object *object);
 

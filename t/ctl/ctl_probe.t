@@ -75,12 +75,26 @@ is "$status" 1 'places that can not be had are no success'
 like "$err" "'middle' .*: no instruction begins there; the nearest place that works is mixed$" \
 	'a place in the middle of an instruction is refused, with the nearest that is none'
 like "$err" "nothing that is loaded has the place of 'nowhere@libprobed.so'" 'so is a function that is not there'
+mixed=$(nm -D libprobed.so | sed -n 's/^0*\([0-9a-f]*\) T mixed$/\1/p')
+is "$(listed '.probes[] | select(.name == "middle") | "\(.nearest) \(.nearest_at)"')" "$((0x$mixed)) mixed" \
+	'the list has it, too'
+ctl "$pid" probes
+like "$out" 'middle .* no instruction begins there; the nearest place that works is mixed$' 'as a table, too'
 ctl "$pid" probe one=nested@libprobed.so two=nested@libprobed.so two=nested+0@libprobed.so
 is "$status $(echo "$err" | sed 's/.*process [0-9]*: //; s/0x[0-9a-f]*/0xN/')" \
 	"0 'two' (nested+0@libprobed.so) at 0xN of libprobed.so: the probe has this address already" \
 	'a place that one has twice is told, and of what was wrong before nothing is said again'
 ctl "$pid" unprobe one two
 is "$status/$err" '0/' '... nor when probes are taken away'
+set --
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
+	set -- "$@" "many$n=mixed+1@libprobed.so"
+done
+ctl "$pid" probe "$@" many24=nowhere@libprobed.so
+told=$(printf '%s\n' "$err" | grep '^xaudit ctl: process')
+is "$(printf '%s\n' "$told" | wc -l) $(printf '%s\n' "$told" | tail -n 1)" "21 xaudit ctl: process $pid: 4 more can't \
+be had: \`xaudit ctl $pid probes\` lists them" 'of many that can not be had 20 are told, and how many there are besides'
+ctl "$pid" unprobe 'many*'
 ctl "$pid" unprobe absent
 like "$status $err" "^1 .*there is no probe 'absent'" 'a name that no probe has'
 ctl "$pid" probe 'mixed+x'

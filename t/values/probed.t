@@ -125,6 +125,24 @@ is "$(cat said)" "xaudit: probe p at $f in prog: the probe has this address alre
 	'one that has a place twice is told'
 like "$(names)" '^100 p 100 q $' 'and has one event there'
 
+# ---- what is said ----
+why="no instruction begins there; the nearest place that works is f"
+set -- --probe q=f+1 --probe q=f+2
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
+	set -- "$@" --probe "p$n=f+1"
+done
+record "$@" --probe last=0x1@prog --probe last=f+1
+is "$(grep -c "^xaudit: probe [a-z0-9]* at f+1 in prog: $why\$" said) $(grep -c '^xaudit: probe' said)" '19 20' \
+	'of places that can not be had 20 lines tell why'
+is "$(grep -c '^xaudit: probe q ' said)" 1 'each reason once for each probe'
+like "$(cat said)" '^xaudit: 6 more can.t be had in prog: .xaudit ctl [0-9]* probes. lists them while the program' \
+	'and the last one, how many there are besides'
+like "$(cat said)" "^xaudit record: nothing that was loaded .* probe 'q', .* probe 'p19' and 5 more; or it can't" \
+	'as many are named that nothing has'
+record --probe a=f --context a:int:x:nosuch --probe b=f --context b:int:y:nosuch2,long:z:nosuch
+is "$(cat said)" "xaudit: command line: no symbol 'nosuch' is known
+xaudit: command line: no symbol 'nosuch2' is known" 'each mistake in what is recorded there is told, once'
+
 # ---- xaudit trace ----
 bounded 60 "$XAUDIT" trace -q --command='./prog' --function f --probe f%return --context f%return:int:r:ret \
 	>out 2>lines

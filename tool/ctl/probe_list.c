@@ -205,9 +205,12 @@ static void print_json(const struct ctl_process *process, const struct ctl_probe
 		json_string(stdout, p->on ? NULL : probe_list_phrase(p));
 		printf(",\"nearest\":");
 		if (p->on || !p->nearest)
-			printf("null}");
+			printf("null");
 		else
-			printf("%" PRIu64 "}", p->nearest);
+			printf("%" PRIu64, p->nearest);
+		printf(",\"nearest_at\":");
+		json_string(stdout, p->on ? NULL : p->nearest_at);
+		putchar('}');
 	}
 	printf("]}\n");
 }
@@ -254,11 +257,18 @@ static void print_table(
 	for (size_t i = 0; i < probes->count; i++) {
 		const struct ctl_probe *p = &probes->probe[i];
 		const char *way = p->on ? probe_list_way(p) : NULL;
+		char *nearest = probe_list_nearest(p);
 		ctl_targets_print(targets, process->pid);
 		print_text(p->name, &name);
 		print_text(p->place, &place);
 		print_text(p->library, &library);
-		printf("0x%-8" PRIx64 "  %s%s%s\n", p->address, probe_list_phrase(p), way ? ", " : "", way ? way : "");
+		printf("0x%-8" PRIx64 "  %s%s%s", p->address, probe_list_phrase(p), way ? ", " : "", way ? way : "");
+		if (!p->on && *nearest) {
+			printf("; the nearest place that works is ");
+			tool_text(stdout, nearest);
+		}
+		putchar('\n');
+		free(nearest);
 	}
 	for (size_t i = 0; i < rules.rules; i++) {
 		const struct probe_rule *rule = &rules.rule[i];

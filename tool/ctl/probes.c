@@ -335,31 +335,17 @@ static int add_words(struct probe_rules *rules, const struct ctl_process *proces
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
-/* Says which were refused, and which are nowhere. Returns whether each of them is on somewhere. */
-static bool tell(const struct ctl_targets *targets, const struct ctl_process *process, const struct asking *asking,
-	uint64_t pause)
-{
-	struct ctl_probes probes;
-	size_t on = 0, places = 0, there = 0;
+#define SAY_MOST 20 /* lines about probes that can't be had */
 
-	probe_list_read(&probes, process);
-	for (size_t i = 0; i < asking->names; i++) {
-		size_t before = places, found = 0;
-		for (size_t k = 0; k < probes.count; k++) {
-			bool same = !strcmp(probes.probe[k].name, asking->name[i]);
-			found += same;
-			places += same && probes.probe[k].on;
-		}
-		there += found > 0;
-		on += places > before;
-	}
-	ctl_targets_print(targets, process->pid);
-	printf("%zu of %zu %s on, at %zu %s, paused %.3f ms\n", on, asking->names,
-		asking->names == 1 ? "probe" : "probes", places, places == 1 ? "place" : "places",
-		(double)pause / 1e6);
-	for (size_t k = 0; k < probes.count; k++) {
-		const struct ctl_probe *p = &probes.probe[k];
-		if (p->on || !is_asked(asking, p->name))
+/* Returns how many lines were said, or would have been. */
+static size_t say_refused(
+	const struct ctl_process *process, const struct asking *asking, const struct ctl_probes *probes)
+{
+	size_t said = 0;
+
+	for (size_t k = 0; k < probes->count; k++) {
+		const struct ctl_probe *p = &probes->probe[k];
+		if (p->on || !is_asked(asking, p->name) || said++ >= SAY_MOST)
 			continue;
 		char *nearest = probe_list_nearest(p);
 		tool_error("ctl", "process %d: '%s' (%s) at 0x%" PRIx64 " of %s: %s%s%s", (int)process->pid, p->name,
@@ -367,16 +353,50 @@ static bool tell(const struct ctl_targets *targets, const struct ctl_process *pr
 			*nearest ? "; the nearest place that works is " : "", nearest);
 		free(nearest);
 	}
-	for (size_t i = 0; i < asking->names && there < asking->names; i++) {
+	return said;
+}
+
+/* Those that nothing loaded has; said: lines before. And how many more lines there would be. */
+static void say_nowhere(const struct ctl_process *process, const struct asking *asking,
+	const struct ctl_probes *probes, size_t said)
+{
+	for (size_t i = 0; i < asking->names; i++) {
 		size_t k = 0;
-		while (k < probes.count && strcmp(probes.probe[k].name, asking->name[i]) != 0)
+		while (k < probes->count && strcmp(probes->probe[k].name, asking->name[i]) != 0)
 			k++;
-		if (k == probes.count)
+		if (k == probes->count && said++ < SAY_MOST)
 			tool_error("ctl",
 				"process %d: nothing that is loaded has the place of '%s' (it holds for what is loaded "
 				"later); `xaudit list FILE` shows what a file has", (int)process->pid,
 				asking->name[i]);
 	}
+	if (said > SAY_MOST)
+		tool_error("ctl", "process %d: %zu more can't be had: `xaudit ctl %d probes` lists them",
+			(int)process->pid, said - SAY_MOST, (int)process->pid);
+}
+
+/* Says which were refused, and which are nowhere. Returns whether each of them is on somewhere. */
+static bool tell(const struct ctl_targets *targets, const struct ctl_process *process, const struct asking *asking,
+	uint64_t pause)
+{
+	struct ctl_probes probes;
+	size_t on = 0, places = 0;
+
+	probe_list_read(&probes, process);
+	for (size_t i = 0; i < asking->names; i++) {
+		const size_t before = places;
+		for (size_t k = 0; k < probes.count; k++) {
+			bool same = !strcmp(probes.probe[k].name, asking->name[i]);
+			places += same && probes.probe[k].on;
+		}
+		on += places > before;
+	}
+	ctl_targets_print(targets, process->pid);
+	printf("%zu of %zu %s on, at %zu %s, paused %.3f ms\n", on, asking->names,
+		asking->names == 1 ? "probe" : "probes", places, places == 1 ? "place" : "places",
+		(double)pause / 1e6);
+	size_t said = say_refused(process, asking, &probes);
+	say_nowhere(process, asking, &probes, said);
 	probe_list_free(&probes);
 	return on == asking->names;
 }
