@@ -69,6 +69,7 @@ static int obey(void)
 	case CONTROL_ADD_CONTEXT:
 	case CONTROL_DEL_CONTEXT:
 	case CONTROL_PROBES:
+	case CONTROL_NAMES:
 		return change(&request);
 	case CONTROL_START:
 	case CONTROL_STOP:

@@ -79,6 +79,12 @@ enum control_op {
 	 * enum probe_refusal. Probes that were there before and are in the plan stay as they are.
 	 */
 	CONTROL_PROBES,
+	/*
+	 * text: patterns of functions and names that these have in the trace from now on: PATTERN and NAME in turn,
+	 * each ended by a NUL, and an empty one. They come before all that were given earlier. Functions that the trace
+	 * knows are counted in the result, and told again.
+	 */
+	CONTROL_NAMES,
 };
 
 #define CONTROL_OBJECT_RULES UINT32_MAX

@@ -177,8 +177,8 @@ _xaudit()
 		;;
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	ctl)
-		local control='status enable disable add-context del-context contexts probe unprobe probes start stop'
-		control+=' when mode snapshot top'
+		local control='status enable disable add-context del-context contexts function probe unprobe probes'
+		control+=' start stop when mode snapshot top'
 		# What comes before the command: processes, or options that name them.
 		local at=2 pids
 		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) ||
@@ -206,6 +206,7 @@ _xaudit()
 		status | probes) options='--format=' ;;
 		when) options='--output= --at-most=' ;;
 		probe) options='--context= --if= --every= --then=' ;;
+		function) options='--context= --if= --every=' ;;
 		snapshot)
 			case $prev in -o | --output) compopt -o dirnames; return ;; esac
 			options='--output= --help'

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "audit/live/entry.h"
+#include "audit/live/requests.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/values.h"
 #include "runtime/custom.h"
@@ -141,25 +142,10 @@ uint32_t announce_id(const struct object *object, uint32_t function)
 	return object->base[kind] ? object->base[kind] + function - object->sites.of[kind].function : 0;
 }
 
-/* fresh: is function i to be on, and its name not written yet? Else: is its name written? */
-static bool is_listed(const struct object *object, uint32_t i, int fresh)
-{
-	unsigned marks = object->marks[i];
-
-	return fresh ? marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED) && announce_id(object, i)
-		     : (marks & FUNCTION_NAMED) != 0;
-}
-
 /* What the index tells of function i of the object; NULL: nothing. */
 static const struct index_function *index_of(const struct object *object, uint32_t i)
 {
 	return kind_rows[object->sites.function[i].kind].stub == KIND_STUB_COPY ? entry_of(object, i)->index : NULL;
-}
-
-/* The name that the rules give to a function of this symbol; NULL: none. */
-static const char *given(const struct object *object, const char *symbol)
-{
-	return rules_name_of(object_rules->names, symbol, object->path, object->soname);
 }
 
 static const char *symbol_of(const struct object *object, uint32_t i)
@@ -172,12 +158,38 @@ static const char *symbol_of(const struct object *object, uint32_t i)
 /* That of function i, by any of its symbols. */
 static const char *given_of(const struct object *object, uint32_t i)
 {
-	const struct index_function *f = object_rules->names ? index_of(object, i) : NULL;
-	const char *name = given(object, symbol_of(object, i));
+	const struct index_function *f = requests_have_names() ? index_of(object, i) : NULL;
+	const char *name = requests_name_of(object, symbol_of(object, i));
 
 	for (const char *alias = NULL; f && !name && (alias = index_alias(&object->index, f, alias));)
-		name = given(object, alias);
+		name = requests_name_of(object, alias);
 	return name;
+}
+
+/* Does the pattern name function i, by any of its symbols? */
+static bool matches(const struct object *object, uint32_t i, const struct rules_pattern *pattern)
+{
+	const struct index_function *f = index_of(object, i);
+	bool is = rules_match(pattern, symbol_of(object, i), object->path, object->soname);
+
+	for (const char *alias = NULL; f && !is && (alias = index_alias(&object->index, f, alias));)
+		is = rules_match(pattern, alias, object->path, object->soname);
+	return is;
+}
+
+/* Which functions are written: all whose names the trace has; those that are to be on, and it has not yet. */
+struct listing {
+	bool fresh;
+	const struct rules_pattern *pattern; /* of these, those that it names; NULL: all */
+};
+
+static bool is_listed(const struct object *object, uint32_t i, const struct listing *listing)
+{
+	const unsigned marks = object->marks[i];
+
+	if (listing->fresh)
+		return marks & (FUNCTION_ON | FUNCTION_XRAY) && !(marks & FUNCTION_NAMED) && announce_id(object, i);
+	return marks & FUNCTION_NAMED && (!listing->pattern || matches(object, i, listing->pattern));
 }
 
 static size_t put_alias(char *to, size_t bytes, const char *name)
@@ -245,16 +257,18 @@ static void begin_function(struct object *object, uint32_t i, uint32_t id)
 		values_mark_xray(object, f->address, f->name, id);
 }
 
-static void list_sleds(struct object *object, int fresh)
+/* Returns how many. */
+static uint32_t list_sleds(struct object *object, const struct listing *listing)
 {
 	const struct site_set *set = &object->sites;
+	uint32_t listed = 0;
 
 	for (uint32_t kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		struct function_list list;
 		struct function_count count = { 0 };
 		uint32_t end = end_of_listed(object, kind);
 		for (uint32_t i = set->of[kind_home(kind)].function; i < end; i++) {
-			if (set->function[i].kind != kind || !is_listed(object, i, fresh))
+			if (set->function[i].kind != kind || !is_listed(object, i, listing))
 				continue;
 			size_t aliases = aliases_of(object, i, NULL);
 			count.functions++;
@@ -267,28 +281,32 @@ static void list_sleds(struct object *object, int fresh)
 		for (uint32_t i = set->of[kind_home(kind)].function; i < end; i++) {
 			const struct site_function *f = &set->function[i];
 			uint32_t id = announce_id(object, i);
-			if (f->kind != kind || !is_listed(object, i, fresh))
+			if (f->kind != kind || !is_listed(object, i, listing))
 				continue;
 			list_add(&list, id, f->address, f->size, name_of(object, i));
 			list_add_aliases(&list, object, i, id);
-			if (fresh)
+			if (listing->fresh)
 				begin_function(object, i, id);
 			object->marks[i] |= FUNCTION_NAMED;
 		}
+		listed += list.count;
 		list_end(&list, object, kind);
 	}
+	return listed;
 }
 
 void announce_new_sleds(struct object *object)
 {
+	const struct listing fresh = { .fresh = true };
+
 	if (process_head()) {
-		list_sleds(object, 1);
+		list_sleds(object, &fresh);
 		return;
 	}
 	/* No trace exists yet; announce_all() writes it when one is made. */
 	process_untold();
 	for (uint32_t i = 0; object->marks && i < object->sites.functions; i++) {
-		if (!kind_has(object->sites.function[i].kind, KIND_EVENTS) || !is_listed(object, i, 1))
+		if (!kind_has(object->sites.function[i].kind, KIND_EVENTS) || !is_listed(object, i, &fresh))
 			continue;
 		begin_function(object, i, announce_id(object, i));
 		object->marks[i] |= FUNCTION_NAMED;
@@ -307,7 +325,7 @@ static void describe_one(const struct object *object, const struct bound_functio
 	};
 	size_t length = sys_length(f->name) + 1;
 
-	if (length > sizeof(one.name) || given(object, f->name)) {
+	if (length > sizeof(one.name) || requests_name_of(object, f->name)) {
 		announce_bound(object, f);
 		return;
 	}
@@ -329,7 +347,7 @@ uint32_t announce_new_bound(struct object *object, struct bound_function *functi
 
 static void count_bound(struct function_count *count, const struct object *object, const struct bound_function *f)
 {
-	const char *name = given(object, f->name);
+	const char *name = requests_name_of(object, f->name);
 
 	count->functions++;
 	count->names += sys_length(name ? name : f->name) + 1;
@@ -340,7 +358,7 @@ static void count_bound(struct function_count *count, const struct object *objec
 /* Its symbol is another name of it, where the rules gave it one. */
 static void list_add_bound(struct function_list *list, const struct object *object, const struct bound_function *f)
 {
-	const char *name = given(object, f->name);
+	const char *name = requests_name_of(object, f->name);
 
 	list_add(list, f->id, f->offset, 0, name ? name : f->name);
 	if (!name)
@@ -366,6 +384,23 @@ void announce_bound(const struct object *object, const struct bound_function *on
 				list_add_bound(&list, object, f);
 		list_end(&list, object, kind);
 	}
+}
+
+uint32_t announce_renamed(struct object *object, const struct rules_pattern *pattern)
+{
+	uint32_t told;
+
+	/* No trace exists yet: what writes one takes the names of then. */
+	if (!process_head())
+		return 0;
+	told = list_sleds(object, &(struct listing){ .pattern = pattern });
+	for (const struct bound_function *f = object->bound; f; f = f->all) {
+		if (!f->id || !rules_match(pattern, f->name, object->path, object->soname))
+			continue;
+		announce_bound(object, f);
+		told++;
+	}
+	return told;
 }
 
 void announce_new_probes(const struct object *object, const struct probe_known *before)
@@ -448,7 +483,7 @@ void announce_all(void)
 			if (object->number != n)
 				continue;
 			announce_object(object);
-			list_sleds(object, 0);
+			list_sleds(object, &(struct listing){ .fresh = false });
 			announce_bound(object, NULL);
 			announce_new_probes(object, NULL);
 			announce_counts(object);

@@ -26,6 +26,9 @@ uint32_t announce_new_bound(struct object *object, struct bound_function *functi
 /* Writes the names of its functions that bindings call and that were on: of all, or of one. */
 void announce_bound(const struct object *object, const struct bound_function *one);
 
+/* Writes functions again that the trace knows, and the pattern names: they may have other names. Returns how many. */
+uint32_t announce_renamed(struct object *object, const struct rules_pattern *pattern);
+
 /* Writes the names of the object's probes that became known after this one; NULL: of all. */
 void announce_new_probes(const struct object *object, const struct probe_known *before);
 

@@ -4,7 +4,9 @@
 #include <errno.h> /* EINVAL */
 #include <stdbool.h>
 
+#include "audit/live/announce.h"
 #include "runtime/base/arena.h"
+#include "runtime/control.h"
 #include "x86_64/sys.h"
 
 int requests_parse(struct requests_rule *rule, char *text)
@@ -155,4 +157,90 @@ int requests_selects(const struct object *object, int kind, const char *function
 		if (requests_matches(&a->rule, object, kind, function))
 			on = a->on;
 	return on;
+}
+
+/* ---- names ---- */
+
+static struct rules_name *given; /* the newest first. Lock */
+static struct arena given_memory; /* of these: for as long as the process lives */
+
+bool requests_have_names(void)
+{
+	return given || object_rules->names;
+}
+
+const char *requests_name_of(const struct object *object, const char *symbol)
+{
+	const char *name = rules_name_of(given, symbol, object->path, object->soname);
+
+	return name ? name : rules_name_of(object_rules->names, symbol, object->path, object->soname);
+}
+
+/* The one of that pattern, of those that were given; NULL: there is none. */
+static struct rules_name *find_given(const struct rules_pattern *pattern)
+{
+	struct rules_name *name = given;
+
+	while (name && !(same_text(name->pattern->function, pattern->function) &&
+			       same_text(name->pattern->library, pattern->library)))
+		name = name->next;
+	return name;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int give_name(const struct rules_pattern *pattern, const char *text)
+{
+	struct rules_name *old = find_given(pattern), *name = arena_alloc(&given_memory, sizeof(*name));
+
+	if (!name || !(name->name = arena_string(&given_memory, text, sys_length(text))))
+		return -ENOMEM;
+	if (old) {
+		name->pattern = old->pattern;
+	} else if ((name->pattern = arena_alloc(&given_memory, sizeof(*name->pattern)))) {
+		name->pattern->next = NULL;
+		name->pattern->function = arena_string(&given_memory, pattern->function, sys_length(pattern->function));
+		name->pattern->library = NULL;
+		if (pattern->library)
+			name->pattern->library =
+				arena_string(&given_memory, pattern->library, sys_length(pattern->library));
+	}
+	if (!name->pattern || !name->pattern->function || (pattern->library && !name->pattern->library))
+		return -ENOMEM;
+	/* One of a pattern that was there counts no more: it comes behind. */
+	name->next = given;
+	/* Its only partner is a child that is forked meanwhile: that has the whole name, or none. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	given = name;
+	return 0;
+}
+
+/* Takes FUNCTION[@LIBRARY] apart, in place. Returns false: there is no function, or no library behind the @. */
+static bool take_pattern(struct rules_pattern *pattern, char *text)
+{
+	char *at = text;
+
+	while (*at && *at != '@')
+		at++;
+	*pattern = (struct rules_pattern){ .function = text, .library = *at ? at + 1 : NULL };
+	*at = '\0';
+	return *text && (!pattern->library || *pattern->library);
+}
+
+int requests_take_names(struct control_request *request)
+{
+	char *p = request->text, *end = request->text + CONTROL_TEXT;
+	int r = 0;
+
+	end[-1] = '\0';
+	while (r == 0 && p < end && *p) {
+		char *name = p + sys_length(p) + 1;
+		struct rules_pattern pattern;
+		if (name >= end || !*name || !take_pattern(&pattern, p))
+			return -EINVAL;
+		p = name + sys_length(name) + 1;
+		r = give_name(&pattern, name);
+		for (struct object *object = objects; object && r == 0; object = object->next)
+			request->result.functions += announce_renamed(object, &pattern);
+	}
+	return r;
 }

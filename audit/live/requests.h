@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was asked for while the process runs: rules to switch functions on or off, in order of time. The last rule that
- * matches a function counts, also for objects that are loaded later.
+ * What was asked for while the process runs: rules to switch functions on or off, in order of time; the last rule that
+ * matches a function counts, also for objects that are loaded later. And names of functions.
  *
- * Lock: process lock held for requests_remember() and requests_selects(). Stopped threads come here
+ * Lock: process lock held for requests_remember(), requests_selects(), and all about names. Stopped threads come here
  * (runtime/control.h): general registers only, no libc.
  */
 #ifndef XAUDIT_AUDIT_LIVE_REQUESTS_H
@@ -12,6 +12,8 @@
 #include <stdbool.h>
 
 #include "audit/model/object.h"
+
+struct control_request;
 
 #define REQUESTS_ALL_KINDS ((1u << TRACE_KIND_COUNT) - 1)
 
@@ -50,5 +52,17 @@ int requests_ask_for(const struct object *object, unsigned kind);
  * asked.
  */
 int requests_selects(const struct object *object, int kind, const char *function, int by_rules);
+
+/*
+ * Names that functions have in the trace, in place of their symbols': those that were given while the process runs, the
+ * newest first, then those of the rules. Are there any?
+ */
+bool requests_have_names(void);
+
+/* That of a function of this symbol; NULL: it has none of its own. */
+const char *requests_name_of(const struct object *object, const char *symbol);
+
+/* What CONTROL_NAMES asks for. Returns 0 or -errno. */
+int requests_take_names(struct control_request *request);
 
 #endif

@@ -8,6 +8,7 @@
 #include "audit/live/entry_stub.h"
 #include "audit/live/load_code.h"
 #include "audit/live/probe_change.h"
+#include "audit/live/requests.h"
 #include "audit/live/values.h"
 #include "runtime/base/identity.h"
 #include "runtime/process/process.h"
@@ -305,6 +306,9 @@ int switch_obey(struct control_request *request)
 		sys_fill(&request->result, 0, sizeof(request->result));
 		request->patches = request->patch_count = 0;
 		return change_probes(request);
+	case CONTROL_NAMES:
+		sys_fill(&request->result, 0, sizeof(request->result));
+		return requests_take_names(request);
 	case CONTROL_WRITTEN:
 		if (asked == CONTROL_PROBES)
 			probe_changed(request->argument & CONTROL_ALL_WRITTEN);

@@ -83,7 +83,8 @@ done
 is "$(offer xaudit ctl 1 status --)" "$(grep 'of status, probes:' "$tmp/help" | options)" \
 	'ctl status: the options are those of --help'
 is "$(offer xaudit ctl 1 probes --)" "$(offer xaudit ctl 1 status --)" 'ctl probes: as those of status'
-is "$(offer xaudit ctl 1 probe --)" "$(grep 'of probe:' "$tmp/help" | options)" 'so are those of ctl probe'
+is "$(offer xaudit ctl 1 probe --)" "$(grep 'of probe[,:]' "$tmp/help" | options)" 'so are those of ctl probe'
+is "$(offer xaudit ctl 1 function --)" "$(grep ' function:' "$tmp/help" | options)" 'and of ctl function'
 "$XAUDIT" ctl 1 status --format=@bad 2>"$tmp/err"
 is "$(offer xaudit ctl 1 status --format '')" "$(listed <"$tmp/err")" 'ctl status: so are the words of --format'
 for command in start stop enable disable; do

@@ -77,20 +77,20 @@ static bool check_rule(const char *rule)
 	return true;
 }
 
-static bool put_rules(struct control_request *request, int argc, char **argv)
+static bool put_rules(struct control_request *request, char *const *rule, size_t rules)
 {
 	size_t have = 0;
 
-	for (int i = 1; i < argc; i++) {
-		size_t length = strlen(argv[i]) + 1;
-		if (!check_rule(argv[i]))
+	for (size_t i = 0; i < rules; i++) {
+		size_t length = strlen(rule[i]) + 1;
+		if (!check_rule(rule[i]))
 			return false;
 		/* An empty rule ends the list. */
 		if (have + length + 1 > sizeof(request->text)) {
 			tool_error("ctl", "too many rules at once: %zu bytes are allowed", sizeof(request->text) - 1);
 			return false;
 		}
-		memcpy(request->text + have, argv[i], length);
+		memcpy(request->text + have, rule[i], length);
 		have += length;
 	}
 	return true;
@@ -158,7 +158,8 @@ static bool needs_rules(const char *rule)
 }
 
 /* Says why, for each rule that names no function. Returns how many there are. */
-static size_t say_unnamed(const struct named *named, bool on, int argc, char **argv)
+static size_t say_unnamed(
+	const struct named *named, bool on, char *const *rule, char *const *word, size_t rules)
 {
 	const struct control_result *r = &named->sum;
 	char who[48];
@@ -166,25 +167,25 @@ static size_t say_unnamed(const struct named *named, bool on, int argc, char **a
 
 	snprintf(who, sizeof(who), named->processes == 1 ? "process %zu" : "%zu processes",
 		named->processes == 1 ? (size_t)named->last : named->processes);
-	for (int i = 1; i < argc && i <= 64; i++) {
-		uint64_t bit = 1ull << (i - 1);
+	for (size_t i = 0; i < rules && i < 64; i++) {
+		uint64_t bit = 1ull << i;
 		const char *why = "no function of that name can be switched in what is loaded; `xaudit list FILE` "
 				  "shows their names";
 		/* Where nothing is, nothing is on: as it was asked for. */
-		if (r->rule_function & bit || (!on && !strcmp(argv[i], "*")))
+		if (r->rule_function & bit || (!on && !strcmp(rule[i], "*")))
 			continue;
 		if (!(r->rule_library & bit))
-			why = strchr(argv[i], '@') ? "no library of that name is loaded" : "no library is loaded yet";
+			why = strchr(rule[i], '@') ? "no library of that name is loaded" : "no library is loaded yet";
 		else if (!(r->rule_sites & bit))
-			why = needs_rules(argv[i])
+			why = needs_rules(rule[i])
 				      ? "what is loaded of that has no function of these kinds, or was not asked for "
 					"them when it was loaded (kinds in man xaudit.conf); `xaudit list FILE` tells "
 					"which it has, and kind entry can be switched without"
 				      : "what is loaded of that has no function of these kinds that can be switched; "
 					"`xaudit list FILE` tells why";
-		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, argv[i], why,
+		tool_error("ctl", "%s: '%s' names nothing: %s%s", who, word[i], why,
 			!on		       ? ""
-			: needs_rules(argv[i]) ? " (it holds for what is loaded later, and asked for them)"
+			: needs_rules(rule[i]) ? " (it holds for what is loaded later, and asked for them)"
 					       : " (it holds for what is loaded later)");
 		unnamed++;
 	}
@@ -195,6 +196,8 @@ struct rules_change {
 	struct control_request wanted;
 	char *const *rule; /* `rules` of them, which `wanted` holds, too */
 	size_t rules;
+	ctl_targets_work *first; /* what is done before; NULL: nothing */
+	void *context;
 	struct named named;
 };
 
@@ -206,6 +209,9 @@ static int change_rules(void *context, const struct ctl_targets *targets, struct
 	struct ctl_written written = { 0 };
 	uint64_t pause;
 
+	int status = change->first ? change->first(change->context, targets, process) : TOOL_OK;
+	if (status != TOOL_OK)
+		return status;
 	request = change->wanted;
 	/* What takes long comes before the process is stopped. */
 	if (request.op == CONTROL_ENABLE)
@@ -220,12 +226,29 @@ static int change_rules(void *context, const struct ctl_targets *targets, struct
 	return good ? TOOL_OK : TOOL_FAILED;
 }
 
+/* word: what messages call the rules. */
+static int change_all(struct ctl_targets *targets, struct rules_change *change, char *const *word)
+{
+	const struct named *named = &change->named;
+	const bool on = change->wanted.op == CONTROL_ENABLE;
+	size_t opened;
+
+	if (!put_rules(&change->wanted, change->rule, change->rules))
+		return TOOL_USAGE;
+	int status = ctl_targets_each(targets, change_rules, change, &opened);
+	if (status == TOOL_USAGE)
+		return status;
+	if (!named->processes && status == TOOL_OK) {
+		tool_error("ctl", "no process is left: all have ended meanwhile");
+		return TOOL_FAILED;
+	}
+	size_t unnamed = named->processes ? say_unnamed(named, on, change->rule, word, change->rules) : 0;
+	return status != TOOL_OK || (unnamed && !named->sum.functions) ? TOOL_FAILED : TOOL_OK;
+}
+
 int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 {
 	static struct rules_change change;
-	const struct named *named = &change.named;
-	bool on = !strcmp(argv[0], "enable");
-	size_t opened;
 	int status = no_options(argc, argv);
 
 	if (status)
@@ -234,18 +257,20 @@ int ctl_rules(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl", "%s what? give rules: [KIND:]FUNCTION[@LIBRARY]", argv[0]);
 		return TOOL_USAGE;
 	}
-	change.wanted.op = on ? CONTROL_ENABLE : CONTROL_DISABLE;
-	if (!put_rules(&change.wanted, argc, argv))
-		return TOOL_USAGE;
+	change.wanted.op = !strcmp(argv[0], "enable") ? CONTROL_ENABLE : CONTROL_DISABLE;
 	change.rule = argv + 1;
 	change.rules = (size_t)argc - 1;
-	status = ctl_targets_each(targets, change_rules, &change, &opened);
-	if (!named->processes && status == TOOL_OK) {
-		tool_error("ctl", "no process is left: all have ended meanwhile");
-		return TOOL_FAILED;
-	}
-	size_t unnamed = named->processes ? say_unnamed(named, on, argc, argv) : 0;
-	return status != TOOL_OK || (unnamed && !named->sum.functions) ? TOOL_FAILED : TOOL_OK;
+	return change_all(targets, &change, argv + 1);
+}
+
+int change_enable(struct ctl_targets *targets, char *const *rule, char *const *word, size_t rules,
+	ctl_targets_work *first, void *context)
+{
+	static struct rules_change change;
+
+	change = (struct rules_change){ .rule = rule, .rules = rules, .first = first, .context = context };
+	change.wanted.op = CONTROL_ENABLE;
+	return change_all(targets, &change, word);
 }
 
 /* ---- start, stop, mode ---- */

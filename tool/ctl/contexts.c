@@ -90,6 +90,13 @@ static void add(void *context, const struct ctl_process *process, const struct o
 	free(path);
 }
 
+void contexts_plans(struct ctl_indexes *plans, const struct ctl_process *process, const char *rules)
+{
+	if (strstr(rules, "backtrace"))
+		ctl_indexes_keep(process);
+	ctl_each_object(process, add, &(struct wanted_plans){ plans, rules });
+}
+
 /* ---- the commands ---- */
 
 struct wanted_change {
@@ -142,10 +149,8 @@ static bool change_functions(
 
 	request = change->request;
 	/* What takes long comes before the process is stopped. */
-	if (change->rules && strstr(change->rules, "backtrace"))
-		ctl_indexes_keep(process);
 	if (change->rules)
-		ctl_each_object(process, add, &(struct wanted_plans){ &plans, change->rules });
+		contexts_plans(&plans, process, change->rules);
 	bool good = ctl_request(process, &request, change->rules ? &plans : NULL, NULL, &pause);
 	if (good) {
 		uint32_t n = request.result.functions;

@@ -26,6 +26,7 @@
 #include "tool/ctl/contexts.h"
 #include "tool/ctl/find_module.h"
 #include "tool/ctl/folder.h"
+#include "tool/ctl/function.h"
 #include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
 #include "tool/ctl/snapshot.h"
@@ -56,6 +57,7 @@ static const struct command {
 		.change = ctl_contexts },
 	{ "del-context", " FUNCTION...", "record no values of its calls", .change = ctl_contexts },
 	{ "contexts", "", "which values are recorded", .change = ctl_contexts },
+	{ "function", " [NAME=]FUNCTION...", "record its calls, by that name", .change = ctl_function },
 	{ "probe", " [NAME=]PLACE...", "record events at instructions: FUNCTION+OFFSET@LIBRARY",
 		.change = ctl_probes },
 	{ "unprobe", " NAME...", "take probes away again", .change = ctl_probes },
@@ -336,9 +338,9 @@ static const struct options_syntax syntax = {
 	.more = print_commands,
 	.tail = "\n"
 		"Options, behind the command:\n"
-		"  --context=CONTEXT    of probe: values: regs, reg:rax, backtrace ...\n"
-		"  --if=CONDITION       of probe: only where it holds\n"
-		"  --every=N            of probe: one in so many\n"
+		"  --context=CONTEXT    of probe, function: values: regs, args, backtrace ...\n"
+		"  --if=CONDITION       of probe, function: only where it holds\n"
+		"  --every=N            of probe, function: one in so many\n"
 		"  --then=ACTION        of probe: mark, snapshot, start or stop\n"
 		"  --format=FORMAT      of status, probes: table (default) or json\n"
 		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"

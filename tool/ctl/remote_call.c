@@ -301,7 +301,7 @@ static size_t request_size(const struct control_request *request)
 	size_t length = 0;
 
 	if (request->op == CONTROL_ENABLE || request->op == CONTROL_DISABLE || request->op == CONTROL_ADD_CONTEXT ||
-		request->op == CONTROL_DEL_CONTEXT) {
+		request->op == CONTROL_DEL_CONTEXT || request->op == CONTROL_NAMES) {
 		while (length + 1 < sizeof(request->text) && (request->text[length] || request->text[length + 1]))
 			length++;
 		length += 2;
