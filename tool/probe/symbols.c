@@ -103,6 +103,7 @@ void symbols_end(struct symbols *symbols)
 	for (size_t i = 0; i < symbols->texts; i++)
 		free(symbols->text[i]);
 	free(symbols->text);
+	free(symbols->line);
 	*symbols = (struct symbols){ 0 };
 }
 

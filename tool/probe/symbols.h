@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions of a file by their names, for many places: a name that is no pattern is looked up, as the linker has it
- * and as people write names of C++ (audit/match/cxx.h); tables are made when they are first asked.
+ * and as people write names of C++ (audit/match/cxx.h); and its lines of source. Tables are made when they are first
+ * asked.
  *
  * Memory that runs out ends the command. One thread.
  */
@@ -30,6 +31,15 @@ struct symbols_table {
 	bool made;
 };
 
+/* Where a statement of a line begins. */
+struct symbols_line {
+	uint32_t file; /* hash of the file's name without folders */
+	uint32_t number;
+	const char *path; /* the debug information's */
+	uint64_t address; /* as that has it */
+	uint64_t unit;	  /* offset of its DIE */
+};
+
 struct symbols {
 	const struct image *image;
 	struct symbols_table own;     /* names of symbols */
@@ -37,6 +47,9 @@ struct symbols {
 	struct symbols_table cold;    /* of parts NAME.cold, by NAME */
 	char **text; /* of `written` and `cold` */
 	size_t texts;
+	struct symbols_line *line; /* of source, in order; lines.c makes and uses them */
+	size_t lines;
+	bool lines_made;
 };
 
 /* The image stays. */
