@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: MIT
 #
-# For everywhere.t: chooses the places of probes from what `xaudit list --format=json FILE '*'` tells, and judges how
-# often each was reached.
+# For everywhere.t and everywhere_work.t: chooses the places of probes from what `xaudit list --format=json FILE '*'`
+# tells, and judges how often each was reached.
 #
 #	everywhere.py choose LIST LIBRARY MOST PARTS FOLDER
 #		Writes FOLDER/N.conf, N from 1 on: [probe] sections, MOST at most, of places of one way, which are so
 #		far from each other that none is in another's way. PARTS: so many for each way, of places that are
-#		spread evenly; 0: as many as it takes for all. Prints how many files these are.
+#		spread evenly; 0: as many as it takes for all. Then those of all ways together: every place of whole
+#		functions. Prints how many files these are.
+#	everywhere.py apart LIST LIBRARY MOST PARTS FOLDER
+#		The same without those of all ways together. Places whose jumps share bytes, of which each needs memory
+#		of its own, are 2000 at most. Prints the way of each file.
 #	everywhere.py judge LIST FOLDER CALLS
 #		FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf; N.err what it said.
-#		CALLS: the same of a run in which entry traced the library. Prints a line for each way, then what is
-#		wrong.
+#		CALLS: the same of a run in which entry traced the library; "-": there was none, and the runs are not
+#		compared with each other, since the program does not do the same each time. Prints a line for each way,
+#		then what is wrong.
 #
-# All runs are of a program that does the same each time. So an instruction that nothing but the one before it leads to
-# has as many events as that one; one behind such that can't branch has as many, or more.
+# Within a run, an instruction that nothing but the one before it leads to has as many events as that one; one behind
+# such that can't branch has as many, or more. If the program does the same each time, this holds between runs, too.
 import collections
 import glob
 import json
 import re
 import sys
 
-SPACE = 40  # bytes from a place to the next: a window displaces 24, from 4 before it on
+SPACE = 32  # bytes from a place to the next: a window displaces 24, from 4 before it on
+SHARED_MOST = 2000
 
 Insn = collections.namedtuple("Insn", "address length way text first")
 
@@ -38,33 +44,57 @@ def read(path):
     return insns, names
 
 
-def choose(path, library, most, parts, folder):
-    ways = collections.defaultdict(list)
-    insns, _ = read(path)
+class Writer:
+    def __init__(self, library, folder):
+        self.library, self.folder, self.number = library, folder, 0
+
+    def write(self, way, batch):
+        self.number += 1
+        with open(f"{self.folder}/{self.number}.conf", "w") as to:
+            to.write(f"; {way}\n[library *]\nkinds = none\n[program]\nkinds = none\n")
+            for address in batch:
+                to.write(f"[probe {address:x}]\nat=0x{address:x}@{self.library}\n")
+
+
+def choose_apart(insns, most, parts, writer):
+    ways, made = collections.defaultdict(list), []
     for address in sorted(insns):
         if insns[address].way:
             ways[insns[address].way].append(address)
-    number = 0
     for way, left in sorted(ways.items()):
         if parts:
             left = left[::max(1, len(left) // (most * parts))]
-        taken = 0
+        taken, room = 0, min(most, SHARED_MOST) if way == "shared" else most
         while left and (not parts or taken < parts):
             taken += 1
-            number += 1
             batch, rest, last = [], [], -SPACE
             for address in left:
-                if address - last >= SPACE and len(batch) < most:
+                if address - last >= SPACE and len(batch) < room:
                     batch.append(address)
                     last = address
                 else:
                     rest.append(address)
             left = rest
-            with open(f"{folder}/{number}.conf", "w") as to:
-                to.write("[library *]\nkinds = none\n[program]\nkinds = none\n")
-                for address in batch:
-                    to.write(f"[probe {address:x}]\nat=0x{address:x}@{library}\n")
-    print(number)
+            writer.write(way, batch)
+            made.append(way)
+    return made
+
+
+def choose_together(insns, most, parts, writer):
+    functions = []
+    for address in sorted(insns):
+        if insns[address].first or not functions:
+            functions.append([])
+        if insns[address].way:
+            functions[-1].append(address)
+    if parts:
+        functions = functions[::max(1, sum(map(len, functions)) // (most * parts))]
+    batch = []
+    for function in functions + [None]:
+        if batch and (function is None or len(batch) + len(function) > most):
+            writer.write("together", batch)
+            batch = []
+        batch += (function or [])[:most]
 
 
 def targets(insns):
@@ -92,25 +122,64 @@ def jump_by_tables(insns):
 LEAVES = re.compile(r"(?:\w+ )*(?:j\w+|ret\w*|call|loop\w*|ud\d|hlt|int\w*|syscall|sysenter|iret\w*|xbegin|xabort)\b")
 
 
+class Judge:
+    def __init__(self, path):
+        self.insns, self.names = read(path)
+        self.order = sorted(self.insns)
+        self.led_to, self.tables = targets(self.insns), jump_by_tables(self.insns)
+        self.leaves = {a for a in self.order if LEAVES.match(self.insns[a].text)}
+        self.wrong = []
+
+    def compare(self, count, what):
+        """Along each piece of code that nothing leaves. Returns how many were compared, and how many of these with
+        nothing that leads between them."""
+        compared = same = 0
+        before, joined, end = None, False, None
+        for address in self.order:
+            i = self.insns[address]
+            if address != end or i.first:
+                before = None
+            if address in self.led_to or address in self.tables:
+                joined = True
+            if address in count:
+                if before is not None and (count[before] or count[address]):
+                    compared += 1
+                    same += not joined
+                    if count[address] < count[before] or (not joined and count[address] != count[before]):
+                        b = self.insns[before]
+                        self.wrong.append(f"{what}: 0x{before:x} {b.way} {count[before]} {b.text}: then "
+                                          f"0x{address:x} {i.way} {count[address]}")
+                before, joined = address, False
+            if address in self.leaves:
+                before = None
+            end = address + i.length
+        return compared, same
+
+
 def judge(path, folder, calls):
-    insns, names = read(path)
-    count, tried, wrong = {}, collections.Counter(), []
+    judge = Judge(path)
+    insns, names, wrong = judge.insns, judge.names, judge.wrong
+    merged, tried = collections.defaultdict(dict), collections.Counter()
     refused, reasons = collections.Counter(), collections.Counter()
+    inside = [0, 0]
     for conf in sorted(glob.glob(folder + "/*.conf")):
         base = conf[:-len("conf")]
-        places = [int(a, 16) for a in re.findall(r"^\[probe (\w+)\]", open(conf).read(), re.M)]
-        way = insns[places[0]].way
+        with open(conf) as text:
+            way = text.readline()[2:-1]
+            places = [int(a, 16) for a in re.findall(r"^\[probe (\w+)\]", text.read(), re.M)]
         tried[way] += len(places)
-        missing = set()
+        missing, most = set(), 0
         for line in open(base + "err", errors="replace"):
             one = re.match(r"xaudit: probe (\w+) at .*?: (.*?)(?:;|$)", line)
             more = re.match(r"xaudit: (\d+) more probes can't be had", line)
-            if one:
+            # Several processes may say the same.
+            if one and int(one.group(1), 16) not in missing:
                 missing.add(int(one.group(1), 16))
                 reasons[one.group(2)] += 1
-            refused[way] += 1 if one else int(more.group(1)) if more else 0
-            if more:
-                missing.update(places)  # nobody knows which
+            most = max(most, int(more.group(1)) if more else 0)
+        refused[way] += len(missing) + most
+        if most:
+            missing.update(places)  # nobody knows which
         told = json.load(open(base + "json"))
         if told["lost"]:
             wrong.append(f"{base}: {told['lost']} events are lost")
@@ -118,49 +187,50 @@ def judge(path, folder, calls):
         got = collections.Counter()
         for row in told.get("probes", []):
             got[int(row["probe"], 16)] += row["count"]
-        for address in places:
-            if address in got or address not in missing:
-                count[address] = got[address]
+        count = {a: got[a] for a in places if a in got or a not in missing}
+        merged[way].update(count)
+        compared, same = judge.compare(count, f"{base}conf")
+        inside[0] += compared
+        inside[1] += same
     for way in sorted(tried):
-        own = [a for a in count if insns[a].way == way]
-        print(f"{way}: {tried[way]} places, {refused[way]} refused, {sum(count[a] > 0 for a in own)} reached, "
-              f"{sum(count[a] for a in own)} events")
+        count = merged[way]
+        print(f"{way}: {tried[way]} places, {refused[way]} refused, {sum(n > 0 for n in count.values())} reached, "
+              f"{sum(count.values())} events")
     if reasons:
         print("refused:", ", ".join(f"{n} {why}" for why, n in reasons.most_common()))
-
-    compared = same = 0
-    led_to, tables = targets(insns), jump_by_tables(insns)
-    for address in sorted(count):
-        i = insns[address]
-        behind = insns.get(address + i.length)
-        if LEAVES.match(i.text) or behind is None or behind.address not in count or behind.first:
-            continue
-        if not count[address] and not count[behind.address]:
-            continue
-        compared += 1
-        alone = behind.address not in led_to and address not in tables
-        same += alone
-        if count[behind.address] < count[address] or (alone and count[behind.address] != count[address]):
-            wrong.append(f"0x{address:x} {i.way} {count[address]} {i.text}: then {behind.way} {count[behind.address]}")
-    print(f"{compared} compared with those behind them, of which {same} are the same")
-    of_name = collections.Counter(names.values())
-    begins = {name: address for address, name in names.items() if of_name[name] == 1}
-    entered, all_calls = 0, collections.Counter()
-    for row in json.load(open(calls))["functions"]:
-        all_calls[row["function"]] += row["calls"]
-    for name, number in all_calls.items():
-        address = begins.get(name)
-        if address in count:
-            entered += 1
-            if count[address] != number:
-                wrong.append(f"0x{address:x} {insns[address].way} {count[address]}: {number} calls of {name}")
-    print(f"{entered} compared with calls")
+    print(f"{inside[0]} compared with those before them in the same run, of which {inside[1]} are the same")
+    if calls != "-":
+        count = {}
+        for way in sorted(merged):
+            count.update(merged[way])
+        compared, same = judge.compare({a: n for w, c in merged.items() if w != "together" for a, n in c.items()},
+                                       "in two runs")
+        print(f"{compared} compared with those before them, of which {same} are the same")
+        of_name = collections.Counter(names.values())
+        begins = {name: address for address, name in names.items() if of_name[name] == 1}
+        entered, all_calls = 0, collections.Counter()
+        for row in json.load(open(calls))["functions"]:
+            all_calls[row["function"]] += row["calls"]
+        for name, number in all_calls.items():
+            address = begins.get(name)
+            if address in count:
+                entered += 1
+                if count[address] != number:
+                    wrong.append(f"0x{address:x} {insns[address].way} {count[address]}: {number} calls of {name}")
+        print(f"{entered} compared with calls")
     for line in wrong[:20]:
         print("wrong:", line)
     print(f"{len(wrong)} wrong")
 
 
-if sys.argv[1] == "choose":
-    choose(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]), sys.argv[6])
-else:
+if sys.argv[1] == "judge":
     judge(sys.argv[2], sys.argv[3], sys.argv[4])
+else:
+    writer = Writer(sys.argv[3], sys.argv[6])
+    instructions, most, parts = read(sys.argv[2])[0], int(sys.argv[4]), int(sys.argv[5])
+    made = choose_apart(instructions, most, parts, writer)
+    if sys.argv[1] == "choose":
+        choose_together(instructions, most, parts, writer)
+        print(writer.number)
+    else:
+        print(*made)

@@ -1,18 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Probes all over the libraries of a program, each way of placing them by itself: the program prints and ends as
-# untraced, nothing is lost, and the events are as many as the code around them, and calls counted otherwise, say.
+# Probes all over the libraries of a program, each way of placing them by itself, and at all instructions of functions:
+# the program prints and ends as untraced, nothing is lost, and the events are as many as the code around them, and
+# calls counted otherwise, say.
 # Under a program of C++: many places of libgcc_s, which unwinds, and some of libstdc++ and libc. Where XAUDIT_ALL is 1,
 # all of these, and of libcrypto, libsqlite3 and python3 under programs that use them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 need g++ python3 setarch
 
-# A program goes the same ways each time only where its addresses are the same.
+# A program goes the same ways each time only where its addresses are the same. Those of memory that it maps are not,
+# since the module maps stubs, plans and rules; and python's own allocator finds out where each address lies.
 setarch -R true 2>/dev/null || skip_all 'addresses can not be the same in two runs: setarch -R does not work'
-PYTHONHASHSEED=0 LC_ALL=C.UTF-8 python=''
-export PYTHONHASHSEED LC_ALL
+PYTHONHASHSEED=0 PYTHONMALLOC=malloc LC_ALL=C.UTF-8 python=''
+export PYTHONHASHSEED PYTHONMALLOC LC_ALL
+
+# counted ERRORS COMMAND...: a run by probes.conf, with the trace `trace`; sets $ended.
+counted() {
+	errors=$1 ended=0
+	shift
+	rm -rf trace
+	bounded 300 setarch -R "$XAUDIT" record --mode=count -c "$tmp/probes.conf" -o trace -- "$@" \
+		>out 2>"$errors" || ended=$?
+}
+
+# What record says at the end of all those that are refused.
+tellings='xaudit record: nothing that was loaded has the place of '
 
 # everywhere LIBRARY MOST PARTS COMMAND...: see everywhere.py, with MOST and PARTS.
 everywhere() {
@@ -22,35 +36,35 @@ everywhere() {
 	rm -rf at && mkdir at
 	"$XAUDIT" list --format=json "$file" '*' >list.json || bail "no list of $file"
 	runs=$(python3 "$beside/everywhere.py" choose list.json "$name" "$most" "$parts" at)
+	began=$(date +%s)
 	bounded 60 setarch -R "$@" >plain.out 2>&1 || bail "it fails untraced: $*"
-	# With what of it entry displaces, to count calls.
-	bounded 300 setarch -R "$XAUDIT" record --mode=count -k entry -l "$name" -o calls -- "$@" >out 2>&1
-	is "$? $(cmp plain.out out 2>&1)" '0 ' "$name: entry counts calls"
-	bounded 60 "$XAUDIT" report --format=json calls >calls.json
+	# With what of it entry displaces, to count calls. By the same names as all runs: so the environment is the same.
+	printf '[library %s]\nkinds = entry\n[library *]\nkinds = none\n[program]\nkinds = %s\n' "$name" \
+		"$([ "$file" = "$python" ] && echo entry || echo none)" >probes.conf
+	counted calls.err "$@"
+	is "$ended $(cmp plain.out out 2>&1)" '0 ' "$name: entry counts calls"
+	bounded 60 "$XAUDIT" report --format=json trace >calls.json
 	bad=''
 	for run in $(seq "$runs"); do
-		rm -rf trace
-		# By one name, for the environment to be the same.
 		cp "at/$run.conf" probes.conf
-		bounded 300 setarch -R "$XAUDIT" record --mode=count -c "$tmp/probes.conf" -o trace -- "$@" \
-			>out 2>"at/$run.err"
-		ended=$?
+		counted "at/$run.err" "$@"
+		# A process waits 10 seconds for its plan, which is not enough on a machine that does much else.
+		for again in 1 2 3; do
+			! grep -q 'it took longer than 10 seconds$' "at/$run.err" || counted "at/$run.err" "$@"
+		done
 		[ "$ended" -eq 0 ] && cmp -s plain.out out || bad="$bad $run: $ended $(diff plain.out out | head -n 3)"
 		bounded 60 "$XAUDIT" report --format=json trace >"at/$run.json" || bad="$bad $run: no report"
 	done
 	is "$bad" '' "$name: in $runs runs, the program does what it does untraced"
-	is "$(grep -hv '^xaudit: probe [0-9a-f]* at\|more probes can.t be had' at/*.err | head -n 3)" '' \
+	is "$(grep -hv "^xaudit: probe [0-9a-f]* at\|more probes can.t be had\|^$tellings" at/*.err | head -n 3)" '' \
 		'nothing is said but of probes that can not be had'
 	python3 "$beside/everywhere.py" judge list.json at calls.json >judged 2>&1
 	judged=$?
-	wrong=$(sed -n 's/^\([0-9]*\) wrong$/\1/p' judged)
-	compared=$(sed -n 's/^\([0-9]*\) compared with those.*/\1/p' judged)
-	# What xaudit record puts into the environment differs, and with it some ways that python goes, in a hundredth.
-	[ "$name" != "${python##*/}" ] || [ $((${wrong:-1} * 20)) -ge "${compared:-0}" ] || wrong=0
-	is "$judged $wrong" '0 0' 'numbers of events are as the code has it, and as many as calls'
+	is "$judged $(sed -n 's/^\([0-9]*\) wrong$/\1/p' judged)" '0 0' 'numbers of events are as the code has it, and as many as calls'
 	while read -r line; do
 		diag "$name: $line"
 	done <judged
+	diag "$name: $runs runs took $(($(date +%s) - began)) s"
 	is "$(grep -c '^\(single\|jump\|jump-before\|short\): .* [1-9][0-9]* reached' judged)" 4 \
 		'places of each way are reached'
 	is "$(sed -n 's/^\(single\|jump\|jump-before\): .* places, \([0-9]*\) refused.*/\2/p' judged | sort -u)" 0 \
@@ -90,7 +104,7 @@ END
 hashes=$("$python" -c 'import _hashlib; print(_hashlib.__file__)' 2>/dev/null)
 crypto=$(library_of "$hashes" libcrypto)
 if [ -n "$crypto" ]; then
-	everywhere "$crypto" 5000 0 "$python" -I -S digests.py
+	everywhere "$crypto" 12000 0 "$python" -I -S digests.py
 else
 	skip 6 "no libcrypto under $python"
 fi
@@ -130,7 +144,7 @@ pragma integrity_check;
 END
 sqlite=$(library_of "$(command -v sqlite3)" libsqlite3)
 if [ -n "$sqlite" ]; then
-	everywhere "$sqlite" 5000 0 sqlite3 -batch -init queries.sql :memory: .quit
+	everywhere "$sqlite" 12000 0 sqlite3 -batch -init queries.sql :memory: .quit
 else
 	skip 6 'no sqlite3 with a library of its own'
 fi
@@ -157,5 +171,5 @@ except KeyError as e:
     print(repr(e), functools.reduce(lambda a, b: a * b, range(1, 20)))
 exec(compile("def g(a, *b, c=1, **d):\n  return (a, b, c, d)\nprint(g(1, 2, c=3, e=4))", "s", "exec"))
 END
-everywhere "$python" 5000 0 "$python" -I -S -B work.py
+everywhere "$python" 12000 0 "$python" -s -P -S -B work.py
 done_testing
