@@ -2,7 +2,7 @@
 #
 # Programs, libraries and what ld.so does with them.
 dist_check_SCRIPTS += t/loader/auditors.t t/loader/bindings.t t/loader/dladdr.t t/loader/everywhere.t \
-	t/loader/inventory.t t/loader/module-exports.t t/loader/objects.t t/loader/own_calloc.t t/loader/probes.t \
+	t/loader/everywhere_work.t t/loader/inventory.t t/loader/module-exports.t t/loader/objects.t t/loader/own_calloc.t t/loader/probes.t \
 	t/loader/probes_denied.t t/loader/probes_entry.t t/loader/probes_limits.t t/loader/semaphores.t \
 	t/loader/programs.t t/loader/reload.t \
 	t/loader/rtld.t t/loader/sanitized.t t/loader/starts.t t/loader/static_tls.t
