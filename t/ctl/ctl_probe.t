@@ -216,7 +216,7 @@ ended = True
 for thread in threads: thread.join()
 sys.exit(wrong != 0)
 END
-# python PROGRAM LIBRARY STEP MOST ROUNDS: of so many instructions one, MOST at most.
+# python PROGRAM LIBRARY STEP MOST ROUNDS: of so many instructions one, MOST at most; 2000 at once.
 python() {
 	name=$2 rounds=$5
 	of=$(ldd "$1" | sed -n "s/.*=> \(.*\/$2\) .*/\1/p")
@@ -228,17 +228,23 @@ python() {
 				print "0x" $1 "@" name
 		}' | head -n "$4" >many
 	all=$(wc -l <many)
+	rm -f batch.*
+	split -l 2000 many batch.
 	rules 'mode = ring' 'ring = 1M'
 	begin "$1" load.py
 	bad='' least=$all
 	for round in $(seq "$rounds"); do
-		ctl "$pid" probe $(cat many)
-		on=$(printf '%s\n' "$out" | sed -n "s/^\([0-9]*\) of $all probes on, .*/\1/p")
-		[ "${on:-0}" -ge "$least" ] || least=${on:-0}
-		[ "$round" -gt 1 ] || diag "$out"
-		sleep 0.1
-		ctl "$pid" unprobe '*'
-		[ "$status" -eq 0 ] || bad="$bad; $err"
+		on=0
+		for batch in batch.*; do
+			ctl "$pid" probe $(cat "$batch")
+			had=$(printf '%s\n' "$out" | sed -n 's/^\([0-9]*\) of [0-9]* probes on, .*/\1/p')
+			on=$((on + ${had:-0}))
+			[ "$round" -gt 1 ] || diag "$out"
+			sleep 0.1
+			ctl "$pid" unprobe '*'
+			[ "$status" -eq 0 ] || bad="$bad; $err"
+		done
+		[ "$on" -ge "$least" ] || least=$on
 	done
 	ok "of $all places in $name $least could be had each time" test "$least" -ge $((all * 9 / 10))
 	is "$bad$(wrong)$(clean "$of")" '0 wrong' "python3 computes what it did, and $name is as it was"
