@@ -161,7 +161,8 @@ static void say(struct helper *helper)
 
 	text_string(&text, helper->file);
 	text_string(&text,
-		helper->values ? ": no values of its calls are recorded: " : ": no index of it could be made: ");
+		helper->values ? ": no values of its calls are recorded, and it has no probes: "
+			       : ": no index of it could be made: ");
 	switch (helper->end) {
 	case HELPER_NO_COMMAND:
 		text_string(&text, helper->command);
