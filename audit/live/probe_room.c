@@ -205,6 +205,14 @@ static void note_mapping(const struct mapping *m)
 	note_taken(low, high);
 }
 
+/* Where the heap grows from: a page. There is no mapping of it yet where the program has not begun. */
+static uint64_t heap_end(void)
+{
+	long end = sys_call(__NR_brk, 0, 0, 0, 0, 0, 0);
+
+	return end > 0 ? (uint64_t)end & ~(PAGE - 1) : UINT64_MAX;
+}
+
 /*
  * Which addresses are taken in this process, up to 2 GiB around these. A filter of system calls that lets libraries be
  * opened need not know of the kernel's list.
@@ -214,15 +222,15 @@ static void look(uint64_t low, uint64_t high)
 	enum { AT_ONCE = 256 };
 	static struct mapping mapping[AT_ONCE] SYS_LARGE; /* the lock guards it */
 	const uint64_t end = HIGHEST - high > 1ul << 32 ? high + (1ul << 32) : HIGHEST;
-	uint64_t from = low > 1ul << 32 ? low - (1ul << 32) : 0;
+	uint64_t from = low > 1ul << 32 ? low - (1ul << 32) : 0, heap = confined() ? UINT64_MAX : heap_end();
 	size_t room = 0;
 	long n = AT_ONCE;
 
 	pass.looked = true;
 	pass.count = 0;
 	while (n == AT_ONCE && from < end && !confined() && (n = maps_list(from, end, mapping, AT_ONCE)) >= 0) {
-		if (pass.count + AT_ONCE > room) {
-			room = room ? 2 * room + AT_ONCE : AT_ONCE;
+		if (pass.count + AT_ONCE + 2 > room) {
+			room = 2 * room + AT_ONCE + 2;
 			struct taken *list = arena_alloc(&pass.memory, room * sizeof(*list));
 			if (!list)
 				return;
@@ -230,9 +238,15 @@ static void look(uint64_t low, uint64_t high)
 			pass.taken = list;
 		}
 		for (long i = 0; i < n; i++) {
+			if (mapping[i].low >= heap) {
+				note_taken(heap, heap + HEAP_GROWS);
+				heap = UINT64_MAX;
+			}
 			note_mapping(&mapping[i]);
 			from = mapping[i].high;
 		}
+		if (n < AT_ONCE && heap < end)
+			note_taken(heap, heap + HEAP_GROWS);
 	}
 	pass.known = n >= 0 && n < AT_ONCE;
 }

@@ -7,7 +7,7 @@
  * later is written by way of /proc/self/mem, or the page is replaced (x86_64/pages.h): others execute what lies beside
  * it. An extent without stubs is unmapped. For all of them there are 64 MiB of addresses and 4096 mappings.
  *
- * Never mapped: pages right above the heap or below the first thread's stack, which grow.
+ * Never mapped: pages right above the heap, which may be yet to come, or below the first thread's stack: they grow.
  *
  * A pass: probe_room_begin(), any of find, put and give, then seal, probe_room_end(). Process lock held all the time.
  * General registers only, no libc.

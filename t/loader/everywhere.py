@@ -125,34 +125,34 @@ LEAVES = re.compile(r"(?:\w+ )*(?:j\w+|ret\w*|call|loop\w*|ud\d|hlt|int\w*|sysca
 class Judge:
     def __init__(self, path):
         self.insns, self.names = read(path)
-        self.order = sorted(self.insns)
-        self.led_to, self.tables = targets(self.insns), jump_by_tables(self.insns)
-        self.leaves = {a for a in self.order if LEAVES.match(self.insns[a].text)}
         self.wrong = []
+        # Of each instruction: the piece of code that nothing leaves before its end; how many up to it are led to.
+        self.piece, self.joins = {}, {}
+        led_to, tables = targets(self.insns), jump_by_tables(self.insns)
+        piece = joins = 0
+        end, left = None, False
+        for address in sorted(self.insns):
+            i = self.insns[address]
+            piece += left or address != end or i.first
+            joins += address in led_to or address in tables
+            self.piece[address], self.joins[address] = piece, joins
+            end, left = address + i.length, LEAVES.match(i.text) is not None
 
     def compare(self, count, what):
-        """Along each piece of code that nothing leaves. Returns how many were compared, and how many of these with
-        nothing that leads between them."""
+        """Each with the one before it in its piece. Returns how many were compared, and how many of these with nothing
+        that leads between them."""
         compared = same = 0
-        before, joined, end = None, False, None
-        for address in self.order:
-            i = self.insns[address]
-            if address != end or i.first:
-                before = None
-            if address in self.led_to or address in self.tables:
-                joined = True
-            if address in count:
-                if before is not None and (count[before] or count[address]):
-                    compared += 1
-                    same += not joined
-                    if count[address] < count[before] or (not joined and count[address] != count[before]):
-                        b = self.insns[before]
-                        self.wrong.append(f"{what}: 0x{before:x} {b.way} {count[before]} {b.text}: then "
-                                          f"0x{address:x} {i.way} {count[address]}")
-                before, joined = address, False
-            if address in self.leaves:
-                before = None
-            end = address + i.length
+        before = None
+        for address in sorted(count):
+            if before is not None and self.piece[before] == self.piece[address] and (count[before] or count[address]):
+                alone = self.joins[before] == self.joins[address]
+                compared += 1
+                same += alone
+                if count[address] < count[before] or (alone and count[address] != count[before]):
+                    b, i = self.insns[before], self.insns[address]
+                    self.wrong.append(f"{what}: 0x{before:x} {b.way} {count[before]} {b.text}: then "
+                                      f"0x{address:x} {i.way} {count[address]}")
+            before = address
         return compared, same
 
 

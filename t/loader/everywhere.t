@@ -38,7 +38,7 @@ everywhere() {
 	runs=$(python3 "$beside/everywhere.py" choose list.json "$name" "$most" "$parts" at)
 	began=$(date +%s)
 	bounded 60 setarch -R "$@" >plain.out 2>&1 || bail "it fails untraced: $*"
-	# With what of it entry displaces, to count calls. By the same names as all runs: so the environment is the same.
+	# With what of it entry displaces, to count calls. The names are those of all runs, and so is the environment.
 	printf '[library %s]\nkinds = entry\n[library *]\nkinds = none\n[program]\nkinds = %s\n' "$name" \
 		"$([ "$file" = "$python" ] && echo entry || echo none)" >probes.conf
 	counted calls.err "$@"
@@ -60,7 +60,8 @@ everywhere() {
 		'nothing is said but of probes that can not be had'
 	python3 "$beside/everywhere.py" judge list.json at calls.json >judged 2>&1
 	judged=$?
-	is "$judged $(sed -n 's/^\([0-9]*\) wrong$/\1/p' judged)" '0 0' 'numbers of events are as the code has it, and as many as calls'
+	is "$judged $(sed -n 's/^\([0-9]*\) wrong$/\1/p' judged)" '0 0' \
+		'numbers of events are as the code has it, and as many as calls'
 	while read -r line; do
 		diag "$name: $line"
 	done <judged

@@ -21,4 +21,12 @@ is "$(echo "$err" | grep -c '^xaudit: probe place at usdt:many:place in libmany.
 ok "some for want of mappings" test \
 	"$(echo "$err" | grep -c 'no memory for its stub, or for more stubs of probes (64 MiB, 4096 mappings)')" -gt 0
 is $((events / 2 + 20 + more)) 5000 "each of the others ($((events / 2))) has its events in both calls"
+
+# The same in a program whose heap grows where most of these stubs would lie. It has none yet when they are placed.
+program "$CC" heap probes_heap.c -no-pie "$beside/probes_many.S"
+fixed=$(setarch -R true 2>/dev/null && echo 'setarch -R')
+record d --probe place=usdt:many:place -- $fixed ./heap
+is "$status $out" '0 4000138c 200' 'the heap grows as if there were no probes'
+events=$(bounded 60 "$XAUDIT" dump --no-pager d | awk '$3 == "probe"' | wc -l)
+ok "and above that there are $events probes" test "$events" -gt 500
 done_testing
