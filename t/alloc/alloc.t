@@ -146,7 +146,8 @@ ok 'all pairs are read' [ "$calls" -ge 1500000 ]
 room=$(cut -f 1 "$tmp/room")
 ok 'but not on the disk any more' [ "$room" -lt 40000 ] || diag "$room KiB"
 is "$(ls "$tmp/disk")" '' 'nothing is left there'
-bounded 100 "$XAUDIT" alloc --backtrace=1 --keep "$tmp/all" -o "$tmp/out" -- "$tmp/both" "$tmp/all" 100000000 >"$tmp/pair"
+bounded 100 "$XAUDIT" alloc --backtrace=1 --keep "$tmp/all" -o "$tmp/out" -- "$tmp/both" "$tmp/all" 100000000 \
+	>"$tmp/pair"
 room=$(cut -f 1 "$tmp/room")
 ok 'with --keep they are' [ "$room" -gt 80000 ] || diag "$room KiB"
 rm -rf "$tmp/all"

@@ -11,8 +11,8 @@
 #	everywhere.py apart LIST LIBRARY MOST PARTS FOLDER
 #		The same without those of all ways together. Places whose jumps share bytes, of which each needs memory
 #		of its own, are 2000 at most. Prints the way of each file.
-#	everywhere.py judge LIST FOLDER CALLS
-#		FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf; N.err what it said.
+#	everywhere.py judge LIST FILE FOLDER CALLS
+#		FILE: the library. FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf; N.err what it said.
 #		CALLS: the same of a run in which entry traced the library; "-": there was none, and the runs are not
 #		compared with each other, since the program does not do the same each time. Prints a line for each way,
 #		then what is wrong.
@@ -23,10 +23,14 @@ import collections
 import glob
 import json
 import re
+import subprocess
 import sys
 
 SPACE = 32  # bytes from a place to the next: a window displaces 24, from 4 before it on
 SHARED_MOST = 2000
+
+# Functions of libc that the module calls itself.
+OWN = {"__errno_location", "__pthread_setspecific", "pthread_setspecific"}
 
 Insn = collections.namedtuple("Insn", "address length way text first")
 
@@ -40,6 +44,8 @@ def read(path):
             address, length, way = int(i["address"], 16), len(i["bytes"]) // 2, i.get("probe")
             if way == "jump" and length >= 5:
                 way = "single"
+            if function["name"] in OWN:
+                way = None
             insns.setdefault(address, Insn(address, length, way, i["text"], i is function["instructions"][0]))
     return insns, names
 
@@ -97,14 +103,14 @@ def choose_together(insns, most, parts, writer):
         batch += (function or [])[:most]
 
 
-def targets(insns):
-    """Where direct branches lead to."""
-    to = set()
-    for i in insns.values():
-        branch = re.match(r"(?:bnd |notrack )*(?:j\w+|call|loop\w*|xbegin) 0x([0-9a-f]+)$", i.text)
-        if branch:
-            to.add(int(branch.group(1), 16))
-    return to
+def targets(insns, path):
+    """Where direct branches of the file lead to: the list has functions with names alone, and objdump, which reads all
+    code, does not know each instruction."""
+    text = re.compile(r"(?:bnd |notrack )*(?:j\w+|call|loop\w*|xbegin) 0x([0-9a-f]+)$")
+    to = {int(found.group(1), 16) for found in map(text.match, (i.text for i in insns.values())) if found}
+    branch = re.compile(rb"\t(?:bnd |notrack )*(?:j\w+|call\w*|loop\w*|xbegin)(?:,p[nt])? +([0-9a-f]+)\b")
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, check=True).stdout
+    return to | {int(address, 16) for address in branch.findall(code)}
 
 
 def jump_by_tables(insns):
@@ -123,12 +129,12 @@ LEAVES = re.compile(r"(?:\w+ )*(?:j\w+|ret\w*|call|loop\w*|ud\d|hlt|int\w*|sysca
 
 
 class Judge:
-    def __init__(self, path):
+    def __init__(self, path, file):
         self.insns, self.names = read(path)
         self.wrong = []
         # Of each instruction: the piece of code that nothing leaves before its end; how many up to it are led to.
         self.piece, self.joins = {}, {}
-        led_to, tables = targets(self.insns), jump_by_tables(self.insns)
+        led_to, tables = targets(self.insns, file), jump_by_tables(self.insns)
         piece = joins = 0
         end, left = None, False
         for address in sorted(self.insns):
@@ -156,8 +162,8 @@ class Judge:
         return compared, same
 
 
-def judge(path, folder, calls):
-    judge = Judge(path)
+def judge(path, file, folder, calls):
+    judge = Judge(path, file)
     insns, names, wrong = judge.insns, judge.names, judge.wrong
     merged, tried = collections.defaultdict(dict), collections.Counter()
     refused, reasons = collections.Counter(), collections.Counter()
@@ -224,7 +230,7 @@ def judge(path, folder, calls):
 
 
 if sys.argv[1] == "judge":
-    judge(sys.argv[2], sys.argv[3], sys.argv[4])
+    judge(*sys.argv[2:6])
 else:
     writer = Writer(sys.argv[3], sys.argv[6])
     instructions, most, parts = read(sys.argv[2])[0], int(sys.argv[4]), int(sys.argv[5])

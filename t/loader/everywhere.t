@@ -8,7 +8,7 @@
 # all of these, and of libcrypto, libsqlite3 and python3 under programs that use them.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
-need g++ python3 setarch
+need g++ python3 setarch objdump
 
 # A program goes the same ways each time only where its addresses are the same. Those of memory that it maps are not,
 # since the module maps stubs, plans and rules; and python's own allocator finds out where each address lies.
@@ -58,7 +58,7 @@ everywhere() {
 	is "$bad" '' "$name: in $runs runs, the program does what it does untraced"
 	is "$(grep -hv "^xaudit: probe [0-9a-f]* at\|more probes can.t be had\|^$tellings" at/*.err | head -n 3)" '' \
 		'nothing is said but of probes that can not be had'
-	python3 "$beside/everywhere.py" judge list.json at calls.json >judged 2>&1
+	python3 "$beside/everywhere.py" judge list.json "$file" at calls.json >judged 2>&1
 	judged=$?
 	is "$judged $(sed -n 's/^\([0-9]*\) wrong$/\1/p' judged)" '0 0' \
 		'numbers of events are as the code has it, and as many as calls'

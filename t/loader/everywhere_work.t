@@ -7,7 +7,7 @@
 # commands of openssl run, and of python3.11 while it runs its own tests.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
-need python3 sqlite3
+need python3 sqlite3 objdump
 
 library_of() {
 	ldd "$1" | sed -n "s/.* => \(.*\/$2[.0-9-]*so[.0-9]*\) .*/\1/p"
@@ -67,7 +67,7 @@ $(grep -v '^xaudit' "at/$run.err" | head -n 20)"
 	is "$(grep -h '^xaudit' at/*.err | grep -v '^xaudit: probe [0-9a-f]* at\|more probes can.t be had' |
 		grep -v '^xaudit record: nothing that was loaded has the place of' | head -n 3)" '' \
 		'nothing is said but of probes that can not be had'
-	python3 "$beside/everywhere.py" judge list.json at - >judged 2>&1
+	python3 "$beside/everywhere.py" judge list.json "$file" at - >judged 2>&1
 	is "$? $(sed -n 's/^\([0-9]*\) wrong$/\1/p' judged)" '0 0' 'and nothing is lost'
 	while read -r line; do
 		diag "$name: $line"
