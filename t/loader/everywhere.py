@@ -12,10 +12,10 @@
 #		The same without those of all ways together. Places whose jumps share bytes, of which each needs memory
 #		of its own, are 2000 at most. Prints the way of each file.
 #	everywhere.py judge LIST FILE FOLDER CALLS
-#		FILE: the library. FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf; N.err what it said.
-#		CALLS: the same of a run in which entry traced the library; "-": there was none, and the runs are not
-#		compared with each other, since the program does not do the same each time. Prints a line for each way,
-#		then what is wrong.
+#		FILE: the library. FOLDER/N.json: what `xaudit report --format=json` tells of the run with N.conf;
+#		N.err what it said. CALLS: the same of a run in which entry traced the library; "-": there was none, and
+#		the runs are not compared with each other, since the program does not do the same each time. Prints a
+#		line for each way, then what is wrong.
 #
 # Within a run, an instruction that nothing but the one before it leads to has as many events as that one; one behind
 # such that can't branch has as many, or more. If the program does the same each time, this holds between runs, too.
