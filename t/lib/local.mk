@@ -4,9 +4,9 @@
 # Such a program: EXTRA_PROGRAMS += t/lib/NAME, check_DATA += t/lib/NAME, CLEANFILES += t/lib/NAME, t_lib_NAME_SOURCES.
 EXTRA_DIST += t/lib/calls.sh t/lib/checked.sh t/lib/compact.py t/lib/ctl.sh t/lib/digits.sh t/lib/index_decoder.py \
 	t/lib/inject.awk t/lib/inject_values.awk t/lib/injected.sh t/lib/loader.sh t/lib/probed.sh \
-	t/lib/probed_loads.sh t/lib/random.h t/lib/recorded.sh t/lib/same_calls.sh t/lib/sanitizers.h t/lib/spoiled.sh \
-	t/lib/steering.py t/lib/tap.h t/lib/tap.sh t/lib/terminal.py t/lib/traced.sh t/lib/transparent.sh \
-	t/lib/upward.sh t/lib/work.sh t/lib/workloads.sh t/lib/written.sh
+	t/lib/probed_loads.sh t/lib/random.h t/lib/recorded.sh t/lib/same_calls.sh t/lib/sanitizers.h \
+	t/lib/spoiled.sh t/lib/steering.py t/lib/tap.h t/lib/tap.sh t/lib/terminal.py t/lib/traced.sh \
+	t/lib/transparent.sh t/lib/upward.sh t/lib/work.sh t/lib/workloads.sh t/lib/written.sh t/lib/usdt.sh
 EXTRA_PROGRAMS += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \
 	t/lib/spoil
 check_DATA += t/lib/inject t/lib/make_trace t/lib/max_rss t/lib/read_calls t/lib/read_events t/lib/read_part \

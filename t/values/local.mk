@@ -11,7 +11,7 @@ EXTRA_DIST += t/values/actions.c t/values/actions_live.c t/values/actions_part.c
 	t/values/actions_server.c t/values/actions_server_part.c
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
 	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/probed.t t/values/probes.t \
-	t/values/strace.t t/values/usdt_gdb.t
+	t/values/strace.t t/values/usdt_gdb.t t/values/usdt_postgres.t
 EXTRA_DIST += t/values/debug_builds.py t/values/live.c t/values/live_flow.awk t/values/live_flow.cc \
 	t/values/live_flow_part.c \
 	t/values/live_hostile.awk t/values/live_hostile.c t/values/live_hostile_part.c \

@@ -5,44 +5,11 @@
 # arguments: of Debian's python, which has counters of who listens, and of libstdc++, which has none.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
+. "$top_srcdir/t/lib/usdt.sh"
 need gdb setarch
 
 # Both have the program where the other has it.
 setarch -R true 2>/dev/null || skip_all 'addresses can not be the same in two runs: setarch -R does not work'
-
-# sees NAME COMMAND...: the program under gdb, by the commands in NAME.gdb, whose printf begin with "P ".
-sees() {
-	name=$1
-	shift
-	{
-		printf 'set pagination off\nset confirm off\nset breakpoint pending on\n'
-		cat "$name.gdb"
-	} >commands
-	PYTHONHASHSEED=0 bounded 120 gdb -nx -q -batch -x commands --args "$@" >"$name.gdb.out" 2>&1
-	sed -n 's/^P //p' "$name.gdb.out" >"$name.seen"
-}
-
-# stop PROBE FORMAT ARGUMENT...: a probe of it.
-stop() {
-	probe=$1 format=$2
-	shift 2
-	printf 'break -probe-stap %s\ncommands\nsilent\nprintf "P %s\\n"' "$probe" "$format"
-	[ $# -eq 0 ] || printf ', %s' "$@"
-	printf '\ncontinue\nend\n'
-}
-
-# has DIR: what a trace has of them, as lines of gdb's.
-has() {
-	bounded 60 "$XAUDIT" dump --format=json "$1" |
-		jq -r 'select(.event == "probe") | [.probe] + (.values | map(.value | tostring)) | join(" ")' >"$1.seen"
-}
-
-# same NAME DIR COUNT WORD: both have seen the same, and so many of it begin with the word.
-same() {
-	has "$2"
-	is "$(diff "$1.seen" "$2.seen" | head -n 5) $(grep -c "^$4\( \|$\)" "$2.seen")" " $3" \
-		"$1: $3 times $4, and all else with the same arguments as gdb sees"
-}
 
 cat >calls.py <<'END'
 import gc, sys
