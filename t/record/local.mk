@@ -13,7 +13,7 @@ EXTRA_DIST += t/record/alone.c t/record/asked_snapshots.c t/record/busy.c t/reco
 	t/record/lines_library.c t/record/many_forks.c t/record/named.c t/record/named_library.c \
 	t/record/no_memory.c t/record/record_fake.c t/record/sched.c t/record/sched_part.c t/record/slow_disk.c \
 	t/record/taken.c
-check_PROGRAMS += t/record/arena.u t/record/chunk.u t/record/chunk_ahead.u t/record/core_filter.u \
+check_PROGRAMS += t/record/arena.u t/record/asked.u t/record/chunk.u t/record/chunk_ahead.u t/record/core_filter.u \
 	t/record/core_modes.u t/record/drain_race.u t/record/peer.u t/record/pool.u t/record/pool_given.u \
 	t/record/pool_spoiled.u t/record/record_drain.u t/record/record_reclaim.u t/record/record_sched.u \
 	t/record/record_trim.u t/record/recorder.u t/record/recorder_room.u t/record/snapshot_copy.u \
@@ -21,6 +21,9 @@ check_PROGRAMS += t/record/arena.u t/record/chunk.u t/record/chunk_ahead.u t/rec
 
 t_record_arena_u_SOURCES = t/record/arena.c
 t_record_arena_u_LDADD = t/lib/libcore.la
+
+t_record_asked_u_SOURCES = t/record/asked.c tool/base/memory.c tool/base/tool.c tool/record/asked/asked.c
+t_record_asked_u_LDADD = t/lib/libcore.la
 
 t_record_chunk_u_SOURCES = t/record/chunk.c
 t_record_chunk_u_LDADD = t/lib/libcore.la

@@ -19,27 +19,29 @@
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
 
-#define PROCESSES  1024 /* whose counts are known; the one that was seen first gives way */
+#define PROCESSES  16384 /* that ever asked, most: a power of 2 */
 #define NAMES	   64
 #define WORDS	   4096
+#define PIECES	   (1u << 18) /* of a directory, most: TRACE_PLACE_MAX words are 65536 */
 #define PATH_BYTES 4096
+#define SAY_MOST   20 /* errors */
 
 static struct {
 	int folder;
 	const char *path, *speaker;
-	unsigned made;
-	bool full;     /* more than ASKED_MOST were wanted, which was said */
+	unsigned made, tried;
+	bool full;     /* more than ASKED_MOST were wanted, or by more than PROCESSES, which was said */
 	uint64_t last; /* when the last one was made; 0: none was */
 	char name[PATH_BYTES]; /* of the last one */
 } all;
 
-/* A process, by its family and the place of its head. */
+/* A process that has asked, by its family and the place of its head: hashed, and never given up. */
 static struct process {
-	char family[32];
+	char family[32]; /* "": none */
 	uint32_t place;
 	uint32_t asked[TRACE_ASKS]; /* what was done, or dropped */
 } process[PROCESSES];
-static unsigned processes; /* that were ever seen: modulo PROCESSES, the next entry */
+static unsigned processes;
 
 static struct limit {
 	char name[TRACE_ASK_NAME];
@@ -75,17 +77,43 @@ static int open_folder(const char *family)
 	return fd;
 }
 
+static void say_full(const char *what)
+{
+	if (!all.full)
+		tool_error(all.speaker, "the program asked for %s; no more are made", what);
+	all.full = true;
+}
+
+static bool has_asked(const struct trace_head *head)
+{
+	for (unsigned i = 0; i < TRACE_ASKS; i++)
+		if (head->ask[i].asked)
+			return true;
+	return false;
+}
+
+/* NULL: there are too many. */
 static struct process *process_of(const char *family, uint32_t place)
 {
-	unsigned known = processes < PROCESSES ? processes : PROCESSES;
+	uint32_t at = place * 0x9e3779b1u;
 
-	for (unsigned i = 0; i < known; i++)
-		if (process[i].place == place && !strcmp(process[i].family, family))
-			return &process[i];
-	struct process *fresh = &process[processes++ % PROCESSES];
-	*fresh = (struct process){ .place = place };
-	snprintf(fresh->family, sizeof(fresh->family), "%s", family);
-	return fresh;
+	for (const char *p = family; *p; p++)
+		at = (at ^ (unsigned char)*p) * 0x01000193u;
+	at ^= at >> 15;
+	for (struct process *p;; at++) {
+		p = &process[at % PROCESSES];
+		if (p->place == place && !strcmp(p->family, family))
+			return p;
+		if (*p->family)
+			continue;
+		/* One stays free, so that each search ends. */
+		if (processes + 1 == PROCESSES)
+			return NULL;
+		processes++;
+		p->place = place;
+		snprintf(p->family, sizeof(p->family), "%s", family);
+		return p;
+	}
 }
 
 /* NULL: it is no name, or there are too many. */
@@ -135,6 +163,8 @@ static void make(int from, const char *family, const struct trace_head *head, ui
 		close((int)to);
 	if (output >= 0)
 		close((int)output);
+	if (r && all.tried - all.made > SAY_MOST)
+		return; /* many have been said */
 	if (r)
 		tool_error(all.speaker, "a snapshot that the program asked for can't be made in %s: %s", all.name,
 			r == -EBADMSG	      ? "the trace's meta file is damaged"
@@ -147,12 +177,14 @@ static void make(int from, const char *family, const struct trace_head *head, ui
 /* What one process asks for. Returns as asked_look(). */
 static uint64_t serve(int from, const char *family, const struct trace_head *head, uint32_t place, uint64_t now)
 {
-	struct process *p = process_of(family, place);
+	struct process *p = has_asked(head) ? process_of(family, place) : NULL;
 	uint64_t again = 0;
 
-	for (unsigned i = 0; i < TRACE_ASKS; i++) {
+	if (!p && has_asked(head))
+		say_full("snapshots in too many processes");
+	for (unsigned i = 0; p && i < TRACE_ASKS; i++) {
 		const struct trace_ask *ask = &head->ask[i];
-		struct limit *as = ask->asked == p->asked[i] ? NULL : limit_of(ask->name);
+		struct limit *as = !ask->asked || ask->asked == p->asked[i] ? NULL : limit_of(ask->name);
 		bool wanted = as && (!as->last || now - as->last >= ask->at_most);
 		if (wanted && all.last && now - all.last < ASKED_PAUSE) {
 			again = all.last + ASKED_PAUSE;
@@ -161,14 +193,12 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 		p->asked[i] = ask->asked;
 		if (!wanted)
 			continue;
-		if (all.made >= ASKED_MOST) {
-			if (!all.full)
-				tool_error(all.speaker,
-					"the program asked for more than %d snapshots; no more are made", ASKED_MOST);
-			all.full = true;
+		if (all.tried >= ASKED_MOST) {
+			say_full("too many snapshots");
 			continue;
 		}
 		as->last = all.last = now;
+		all.tried++;
 		make(from, family, head, place, as);
 	}
 	return again;
@@ -193,10 +223,20 @@ static uint64_t serve_all(int from, int meta, const char *family, uint64_t now)
 	const uint32_t places = head.places < TRACE_PLACE_MAX ? head.places : TRACE_PLACE_MAX;
 	if (!trace_directory_is_sane(&directory))
 		return 0;
-	for (uint32_t at = 0, n; at < places; at += n) {
+	for (uint32_t at = 0, n, pieces = 0; at < places && pieces < PIECES; at += n, pieces++) {
 		n = trace_words_together(&directory, at, places - at);
+		/* What somebody else made may be a hole of any size. */
+		const uint64_t begin = trace_word_at(&directory, at);
+		const off_t data = lseek(meta, (off_t)begin, SEEK_DATA);
+		if (data < 0)
+			break;
+		const uint64_t hole = ((uint64_t)data - begin) / sizeof(*word);
+		if (hole) {
+			n = hole < n ? (uint32_t)hole : n;
+			continue;
+		}
 		n = n < WORDS ? n : WORDS;
-		if (!whole_read(meta, word, n * sizeof(*word), trace_word_at(&directory, at)))
+		if (!whole_read(meta, word, n * sizeof(*word), begin))
 			break;
 		for (uint32_t i = 0; i < n; i++) {
 			if (word[i] >> 60 != TRACE_PLACE_HEAD || !read_head(meta, &directory, at + i, &head))
