@@ -189,6 +189,8 @@ static long each_place(struct copy *c, enum trace_place what, uint32_t number,
 		/* What somebody else made may be a hole of any size. */
 		uint64_t begin = trace_word_at(&c->words_at, at), data = snapshot_data(c->meta, begin);
 		piece = trace_words_together(&c->words_at, at, places - at);
+		if (++c->pieces > PIECES_MOST)
+			return -EBADMSG;
 		if (data == UINT64_MAX)
 			break;
 		if ((data - begin) / 8) {

@@ -13,6 +13,12 @@
 #define PLACES_MAX  65536u	/* of a thread's chunks */
 #define LOOKS	    1000 /* at a chunk that is about to be finished, and at a pair of times that is being written */
 
+/*
+ * Pieces of the directory that are looked at, most. It is gone through some times for each thread, and whoever forges
+ * one may say that there are a million: real ones take a thousandth.
+ */
+#define PIECES_MOST (1u << 23)
+
 #define FOREFATHERS 1024 /* whose records are copied with a process */
 
 #define NO_SEQ UINT64_MAX
@@ -34,6 +40,7 @@ struct copy {
 	struct trace_directory words_at; /* of the family */
 	uint64_t directory; /* of the copy */
 	uint64_t words;	    /* that it has */
+	uint32_t pieces; /* of the directory that were looked at */
 	uint64_t records;   /* bytes that may still be copied: twice what is in the file */
 	uint32_t next;	    /* place of the copy */
 	uint32_t next_first; /* after its directory */

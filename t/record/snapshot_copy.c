@@ -3,13 +3,17 @@
  * Snapshots of a flight recorder whose thread goes on writing: at each read of the copier in turn it finishes some
  * chunks, as many as fill the recorder once or less. And of a stream: whose thread writes its chunks itself, from
  * one place, since nobody takes those in the others; and whose every other chunk stays in a new place. The copier's
- * source files are compiled in here, and their system calls go through the hook.
+ * source files are compiled in here, and their system calls go through the hook. And of a family that says of more
+ * threads than it can have: that ends, after fewer looks than the limit is elsewhere.
  */
 #define _GNU_SOURCE
 #include "x86_64/sys.h"
 
 static long hooked_call(long nr, long a, long b, long c, long d, long e, long f);
 #define sys_call hooked_call
+#include "runtime/snapshot/state.h"
+#undef PIECES_MOST
+#define PIECES_MOST 100000u
 #include "runtime/snapshot/copy.c"
 #include "runtime/snapshot/sparse_file.c"
 #undef sys_call
@@ -282,6 +286,30 @@ static void test_stream(int from, int to)
 	twice = 0;
 }
 
+/* A head that a hostile process has written: to copy all that it says would take days. */
+static void test_endless(int from, int to)
+{
+	struct snapshot_copied copied;
+	const uint32_t none = 0, many = UINT32_MAX;
+
+	mode = TRACE_MODE_RING;
+	strike_at = UINT32_MAX;
+	ok(!one(from, to), "a family of one thread is copied");
+	ring = openat(from, "meta", O_RDWR);
+	pwrite(ring, &many, sizeof(many), offsetof(struct trace_head, threads));
+	unlinkat(to, "meta", 0);
+	unlinkat(to, "t0", 0);
+	reads = 0;
+	is_int(snapshot_copy(from, to, 0, UINT32_MAX, &copied), -EBADMSG, "one of four thousand millions is given up");
+	ok(reads < 10 * PIECES_MOST, "after %u reads", reads);
+	is_int(faccessat(to, "meta", F_OK, 0), -1, "and what was copied is no trace");
+	pwrite(ring, &none, sizeof(none), offsetof(struct trace_head, threads));
+	unlinkat(to, UNFINISHED, 0);
+	unlinkat(to, "t0", 0);
+	is_int(snapshot_copy(from, to, 0, UINT32_MAX, &copied), 0, "it does not count for the next copy");
+	close(ring);
+}
+
 int main(void)
 {
 	char shm[] = "/dev/shm/xaudit-snapshot-XXXXXX", tmp[] = "/tmp/xaudit-snapshot-XXXXXX";
@@ -297,6 +325,7 @@ int main(void)
 
 	test_ring(from, to);
 	test_stream(from, to);
+	test_endless(from, to);
 	unlinkat(from, "meta", 0);
 	unlinkat(from, "t0", 0);
 	unlinkat(to, "meta", 0);
