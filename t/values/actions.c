@@ -10,7 +10,11 @@
  *			10 times
  *	again N		N threads, one after another: acts(100) and other() 10 times each
  *	slow N		slow() N times: each tenth takes 20 ms, the others nothing
+ *	beside PATH	acts() each millisecond, while a child executes `actions calls 1`; ends when that one has a
+ *			snapshot, PATH.snapshot.* with its number in it, or with status 5 after 5 s
+ *	leave N		prints the number of a child, which goes on with acts() each millisecond for N s
  */
+#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +99,42 @@ static int run_again(int n)
 	return 0;
 }
 
+static int act_beside(const char *path)
+{
+	char pattern[4096];
+	glob_t found;
+	pid_t child = fork();
+
+	if (!child) {
+		execl("/proc/self/exe", "actions", "calls", "1", (char *)NULL);
+		_exit(127);
+	}
+	snprintf(pattern, sizeof(pattern), "%s.snapshot.*/p%d", path, (int)child);
+	for (int i = 0; child > 0 && i < 5000; i++) {
+		acts(1);
+		usleep(1000);
+		if (i % 50 || glob(pattern, 0, NULL, &found))
+			continue;
+		globfree(&found);
+		waitpid(child, NULL, 0);
+		return 0;
+	}
+	return 5;
+}
+
+static int leave_one(int seconds)
+{
+	pid_t child = fork();
+
+	for (int i = 0; !child && i < 1000 * seconds; i++) {
+		acts(1);
+		usleep(1000);
+	}
+	if (child)
+		printf("%d\n", (int)child);
+	return child < 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -122,6 +162,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(way, "fork"))
 		return fork_and_act();
+	if (!strcmp(way, "beside"))
+		return act_beside(argv[2]);
+	if (!strcmp(way, "leave"))
+		return leave_one(n);
 	if (!strcmp(way, "threads"))
 		return run_threads();
 	return !strcmp(way, "again") ? run_again(n) : 2;

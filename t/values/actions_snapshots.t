@@ -83,6 +83,24 @@ report d.snapshot.1
 ok 'it has what was called up to then' test "$(calls acts)" -ge 500
 is "$(sums | sed 's/, .*//')" "$(sums)" 'and is whole'
 
+# ---- one that asks all the time ----
+
+rules '[context acts]' 'then = snapshot'
+clear_all
+record d -c conf ./acts beside "$tmp/d"
+is "$status" 0 'while a process asks all the time, another one has its snapshot, too'
+left() {
+	clear_all
+	before=$(date +%s)
+	record d -c conf ./acts leave 60
+	took=$(($(date +%s) - before))
+	kill "$out"
+	ok "record ends, though a process that is left asks all the time: $took s" test "$took" -lt 30
+	like "$status $err" '^0 .*snapshots that were still asked for when the command had ended are left out$' \
+		'and says what it leaves out'
+}
+more left
+
 # alone WAY: by LD_AUDIT alone. Sets $status and $out, of both outputs.
 alone() {
 	clear_all

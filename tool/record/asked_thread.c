@@ -15,17 +15,21 @@
 #include "tool/record/run.h"
 
 #define WAITING 64
+/* ns. Who still asks when the command has ended, such as a daemon that it has left, could do that for ever. */
+#define LATE	10000000000ull
 
 static struct {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t news;
-	bool running, ends;
-	char name[WAITING][32]; /* of families that ask, the first one first */
+	bool running, ends, late;
+	uint64_t ended;
+	char name[WAITING + 1][32]; /* of families that ask, the first one first. One more: that which comes again */
 	unsigned names;
 } asked = { .lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER };
 
-bool record_asked_add(const char *family)
+/* most: in the list then. Returns false: there are so many already. */
+static bool add(const char *family, unsigned most)
 {
 	bool taken = true;
 
@@ -33,7 +37,7 @@ bool record_asked_add(const char *family)
 	for (unsigned i = 0; i < asked.names; i++)
 		if (!strcmp(asked.name[i], family))
 			goto out;
-	taken = asked.names < WAITING && strlen(family) < sizeof(asked.name[0]);
+	taken = asked.names < most && strlen(family) < sizeof(asked.name[0]);
 	if (taken) {
 		strcpy(asked.name[asked.names++], family);
 		pthread_cond_signal(&asked.news);
@@ -43,13 +47,25 @@ out:
 	return taken;
 }
 
+bool record_asked_add(const char *family)
+{
+	return add(family, WAITING);
+}
+
+/* Has the command ended so long ago? The lock is held. */
+static bool is_late(void)
+{
+	asked.late = asked.late || (asked.ends && tool_now() - asked.ended > LATE);
+	return asked.late;
+}
+
 /* The first family that asks. Returns false: there is none any more, and none will come. */
 static bool next(char name[32])
 {
 	pthread_mutex_lock(&asked.lock);
 	while (!asked.names && !asked.ends)
 		pthread_cond_wait(&asked.news, &asked.lock);
-	bool any = asked.names;
+	bool any = asked.names && !is_late();
 	if (any) {
 		memcpy(name, asked.name[0], sizeof(asked.name[0]));
 		memmove(asked.name[0], asked.name[1], --asked.names * sizeof(asked.name[0]));
@@ -63,13 +79,13 @@ static void *serve(void *unused)
 	char name[32];
 
 	while (next(name)) {
-		uint64_t again, time = tool_now();
-		while ((again = asked_look(name, time))) {
-			time = tool_now();
-			uint64_t left = again > time ? again - time : 0;
-			nanosleep(&(struct timespec){ (time_t)(left / 1000000000), (long)(left % 1000000000) }, NULL);
-			time = tool_now();
-		}
+		const uint64_t again = asked_look(name, tool_now()), time = tool_now();
+		const uint64_t left = again > time ? again - time : 0;
+		if (!again)
+			continue;
+		nanosleep(&(struct timespec){ (time_t)(left / 1000000000), (long)(left % 1000000000) }, NULL);
+		/* Behind the others: it may ask all the time. */
+		add(name, WAITING + 1);
 	}
 	return unused;
 }
@@ -91,10 +107,13 @@ void record_asked_stop(void)
 		return;
 	pthread_mutex_lock(&asked.lock);
 	asked.ends = true;
+	asked.ended = tool_now();
 	pthread_cond_signal(&asked.news);
 	pthread_mutex_unlock(&asked.lock);
 	pthread_join(asked.thread, NULL);
 	asked.running = false;
+	if (asked.late)
+		record_error("snapshots that were still asked for when the command had ended are left out");
 	unsigned made = asked_made(&last);
 	if (made == 1)
 		record_error("the program asked for a snapshot, which is in %s", last);
