@@ -12,7 +12,6 @@
  *	slow N		slow() N times: each tenth takes 20 ms, the others nothing
  *	beside PATH	acts() each millisecond, while a child executes `actions calls 1`; ends when that one has a
  *			snapshot, PATH.snapshot.* with its number in it, or with status 5 after 5 s
- *	leave N		prints the number of a child, which goes on with acts() each millisecond for N s
  */
 #include <glob.h>
 #include <pthread.h>
@@ -122,19 +121,6 @@ static int act_beside(const char *path)
 	return 5;
 }
 
-static int leave_one(int seconds)
-{
-	pid_t child = fork();
-
-	for (int i = 0; !child && i < 1000 * seconds; i++) {
-		acts(1);
-		usleep(1000);
-	}
-	if (child)
-		printf("%d\n", (int)child);
-	return child < 0;
-}
-
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -164,8 +150,6 @@ int main(int argc, char **argv)
 		return fork_and_act();
 	if (!strcmp(way, "beside"))
 		return act_beside(argv[2]);
-	if (!strcmp(way, "leave"))
-		return leave_one(n);
 	if (!strcmp(way, "threads"))
 		return run_threads();
 	return !strcmp(way, "again") ? run_again(n) : 2;

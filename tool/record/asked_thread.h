@@ -13,7 +13,7 @@ struct record_folder;
 /* Starts it, before the drain. The folder must stay. If that fails it says so in one line. */
 void record_asked_start(const struct record_folder *folder);
 
-/* Makes what is still asked for, and ends: after the drain has ended. Says how many were made. */
+/* Makes what is still asked for, for some seconds, and ends: after the drain has ended. Says how many were made. */
 void record_asked_stop(void);
 
 /* A process of that family has asked for one. Returns false: come again, too much is asked for now. Any thread. */

@@ -7,12 +7,12 @@
  * What stands in the heads was written by a program that an attacker may have taken over. So a name is taken only if it
  * is a plain one, of a new folder beside the trace, of which two never have the same; between two snapshots there is a
  * pause, and there is a most for all of them; and copies are made by runtime/snapshot/copy.h, which believes nothing
- * either. A wrong limit, or a wrong count, costs snapshots, or gives some that nobody wanted.
+ * either, and end. A wrong limit, or a wrong count, costs snapshots, or gives some that nobody wanted.
  *
  * A limit counts for its name, whichever process of the command asks. What is asked for within the time is dropped;
  * what comes in the pause, or while a copy is being made, has one snapshot afterwards.
  *
- * One thread, after asked_begin(). It keeps one descriptor at a time, and 100 kB.
+ * One thread, after asked_begin(). It keeps one descriptor at a time, and at most 1.2 MB.
  */
 #ifndef XAUDIT_TOOL_RECORD_ASKED_ASKED_H
 #define XAUDIT_TOOL_RECORD_ASKED_ASKED_H
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define ASKED_PAUSE 100000000ull /* ns, between two snapshots */
-#define ASKED_MOST  10000
+#define ASKED_MOST  10000 /* with those that fail */
 
 /* folder: a descriptor of the trace folder; path: its path, from the root; speaker: who tells of errors. All stay. */
 void asked_begin(int folder, const char *path, const char *speaker);
