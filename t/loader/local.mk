@@ -15,10 +15,13 @@ EXTRA_DIST += t/loader/audited.c t/loader/auditor.c t/loader/bindings.c t/loader
 	t/loader/probes_many.c \
 	t/loader/rtld.c t/loader/rtld_part.c t/loader/rtld_thousand.h t/loader/sanitized.c \
 	t/loader/semaphores.c t/loader/semaphores_library.c t/loader/starts_bare.c
-check_PROGRAMS += t/loader/altstack.u t/loader/watched.u
+check_PROGRAMS += t/loader/altstack.u t/loader/probe_room.u t/loader/watched.u
 
 t_loader_altstack_u_SOURCES = t/loader/altstack.c audit/start/altstack.c
 t_loader_altstack_u_LDADD = x86_64/libx86_64.la
+
+t_loader_probe_room_u_SOURCES = t/loader/probe_room.c audit/live/probe_room.c
+t_loader_probe_room_u_LDADD = t/lib/libcore.la
 
 t_loader_watched_u_SOURCES = t/loader/watched.c audit/bind/nointercept.c
 t_loader_watched_u_LDADD =
