@@ -97,6 +97,11 @@ static bool distance(uint64_t to, uint64_t from, uint32_t *out)
 	return (uint64_t)(int64_t)(int32_t)d == d;
 }
 
+static uint32_t get32(const uint8_t *at)
+{
+	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
 static void put64(uint8_t *at, uint64_t value)
 {
 	sys_put32(at, (uint32_t)value);
@@ -184,4 +189,26 @@ size_t probe_padding(const struct plan_window *window, uint64_t load, uint64_t s
 	const uint64_t at = load + window->address + (uint64_t)(int64_t)window->padding;
 
 	return window->way == PROBE_WAY_SHORT && put_jump(out, at, stub) ? PROBE_JUMP_SIZE : 0;
+}
+
+uint64_t probe_interrupted(const uint8_t code[2 * PROBE_CALL_SIZE], uint32_t *below)
+{
+	/* Where its instructions begin, and how far the stack pointer is below the function's there. */
+	static const struct {
+		uint8_t at, below;
+	} place[] = { { 0, 0 }, { 5, 128 }, { 10, 136 }, { 18, 136 }, { 23, 144 }, { 29, 144 }, { PROBE_CALL_SIZE, 0 } };
+	static const uint8_t call[PROBE_CALL_SIZE] = PROBE_CALL;
+
+	for (unsigned i = 0; i < sizeof(place) / sizeof(*place); i++) {
+		const uint8_t *p = code + PROBE_CALL_SIZE - place[i].at;
+		bool same = true;
+		for (unsigned n = 0; n < PROBE_CALL_SIZE && same; n++)
+			same = p[n] == call[n] || n - PROBE_CALL_LOW < 4 || n - PROBE_CALL_HIGH < 4 ||
+			       n - PROBE_CALL_WORD < 4 || n - PROBE_CALL_GATE < 4;
+		if (!same)
+			continue;
+		*below = place[i].below;
+		return ((uint64_t)get32(p + PROBE_CALL_HIGH) << 32 | get32(p + PROBE_CALL_LOW)) - 1;
+	}
+	return 0;
 }

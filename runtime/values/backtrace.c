@@ -10,6 +10,7 @@
 #include "x86_64/confined.h"
 #include "x86_64/labels.h"
 #include "x86_64/mirror.h"
+#include "x86_64/probe.h"
 #include "x86_64/sys.h"
 
 /* ---- code ---- */
@@ -247,6 +248,29 @@ static enum chain_end go_out_of_signal(struct walk *walk)
 	return CHAIN_END_COUNT;
 }
 
+/*
+ * A signal came in a stub of a probe, of which no table tells: the function was interrupted, at the probe, with the
+ * stack pointer that it had there.
+ */
+static bool leave_stub(struct walk *walk)
+{
+	uint8_t code[2 * PROBE_CALL_SIZE];
+	uint32_t below;
+
+	if (confined())
+		return false;
+	/* The stub may be the first thing, or the last one, that is mapped there. */
+	sys_fill(code, 0, sizeof(code));
+	sys_copy_asked(code, walk->pc - PROBE_CALL_SIZE, PROBE_CALL_SIZE);
+	sys_copy_asked(code + PROBE_CALL_SIZE, walk->pc, PROBE_CALL_SIZE);
+	const uint64_t pc = probe_interrupted(code, &below);
+	if (!pc || pc & ~CHAIN_ADDRESS)
+		return false;
+	walk->pc = pc;
+	walk->rsp += below;
+	return true;
+}
+
 /* By the frame pointer, which code without a table may keep. */
 static enum chain_end go_by_frame(struct walk *walk)
 {
@@ -350,6 +374,8 @@ uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from
 		}
 		/* A call may be the last instruction of its function. */
 		uint32_t rule = rule_of(room, walk.pc - !walk.exact);
+		if (walk.exact && rule == FRAME_RULE(FRAME_NONE, FRAME_GAP, 0) && leave_stub(&walk))
+			rule = rule_of(room, walk.pc);
 		/* Then it is no return address: nobody called the one before, and its rule does not say so. */
 		if (rule == NO_CODE) {
 			end = CHAIN_END_ODD;

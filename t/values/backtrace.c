@@ -13,6 +13,7 @@
 #include "runtime/values/backtrace.h"
 #include "x86_64/labels.h"
 #include "x86_64/mirror.h"
+#include "x86_64/probe.h"
 #include "x86_64/stack_pages.h"
 
 /* Code of a range: the rule of an address is rules[its low byte / 16]. */
@@ -126,6 +127,38 @@ static void test_signal(void)
 	is_int(n, 4, "out of a handler");
 	is_int((long)(out[1] & CHAIN_ADDRESS), AT(5) + 8, "to where the signal came in");
 	ok(out[1] & CHAIN_EXACT && !(out[0] & CHAIN_EXACT) && !(out[2] & CHAIN_EXACT), "which is exact, and no other");
+}
+
+/* As test_signal(), where the signal came in a stub of a probe at that instruction. */
+static void test_stub(void)
+{
+	static const struct {
+		uint8_t at, below;
+	} place[] = { { 0, 0 }, { 5, 128 }, { 10, 136 }, { 18, 136 }, { 23, 144 }, { 29, 144 }, { PROBE_CALL_SIZE, 0 } };
+	static uint8_t stub[256] = { [100] = 0x90 };
+	static const uint8_t call[PROBE_CALL_SIZE] = PROBE_CALL;
+	const uint32_t resume = AT(5) + 8 + 1, zero = 0;
+
+	for (unsigned i = 0; i < sizeof(place) / sizeof(*place); i++) {
+		memcpy(stub + 50, call, sizeof(call));
+		memcpy(stub + 50 + PROBE_CALL_LOW, &resume, 4);
+		memcpy(stub + 50 + PROBE_CALL_HIGH, &zero, 4);
+		memset(stub + 50 + PROBE_CALL_WORD, 0x77, 4);
+		memset(stub + 50 + PROBE_CALL_GATE, 0x55, 4);
+		stack[1 + 20] = at(90) - place[i].below;
+		stack[1 + 21] = (uintptr_t)stub + 50 + place[i].at;
+		is_int(walk(1, 32), 4, "out of a handler that has interrupted a stub, at byte %d", place[i].at);
+		is_int((long)out[1], (long)((AT(5) + 8) | CHAIN_EXACT), "to the probe");
+		is_int((long)(out[2] & CHAIN_ADDRESS), AT(3), "and its function's caller");
+	}
+	stack[1 + 15] = 1; /* and without a frame pointer */
+	stack[1 + 21] = (uintptr_t)stub + 50 + 1;
+	uint32_t n = walk(1, 32);
+	IS_END(n, CHAIN_END_NO_TABLE, "where no instruction of it begins");
+	stack[1 + 21] = (uintptr_t)stub + 50;
+	stub[50 + PROBE_CALL_SIZE - 1] ^= 1;
+	n = walk(1, 32);
+	IS_END(n, CHAIN_END_NO_TABLE, "out of other code without a table");
 }
 
 static void test_pointers(void)
@@ -326,6 +359,7 @@ int main(void)
 	test_gap();
 	test_large();
 	test_signal();
+	test_stub();
 	test_pointers();
 	test_ends();
 	test_mirror();
