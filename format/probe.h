@@ -148,24 +148,34 @@ static inline unsigned probe_written(const struct plan_window *window)
 						 : PROBE_JUMP_SIZE;
 }
 
+/* The last bytes that the file has under the jump: of SHORT, under that in the padding. */
+static inline const uint8_t *probe_last(const struct plan_window *window, unsigned count)
+{
+	return (window->way == PROBE_WAY_SHORT ? window->padding_original : window->original + window->prefix) +
+	       PROBE_JUMP_SIZE - count;
+}
+
+/* As probe_range(), where the `fixed` last bytes of the distance, 1 to 4, are these. */
+static inline void probe_range_by(const uint8_t *last, unsigned fixed, int64_t *low, int64_t *high)
+{
+	uint32_t upper = 0;
+
+	for (unsigned i = 0; i < fixed; i++)
+		upper |= (uint32_t)last[i] << (8 * (4u - fixed + i));
+	*low = (int32_t)upper;
+	*high = *low + (int64_t)((1ull << 8 * (4u - fixed)) - 1);
+}
+
 /*
  * Where the stub of a window must begin: *low <= stub <= *high, as distances from the end of the jump's distance (which
  * is not there as a whole where some of its bytes are fixed). For JUMP and SHORT all that 32 bits reach.
  */
 static inline void probe_range(const struct plan_window *window, int64_t *low, int64_t *high)
 {
-	uint32_t fixed = 0, free = window->way == PROBE_WAY_SHARED ? 8u * (4u - window->fixed) : 32;
-
-	if (free == 32) {
-		*low = INT32_MIN;
-		*high = INT32_MAX;
-		return;
-	}
-	for (unsigned i = 0; i < window->fixed; i++)
-		fixed |= (uint32_t)window->original[window->prefix + 5u - window->fixed + i]
-			 << (8 * (4u - window->fixed + i));
-	*low = (int32_t)fixed;
-	*high = *low + (int64_t)((1ull << free) - 1);
+	*low = INT32_MIN;
+	*high = INT32_MAX;
+	if (window->way == PROBE_WAY_SHARED && window->fixed)
+		probe_range_by(probe_last(window, window->fixed), window->fixed, low, high);
 }
 
 #endif

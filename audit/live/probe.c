@@ -19,6 +19,7 @@
 #include "x86_64/tramp.h" /* tramp_gate_probe */
 
 #define REACH 0x7ff00000ull /* of a jump, less a margin */
+#define PAGE  4096ull
 
 /* ---- bytes ---- */
 
@@ -214,26 +215,29 @@ static struct probe_window *find_old(const struct making *m, const struct plan_w
 	return NULL;
 }
 
-/* Makes the stub. Returns USABLE and its address, or why there can be none. */
-static enum probe_refusal make_stub(
-	struct making *m, const struct plan_window *w, const struct probe_event *event, uint64_t *stub)
+/* Where the distance of its jump ends, from which that counts: of SHORT, of the jump in the padding. */
+static uint64_t end_of_jump(const struct load *load, const struct plan_window *w)
+{
+	return load->base + w->address + PROBE_JUMP_SIZE +
+	       (w->way == PROBE_WAY_SHORT ? (uint64_t)(int64_t)w->padding : w->prefix);
+}
+
+/* Makes the stub at an address that distances from low to high lead to. */
+static enum probe_refusal make_stub_at(struct making *m, const struct plan_window *w, const struct probe_event *event,
+	int64_t low, int64_t high, uint64_t *stub)
 {
 	const struct load *load = m->load;
-	uint64_t low, high;
+	const bool anywhere = low == INT32_MIN && high == INT32_MAX;
+	const uint64_t end = end_of_jump(load, w);
+	uint64_t from = low < 0 && -(uint64_t)low > end ? 0 : end + (uint64_t)low;
+	uint64_t to = high < 0 && -(uint64_t)high > end ? 0 : end + (uint64_t)high;
 	uint8_t code[PROBE_CODE_MAX];
-	int64_t from, to;
 
-	probe_range(w, &from, &to);
-	const bool anywhere = from == INT32_MIN && to == INT32_MAX;
 	if (anywhere) {
-		low = load->end > REACH ? load->end - REACH : 0;
-		high = load->start + REACH - w->code_size;
-	} else {
-		uint64_t end = load->base + w->address + w->prefix + PROBE_JUMP_SIZE;
-		low = from < 0 && -(uint64_t)from > end ? 0 : end + (uint64_t)from;
-		high = to < 0 && -(uint64_t)to > end ? 0 : end + (uint64_t)to;
+		from = load->end > REACH ? load->end - REACH : 0;
+		to = load->start + REACH - w->code_size;
 	}
-	enum probe_refusal why = probe_room_find(low, high, w->code_size, anywhere ? &m->near : NULL, stub);
+	enum probe_refusal why = probe_room_find(from, to, w->code_size, anywhere ? &m->near : NULL, stub);
 	if (why)
 		return why;
 	if (probe_write(w, m->of->plan, load->base, *stub, event, code, sizeof(code)) != w->code_size)
@@ -243,6 +247,26 @@ static enum probe_refusal make_stub(
 	if (why)
 		probe_room_give(*stub, w->code_size);
 	return why;
+}
+
+/*
+ * Makes the stub. Returns USABLE and its address, or why there can be none. Of a jump across two pages only one can be
+ * written at once (tool/ctl/patch.h): so the stub lies, if that can be, where the jump's bytes on the second page are
+ * those that the file has there.
+ */
+static enum probe_refusal make_stub(
+	struct making *m, const struct plan_window *w, const struct probe_event *event, uint64_t *stub)
+{
+	const unsigned behind = (unsigned)(end_of_jump(m->load, w) & (PAGE - 1));
+	int64_t low, high;
+
+	if (w->way != PROBE_WAY_ENTRY && behind > w->fixed && behind < PROBE_JUMP_SIZE) {
+		probe_range_by(probe_last(w, behind), behind, &low, &high);
+		if (make_stub_at(m, w, event, low, high, stub) == PROBE_USABLE)
+			return PROBE_USABLE;
+	}
+	probe_range(w, &low, &high);
+	return make_stub_at(m, w, event, low, high, stub);
 }
 
 /* Tries a window of the plan. */

@@ -176,7 +176,7 @@ static int write_in_parts(
 	}
 	if (sled_is_jump(p->type) && part[0] && part[1])
 		return write_guarded(world, p, first, now, written);
-	if (!sled_is_jump(p->type) && head < first && head + SLED_HEAD_SIZE > first) {
+	if (p->type != CONTROL_TYPE_PROBE && !sled_is_jump(p->type) && head < first && head + SLED_HEAD_SIZE > first) {
 		written->refused_straddle++;
 		return 0;
 	}

@@ -8,7 +8,7 @@
  *
  * Probes (CONTROL_TYPE_PROBE): their patches are written in the order of the list, so a short jump comes after the jump
  * in the padding that it leads to, and goes before it, whichever pages they lie in. A jump across two pages is refused,
- * unless the part in one of them stays as it is.
+ * unless the part in one of them stays as it is: the module has the stub lie where that is so, if it can.
  */
 #ifndef XAUDIT_TOOL_CTL_PATCH_H
 #define XAUDIT_TOOL_CTL_PATCH_H
