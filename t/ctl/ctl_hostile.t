@@ -58,4 +58,30 @@ ctl "$pid" enable x
 is "$status $err" "1 xaudit ctl: process $pid: libxaudit.so gives a damaged answer; please report this" \
 	'an answer of 2^40 patches is refused'
 gone
+
+# ---- probes ----
+
+forged probes
+status=0
+(ulimit -v 1048576 && bounded 120 "$XAUDIT" ctl "$pid" probes) >ctl.out 2>ctl.err || status=$?
+is "$status $(cat ctl.err)" "1 xaudit ctl: process $pid: $(echo "$endless" | sed "s/so\.s/so's/")" \
+	'millions of probes with long names: the list ends, in a GiB, and says so'
+ok 'and shows some' test "$(wc -l <ctl.out)" -gt 1000
+gone
+forged names
+ctl "$pid" probes
+is "$status $(printf '%s\n' "$out" | tr -s ' ') $err" \
+	"0 ?[2Jcleared a?b forged 0x0 not written yet: something stood in its bytes, or they lie across two pages
+?[2Jcleared good forged 0x0 not written yet: something stood in its bytes, or they lie across two pages
+na?[2Jme pl?ace nothing that is loaded has this place " 'names that would steer a terminal do not'
+ctl "$pid" probes --format=json
+is "$status $(printf '%s\n' "$out" | jq -c '[.probes[] | .name, .place]') $err" \
+	'0 ["\u001b[2Jcleared","a\nb","\u001b[2Jcleared","good"] ' 'nor do they break JSON'
+gone
+for what in rules loads objects vanish; do
+	forged $what
+	ctl "$pid" probes
+	is "$status $out $err" '0 there are no probes ' "$what: the list ends"
+	gone
+done
 done_testing

@@ -18,7 +18,9 @@
 #include "tool/ctl/process.h"
 #include "tool/ctl/targets.h"
 
-#define MOST_PLAN (256u << 20)
+#define MOST_PLAN   (256u << 20)
+#define MOST_PROBES (1u << 20) /* of a process */
+#define MOST_TEXTS  (64u << 20) /* bytes of their names and places: those of a forged plan may overlap */
 
 static uint64_t at(const void *pointer)
 {
@@ -67,6 +69,7 @@ void probe_list_rules(struct probe_rules *rules, const struct ctl_process *proce
 
 struct reading {
 	struct ctl_probes *to;
+	uint64_t texts; /* bytes */
 	uint32_t *object; /* numbers of those that were read */
 	size_t objects;
 };
@@ -81,7 +84,7 @@ static bool was_read(struct reading *reading, uint32_t number)
 	return false;
 }
 
-#define MOST_TEXT 4096 /* bytes of a name or a place: texts of a forged plan may overlap */
+#define MOST_TEXT 4096 /* bytes of a name or a place */
 
 /* A text of the plan, to be freed; NULL: there is none. */
 static char *text_of(const uint8_t *plan, uint64_t size, uint32_t position)
@@ -94,9 +97,14 @@ static char *text_of(const uint8_t *plan, uint64_t size, uint32_t position)
 	return memchr(text, '\0', most) ? memory_text(text, strlen(text)) : NULL;
 }
 
-static void add(struct ctl_probes *to, const uint8_t *plan, uint64_t size, const struct plan_probe *probe,
+/* Returns false: there is more than can be. */
+static bool add(struct reading *reading, const uint8_t *plan, uint64_t size, const struct plan_probe *probe,
 	const struct probe_state *state, const char *library)
 {
+	struct ctl_probes *to = reading->to;
+
+	if (to->count == MOST_PROBES || reading->texts > MOST_TEXTS)
+		return false;
 	struct ctl_probe one = { .name = text_of(plan, size, probe->name), .place = text_of(plan, size, probe->at),
 		.address = probe->address, .nearest = probe->nearest, .on = state->on != 0, .refusal = state->refusal,
 		.way = state->way, .nearest_at = text_of(plan, size, probe->nearest_at) };
@@ -105,11 +113,14 @@ static void add(struct ctl_probes *to, const uint8_t *plan, uint64_t size, const
 		free(one.name);
 		free(one.place);
 		free(one.nearest_at);
-		return;
+		return true;
 	}
 	one.library = memory_text(library, strlen(library));
+	reading->texts += strlen(one.name) + strlen(one.place) + strlen(library) +
+			  (one.nearest_at ? strlen(one.nearest_at) : 0);
 	to->probe = memory_grow(to->probe, to->count, sizeof(*to->probe));
 	to->probe[to->count++] = one;
+	return true;
 }
 
 static int by_name(const void *a, const void *b)
@@ -120,9 +131,10 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->address > y->address) - (x->address < y->address);
 }
 
-static void read_probes(struct ctl_probes *to, const struct ctl_process *process, const struct object_probes *own,
+static void read_probes(struct reading *reading, const struct ctl_process *process, const struct object_probes *own,
 	const char *library)
 {
+	struct ctl_probes *to = reading->to;
 	const uint64_t size = own->plan_size, count = own->count;
 	uint8_t *plan = memory_zeroed(size, 1);
 	struct probe_state *state = memory_zeroed(count, sizeof(*state));
@@ -138,7 +150,9 @@ static void read_probes(struct ctl_probes *to, const struct ctl_process *process
 			if (place > size - sizeof(probe))
 				break;
 			memcpy(&probe, plan + place, sizeof(probe));
-			add(to, plan, size, &probe, &state[i], library);
+			to->cut |= !add(reading, plan, size, &probe, &state[i], library);
+			if (to->cut)
+				break;
 		}
 	}
 	if (to->count > first)
@@ -154,14 +168,14 @@ static void read_object(
 	struct object_probes own;
 
 	(void)load;
-	if (!object->probes || was_read(reading, object->number) ||
+	if (!object->probes || reading->to->cut || was_read(reading, object->number) ||
 		!ctl_read(process, at(object->probes), &own, sizeof(own)) ||
 		own.plan_size < sizeof(struct plan_head) + sizeof(struct plan_probe) || own.plan_size > MOST_PLAN ||
 		own.count > own.plan_size / sizeof(struct plan_probe))
 		return;
 	char *path = ctl_text(process, at(object->path));
 	if (path)
-		read_probes(reading->to, process, &own, tool_base(path));
+		read_probes(reading, process, &own, tool_base(path));
 	free(path);
 }
 
@@ -171,6 +185,7 @@ void probe_list_read(struct ctl_probes *to, const struct ctl_process *process)
 
 	*to = (struct ctl_probes){ 0 };
 	ctl_each_object(process, read_object, &reading);
+	to->cut |= ctl_limit_reached();
 	free(reading.object);
 }
 
@@ -230,12 +245,20 @@ static void widen(size_t *width, const char *text)
 	*width = length > *width ? length : *width;
 }
 
-static bool is_loaded(const struct ctl_probes *probes, const char *name)
+static int by_text(const void *a, const void *b)
 {
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The probes' names, in order, to be freed; both lists may be long. */
+static const char **names_of(const struct ctl_probes *probes)
+{
+	const char **name = memory_zeroed(probes->count + 1, sizeof(*name));
+
 	for (size_t i = 0; i < probes->count; i++)
-		if (!strcmp(probes->probe[i].name, name))
-			return true;
-	return false;
+		name[i] = probes->probe[i].name;
+	qsort(name, probes->count, sizeof(*name), by_text);
+	return name;
 }
 
 static void print_table(
@@ -270,15 +293,18 @@ static void print_table(
 		putchar('\n');
 		free(nearest);
 	}
+	const char **names = names_of(probes);
 	for (size_t i = 0; i < rules.rules; i++) {
 		const struct probe_rule *rule = &rules.rule[i];
-		if (strcmp(rule->key, "at") != 0 || is_loaded(probes, rule->name))
+		if (strcmp(rule->key, "at") != 0 ||
+			bsearch(&rule->name, names, probes->count, sizeof(*names), by_text))
 			continue;
 		ctl_targets_print(targets, process->pid);
 		print_text(rule->name, &name);
 		print_text(rule->value, &place);
 		puts("nothing that is loaded has this place");
 	}
+	free(names);
 	probe_rules_free(&rules);
 }
 
@@ -291,6 +317,11 @@ int probe_list_print(const struct ctl_targets *targets, const struct ctl_process
 		print_json(process, &probes);
 	else
 		print_table(targets, process, &probes);
+	const bool cut = probes.cut;
+	if (cut)
+		tool_error("ctl",
+			"process %d: what is said to be libxaudit.so's there has no end; the rest of it was not read",
+			(int)process->pid);
 	probe_list_free(&probes);
-	return TOOL_OK;
+	return cut ? TOOL_FAILED : TOOL_OK;
 }

@@ -28,9 +28,10 @@ struct ctl_probe {
 struct ctl_probes {
 	struct ctl_probe *probe; /* in order of objects, then of names and addresses */
 	size_t count;
+	bool cut; /* the process shows more than can be: that was left out */
 };
 
-/* Silent about what can't be read. */
+/* Silent about what can't be read. Bounded, whatever the process shows. */
 void probe_list_read(struct ctl_probes *to, const struct ctl_process *process);
 void probe_list_free(struct ctl_probes *probes);
 
