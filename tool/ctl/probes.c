@@ -507,7 +507,8 @@ int probes_add_action(
 	struct probe_rules rules;
 	int status = TOOL_USAGE;
 
-	probe_list_rules(&rules, process);
+	if (!begin(&rules, process))
+		return TOOL_FAILED;
 	probe_rules_add(&rules, "ctl when", name, "then", action);
 	char *text = probe_rules_text(&rules, name);
 	if (asked_check(text))
