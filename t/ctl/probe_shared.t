@@ -59,6 +59,38 @@ finish
 is "$status $(cat err)" '7 ' 'the program runs to its end'
 is "$(events)" '20 byte 20 last ' 'the probes have all their events, also where one place alone will do for the stub'
 
+# ---- somebody else changes the bytes that are shared, as a debugger does ----
+
+kinds=none rules
+begin ./controlled counters 0 0
+base=$(sed -n 's,^\([0-9a-f]*\)-[0-9a-f]* r--p 00000000 .*/libcontrolled\.so$,\1,p' "/proc/$pid/maps" | head -n 1)
+next=$((0x$base + 0x$(nm libcontrolled.so | sed -n 's/ T next$//p')))
+last=$((0x$base + 0x$(nm libcontrolled.so | sed -n 's/ T last$//p') + at))
+# poke OCTAL: to the neighbour's first byte. bytes: the two of the return, and that one.
+poke() {
+	printf '%b' "\\0$1" | dd of="/proc/$pid/mem" bs=1 seek=$next conv=notrunc 2>dd.err
+}
+bytes() {
+	for place in $last $((last + 1)) $next; do
+		dd if="/proc/$pid/mem" bs=1 skip="$place" count=1 2>dd.err
+	done | od -An -tx1 | tr -d ' '
+}
+poke 314
+ctl "$pid" probe "last=last+$at@libcontrolled.so"
+is "$status $(bytes)" '1 f3c3cc' 'while they are others no probe is set'
+like "$err" 'the bytes in memory are not those of the file' 'which is said'
+poke 125
+ctl "$pid" probe "last=last+$at@libcontrolled.so"
+is "$status" 0 'when they are back, it is'
+tell 'call 10'
+poke 314
+ctl "$pid" unprobe last
+is "$status $(bytes)" '0 f3c3cc' 'it is taken away while they are others, and these stay as they are'
+poke 125
+tell 'call 10'
+finish
+is "$status $(cat err) $(events)" '7  10 last ' 'the program runs to its end'
+
 why="a traced function's own site lies in the bytes that it needs"
 probed entry
 ctl "$pid" disable next
