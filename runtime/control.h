@@ -74,9 +74,10 @@ enum control_op {
 	 * argument: number of parts in the room (struct control_index): plans (format/plan.h), each with all probes of
 	 * its object from now on; and one of object CONTROL_OBJECT_RULES, a text that ends with NUL: RULES about probes
 	 * that they were made by, which take the place of all that there were, for objects to come. argument 0: nothing
-	 * new; what was left out is answered again. Answers a list of patches: all of windows that are taken away, then
-	 * all of those that are set. Probes are counted in the result: `functions` all that there are now, `refused` by
-	 * enum probe_refusal. Probes that were there before and are in the plan stay as they are.
+	 * new; what was left out is answered again. Answers a list of patches: of windows that are taken away, then of
+	 * those that are set, each behind what it takes the place of. Probes are counted in the result: `functions` all
+	 * that there are now, `refused` by enum probe_refusal. Probes that were there before and are in the plan stay
+	 * as they are.
 	 */
 	CONTROL_PROBES,
 	/*
@@ -104,8 +105,8 @@ struct control_index {
 
 /*
  * One place in the text that changes. The tool writes them in this order; addresses ascend, but for CONTROL_PROBES:
- * there those that belong together follow each other (`chained`), and ascend only among what is taken away, and among
- * what is set.
+ * there those that belong together follow each other (`chained`), and ascend only among what is taken away alone, and
+ * among what is set.
  *
  * size 0: nothing changes; it is a guard of those that are chained to it: none of them is written while a thread stands
  * at inside_low <= rip < inside_high, or anything may return there. That is the stub of a former probe, whose end leads

@@ -196,7 +196,8 @@ uint64_t probe_interrupted(const uint8_t code[2 * PROBE_CALL_SIZE], uint32_t *be
 	/* Where its instructions begin, and how far the stack pointer is below the function's there. */
 	static const struct {
 		uint8_t at, below;
-	} place[] = { { 0, 0 }, { 5, 128 }, { 10, 136 }, { 18, 136 }, { 23, 144 }, { 29, 144 }, { PROBE_CALL_SIZE, 0 } };
+	} place[] = { { 0, 0 }, { 5, 128 }, { 10, 136 }, { 18, 136 }, { 23, 144 }, { 29, 144 }, { 31, 152 },
+		{ PROBE_CALL_SIZE, 0 } };
 	static const uint8_t call[PROBE_CALL_SIZE] = PROBE_CALL;
 
 	for (unsigned i = 0; i < sizeof(place) / sizeof(*place); i++) {

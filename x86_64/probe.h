@@ -10,7 +10,8 @@
  *		movl	$HIGH,4(%rsp)		its upper half
  *		push	$WORD			TRACE_WORD(TRACE_PROBE, id), extended
  *		call	*GATE(%rip)		8 bytes at the code's end
- *		lea	144(%rsp),%rsp
+ *		push	$0			over the return into the stub
+ *		lea	152(%rsp),%rsp
  *		the instruction, or what does the same here
  *
  *	stack at the gate: 0 return into the stub, 8 word, 16 RESUME, 24 the red zone, 152 the function's own
@@ -18,7 +19,9 @@
  * and at its end a jump to what follows in place. RESUME is the probe's address + 1: unwinders look one byte before
  * what they take for a return address, so they find the rules that hold before the instruction. Nothing in this
  * changes flags, and the gates keep them, with all registers. Nothing of the stub is data that changes: what becomes
- * another event has another stub.
+ * another event has another stub. The return address does not stay on the stack: `xaudit ctl` would take it for that of
+ * a thread that is still in the trampoline (tool/ctl/position.h), for as long as frames that are made later lie there
+ * and have no use for that word.
  *
  * Pure functions on bytes, as displace.h's: a template comes out of a file, and whatever it says, nothing is read
  * beyond it, nothing is written beyond `room`. General registers only, no libc.
@@ -32,7 +35,7 @@
 
 #include "format/probe.h"
 
-#define PROBE_CALL_SIZE 37
+#define PROBE_CALL_SIZE 39
 #define PROBE_CALL_LOW	 6  /* where the four constants are, in these bytes */
 #define PROBE_CALL_HIGH	 14
 #define PROBE_CALL_WORD	 19
@@ -40,7 +43,7 @@
 
 #define PROBE_CALL                                                                                                     \
 	{ 0x48, 0x8d, 0x64, 0x24, 0x80, 0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xff,  \
-		0x15, 0, 0, 0, 0, 0x48, 0x8d, 0xa4, 0x24, 0x90, 0, 0, 0 }
+		0x15, 0, 0, 0, 0, 0x6a, 0, 0x48, 0x8d, 0xa4, 0x24, 0x98, 0, 0, 0 }
 
 /* What a probe of a window gets. */
 struct probe_event {

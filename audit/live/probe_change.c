@@ -89,24 +89,24 @@ static bool is_replaced(struct load_probes *probes, uint32_t i)
 }
 
 /* It is to go: the file's bytes come back. */
-static void take_away(struct patches *to, struct load *load, const struct probe_window *w)
+static void take_away(struct patches *to, struct load *load, const struct probe_window *w, bool chained)
 {
 	if (w->on)
-		add(to, load, address_of(load, w), w->plan.original, probe_written(&w->plan), false, false);
+		add(to, load, address_of(load, w), w->plan.original, probe_written(&w->plan), false, chained);
 	if (!w->behind)
 		return;
 	struct control_patch *patch =
-		add(to, load, padding_of(load, w), w->plan.padding_original, PROBE_JUMP_SIZE, false, w->on);
+		add(to, load, padding_of(load, w), w->plan.padding_original, PROBE_JUMP_SIZE, false, w->on || chained);
 	/* A thread may be on its way from the one jump to the other. */
 	patch->inside_low = patch->address;
 	patch->inside_high = patch->address + 1;
 	patch->resume = address_of(load, w);
 }
 
-/* Guards of stubs that lead to places strictly between those bytes. Returns whether there are any. */
-static bool guard(struct patches *to, const struct load_probes *probes, const struct plan_window *w)
+/* Guards of stubs that lead to places strictly between those bytes. Returns whether what follows is chained. */
+static bool guard(struct patches *to, const struct load_probes *probes, const struct plan_window *w, bool chained)
 {
-	const size_t before = to->count;
+	const size_t before = chained ? 0 : to->count;
 
 	uint32_t i = (uint32_t)SEARCH(
 		n, 0, probes->count, probes->window[n].plan.address + PROBE_ORIGINAL < w->address);
@@ -121,11 +121,12 @@ static bool guard(struct patches *to, const struct load_probes *probes, const st
 }
 
 /* It is to come. former: only the jump's distance changes. */
-static void set(struct patches *to, struct load *load, const struct probe_window *w, const struct probe_window *former)
+static void set(struct patches *to, struct load *load, const struct probe_window *w, const struct probe_window *former,
+	bool chained)
 {
 	uint8_t head[8], behind[8];
 	size_t size = probe_head(load, w, head), padding = probe_behind(load, w, behind);
-	bool chained = guard(to, load->probes, &w->plan);
+	chained = guard(to, load->probes, &w->plan, chained);
 
 	if (padding && !w->behind) {
 		struct control_patch *patch = add(to, load, padding_of(load, w), behind, padding, true, chained);
@@ -164,21 +165,95 @@ static bool is_written(const struct probe_window *w)
 	return w->plan.way != PROBE_WAY_ENTRY;
 }
 
+static bool goes(struct load_probes *probes, uint32_t i)
+{
+	const struct probe_window *w = &probes->window[i];
+
+	return (w->on || w->behind) && !w->wanted && is_written(w) && !is_replaced(probes, i);
+}
+
+static bool comes(const struct probe_window *w)
+{
+	return w->wanted && !w->on && is_written(w);
+}
+
+/* The first window, by address, whose instructions may overlap with this one's. */
+static uint32_t first_near(const struct load_probes *probes, const struct plan_window *w)
+{
+	return (uint32_t)SEARCH(n, 0, probes->count, probes->window[n].plan.address + PROBE_ORIGINAL <= w->address);
+}
+
+static bool overlap(const struct plan_window *a, const struct plan_window *b)
+{
+	return a->address < b->address + b->originals && b->address < a->address + a->originals;
+}
+
+/* Does one that comes need bytes of it as its padding? Padding lies less than 128 bytes from its window. */
+static bool is_padding(const struct load_probes *probes, const struct plan_window *w)
+{
+	uint32_t i = (uint32_t)SEARCH(n, 0, probes->count, probes->window[n].plan.address + 256 <= w->address);
+
+	for (; i < probes->count && probes->window[i].plan.address < w->address + 256; i++) {
+		const struct plan_window *other = &probes->window[i].plan;
+		const uint64_t padding = other->address + (uint64_t)(int64_t)other->padding;
+		if (other->way == PROBE_WAY_SHORT && comes(&probes->window[i]) &&
+			padding < w->address + w->originals && w->address < padding + PROBE_JUMP_SIZE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The first one that comes in the place of one that goes; NULL: none does, or others that come need its padding, too,
+ * and can't be chained to it: then it goes in any case.
+ */
+static const struct probe_window *first_in_place(const struct load_probes *probes, const struct plan_window *w)
+{
+	if (w->way == PROBE_WAY_SHORT || is_padding(probes, w))
+		return NULL;
+	for (uint32_t i = first_near(probes, w);
+		i < probes->count && probes->window[i].plan.address < w->address + w->originals; i++)
+		if (comes(&probes->window[i]) && overlap(&probes->window[i].plan, w))
+			return &probes->window[i];
+	return NULL;
+}
+
+/*
+ * It comes; before it what it takes the place of goes, and is chained to it: where the one can't be, the other stays.
+ * What goes for several that come, which follow each other then, is chained to all of them.
+ */
+static void set_in_place(struct patches *to, struct load *load, uint32_t number)
+{
+	struct load_probes *probes = load->probes;
+	const struct probe_window *w = &probes->window[number];
+	bool chained = false;
+
+	for (uint32_t i = first_near(probes, &w->plan);
+		i < probes->count && probes->window[i].plan.address < w->plan.address + w->plan.originals; i++) {
+		const struct probe_window *old = &probes->window[i];
+		if (!overlap(&old->plan, &w->plan) || !goes(probes, i))
+			continue;
+		const struct probe_window *first = first_in_place(probes, &old->plan);
+		if (first == w)
+			take_away(to, load, old, chained);
+		chained |= first != NULL;
+	}
+	set(to, load, w, find_former(probes, number), chained);
+}
+
 /* All of them: what goes, what comes, and stubs that nobody needs any more. */
 static void list_all(struct patches *to)
 {
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
 		for (uint32_t i = 0; load->probes && i < load->probes->count; i++) {
 			const struct probe_window *w = &load->probes->window[i];
-			if ((w->on || w->behind) && !w->wanted && is_written(w) && !is_replaced(load->probes, i))
-				take_away(to, load, w);
+			if (goes(load->probes, i) && !first_in_place(load->probes, &w->plan))
+				take_away(to, load, w, false);
 		}
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
-		for (uint32_t i = 0; load->probes && i < load->probes->count; i++) {
-			const struct probe_window *w = &load->probes->window[i];
-			if (w->wanted && !w->on && is_written(w))
-				set(to, load, w, find_former(load->probes, i));
-		}
+		for (uint32_t i = 0; load->probes && i < load->probes->count; i++)
+			if (comes(&load->probes->window[i]))
+				set_in_place(to, load, i);
 	for (struct load *load = batch_next_load(0); load; load = batch_next_load(load->start))
 		for (uint32_t i = 0; load->probes && i < load->probes->count; i++)
 			if (!load->probes->window[i].wanted && load->probes->window[i].stub &&

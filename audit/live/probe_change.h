@@ -5,7 +5,9 @@
  *
  * Answered is the difference between what each load's list wants and what the bytes say, so that a tool that died, or
  * left patches out, leaves nothing to be repaired. For each window that is to go: its jump, then the padding's. For
- * each that is to come: guards, the padding's jump, its own. A jump of which only the stub changes is one patch. Guards
+ * each that is to come: guards, the padding's jump, its own. What goes comes first, but for windows whose instructions
+ * others take over: these go right before those, chained to them, so that a probe that is there stays while the window
+ * that it is to be in can't be. A jump of which only the stub changes is one patch. Guards
  * are the stubs of former windows that lead to places between the bytes that are written. Stubs that no jump leads to
  * any more are guards of their own at the end: if nothing was left out, nobody is in them, and they are freed. Where a
  * window's stub may lie at few addresses, and the former one is there still, it waits for that: the answer says so

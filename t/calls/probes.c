@@ -171,7 +171,7 @@ static void reached(void)
 	is_int((long long)(uint32_t)word, 0x1004, "and where the function goes on: the lower half");
 	memcpy(&word, out + made.call[1] + PROBE_CALL_HIGH, 4);
 	is_int((long long)(uint32_t)word, 0x5555, "and the upper one");
-	/* The jump back ends at 2 * 37 + 7 + 5. */
+	/* The jump back ends behind two calls, 7 bytes and its own 5. */
 	const uint64_t end = BASE + 0x1007 + (1ull << 31) - (2 * PROBE_CALL_SIZE + 7 + 5);
 	ok(probe_write(&made.window, &made, BASE, end, events, out, size), "2 GiB above is within reach");
 	ok(!probe_write(&made.window, &made, BASE, end + 1, events, out, size), "and no byte more");
@@ -385,7 +385,7 @@ static void make_probe_values(enum set set)
 
 /*
  * Instructions that use no memory, with events between them, while all memory must be aligned: 18 bytes, so that the
- * address behind them is; and five events, so that those of the gates are.
+ * address behind them is.
  */
 static void draw_aligned(struct made_window *made, const struct place *place, struct machine *in)
 {

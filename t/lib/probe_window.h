@@ -69,6 +69,8 @@ static inline void window_end(struct made_window *made)
 
 	window_put(made, "\xe9\0\0\0", 5);
 	window_fix(made, at + 1, at + 5, PROBE_FIX_NEAR, made->window.length);
+	while (made->window.code_size % 8)
+		window_put(made, "\xcc", 1);
 	for (uint32_t i = 0; i < made->window.probes; i++) {
 		const uint32_t slot = made->window.code_size, distance = slot - (made->call[i] + PROBE_CALL_GATE + 4u);
 		memcpy(made->code + made->call[i] + PROBE_CALL_GATE, &distance, 4);

@@ -134,7 +134,8 @@ static void test_stub(void)
 {
 	static const struct {
 		uint8_t at, below;
-	} place[] = { { 0, 0 }, { 5, 128 }, { 10, 136 }, { 18, 136 }, { 23, 144 }, { 29, 144 }, { PROBE_CALL_SIZE, 0 } };
+	} place[] = { { 0, 0 }, { 5, 128 }, { 10, 136 }, { 18, 136 }, { 23, 144 }, { 29, 144 }, { 31, 152 },
+		{ PROBE_CALL_SIZE, 0 } };
 	static uint8_t stub[256] = { [100] = 0x90 };
 	static const uint8_t call[PROBE_CALL_SIZE] = PROBE_CALL;
 	const uint32_t resume = AT(5) + 8 + 1, zero = 0;

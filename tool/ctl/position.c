@@ -64,6 +64,17 @@ static uint64_t resume_of(const struct inside *inside, uint64_t pc)
 	return p->copy && n < sizeof(p->inside) / sizeof(*p->inside) && p->inside[n] ? p->copy + p->inside[n] : 0;
 }
 
+/*
+ * May a word with that address mean that something goes on there? Of a probe's window it is known where instructions
+ * begin. Others are left on stacks by trampolines: what unwinders find there is an address behind the first byte of one.
+ */
+static bool may_go_on(const struct inside *inside, uint64_t pc)
+{
+	const struct control_patch *p = inside->patch;
+
+	return !p->resume && (p->type != CONTROL_TYPE_PROBE || !p->copy || resume_of(inside, pc));
+}
+
 /* Something stands at pc, and can't leave. */
 static void leave_out(struct search *s, const struct inside *inside, uint64_t pc)
 {
@@ -207,7 +218,7 @@ static void scan_words(struct search *s, uint64_t *word, size_t words, size_t pl
 	}
 	for (size_t i = 0; size && i < plain; i++) {
 		const struct inside *inside = word[i] - low < size ? find_inside(s, word[i]) : NULL;
-		if (inside && !inside->patch->resume)
+		if (inside && may_go_on(inside, word[i]))
 			leave_out(s, inside, word[i]);
 	}
 }
