@@ -195,6 +195,7 @@ struct walk {
 	uint64_t pc, rsp, rbp;
 	uint64_t low, high;
 	bool exact, by_frame, has_rbp;
+	bool left; /* a stub, since the last signal */
 };
 
 /* The stack may be a function's that a sanitizer has compiled. */
@@ -245,6 +246,7 @@ static enum chain_end go_out_of_signal(struct walk *walk)
 		!read_word(walk, context + 8ull * UCONTEXT_RIP, &walk->pc))
 		return CHAIN_END_MEMORY;
 	walk->has_rbp = walk->exact = true;
+	walk->left = false;
 	return CHAIN_END_COUNT;
 }
 
@@ -257,8 +259,10 @@ static bool leave_stub(struct walk *walk)
 	uint8_t code[2 * PROBE_CALL_SIZE];
 	uint32_t below;
 
-	if (confined())
+	/* Once for each signal, whatever the bytes say. */
+	if (confined() || walk->left)
 		return false;
+	walk->left = true;
 	/* The stub may be the first thing, or the last one, that is mapped there. */
 	sys_fill(code, 0, sizeof(code));
 	sys_copy_asked(code, walk->pc - PROBE_CALL_SIZE, PROBE_CALL_SIZE);
@@ -375,7 +379,7 @@ uint32_t backtrace_walk(struct thread *thread, const struct backtrace_from *from
 		/* A call may be the last instruction of its function. */
 		uint32_t rule = rule_of(room, walk.pc - !walk.exact);
 		if (walk.exact && rule == FRAME_RULE(FRAME_NONE, FRAME_GAP, 0) && leave_stub(&walk))
-			rule = rule_of(room, walk.pc);
+			continue;
 		/* Then it is no return address: nobody called the one before, and its rule does not say so. */
 		if (rule == NO_CODE) {
 			end = CHAIN_END_ODD;

@@ -21,7 +21,8 @@ for n in 1 2 3 4; do
 	places="$places p$n=across$n+6@libcontrolled.so"
 done
 listed() {
-	bounded 60 "$XAUDIT" ctl "$pid" probes --format=json | jq -r '.probes[] | "\(.name) \(.on) \(.way)"' | tr '\n' ' '
+	bounded 60 "$XAUDIT" ctl "$pid" probes --format=json |
+		jq -r '.probes[] | "\(.name) \(.on) \(.way)"' | tr '\n' ' '
 }
 answer() {
 	printf '%s %s %s' "$status" "$out" "$err" | sed 's/[0-9.]* ms/T ms/'
