@@ -123,6 +123,16 @@ for n in $waited; do
 done
 is "$(listed '[.probes[] | select(.on) | .name | select(test("^n[1-4]$"))] | join(" ")')" 'n1 n2 n3 n4' \
 	'four commands at once: none undoes what another one has done'
+waited=''
+for n in 1 2 3 4; do
+	bounded 60 "$XAUDIT" ctl "$pid" when "n$n" mark -o "mark$n" >"at_once$n" 2>&1 &
+	waited="$waited $!"
+done
+for n in $waited; do
+	wait "$n" || diag "$(cat at_once?)"
+done
+is "$(bounded 60 "$XAUDIT" ctl "$pid" contexts | sed -n 's/.*then = mark as \(mark[1-4]\) .*/\1/p' | sort | tr '\n' ' ')" \
+	'mark1 mark2 mark3 mark4 ' 'nor do actions, for which they are told at once'
 ctl "$pid" unprobe '*'
 is "$status $(listed '.probes | length') $(clean)" '0 0 ' 'without probes the code is the file'\''s'
 tell 'call 4'
