@@ -88,5 +88,17 @@ when "2  xaudit: ctl when: recording starts where a call begins, before there is
 	'what can not be' 'acts if ret < 0' start
 when "1 0 traced functions do that, paused T ms xaudit ctl: 'nobody' names no probe, and no function that is traced \
 (it holds for what is loaded later)" 'a function that is nowhere' nobody mark
+tell 'acts 1 3'
+waited=''
+for n in 1 2 3 4; do
+	bounded 60 "$XAUDIT" ctl "$pid" when acts mark -o "all$n" >"at_once$n" 2>&1 &
+	waited="$waited $!"
+done
+for n in $waited; do
+	wait "$n" || diag "$(cat at_once?)"
+done
+tell 'acts 1 10'
 finish
+is "$(for n in 1 2 3 4; do count "all$n"; done | sed 's/.* //' | tr '\n' ' ')" '10 10 10 10 ' \
+	'of several commands at once none takes away what another one has added'
 done_testing

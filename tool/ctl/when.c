@@ -174,6 +174,11 @@ static int add_to_functions(const struct ctl_targets *targets, struct ctl_proces
 		tool_error("ctl", "when: that is too long");
 		return TOOL_USAGE;
 	}
+	/* The plan has what others have asked for. */
+	if (!ctl_alone(process)) {
+		tool_error("ctl", "process %d: another xaudit ctl goes on changing it; try again", (int)process->pid);
+		return TOOL_FAILED;
+	}
 	request.op = CONTROL_ADD_CONTEXT;
 	strcpy(request.text, when->rule);
 	/* What takes long comes before the process is stopped. */
