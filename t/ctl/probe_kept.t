@@ -63,6 +63,12 @@ begin ./kept
 ctl "$pid" probe "p1=do_stuff+3@libkept.so"
 is "$status" 0 'a probe'
 tell 'call 1'
+# As trampolines leave it there for unwinders.
+tell 'keep 4'
+ctl "$pid" probe "p2=do_stuff+7@libkept.so"
+is "$status $(listed)" '0 p1 true p2 true ' 'an address within an instruction is in the way of none'
+ctl "$pid" unprobe p2
+is "$status $(listed)" '0 p1 true ' 'nor when it is taken away'
 tell 'keep 3'
 ctl "$pid" probe "p2=do_stuff+7@libkept.so"
 like "$status $err" "^1 .*'p2' .*: not written yet: something stood in its bytes" \
