@@ -77,10 +77,13 @@ static int open_folder(const char *family)
 	return fd;
 }
 
-static void say_full(const char *what)
+/* Once. processes: these are too many, else the snapshots. */
+static void say_full(bool processes)
 {
 	if (!all.full)
-		tool_error(all.speaker, "the program asked for %s; no more are made", what);
+		tool_error(all.speaker, "the program asked for %smore than %d %s; no more are made",
+			processes ? "snapshots in " : "", processes ? PROCESSES - 1 : ASKED_MOST,
+			processes ? "processes" : "snapshots");
 	all.full = true;
 }
 
@@ -181,7 +184,7 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 	uint64_t again = 0;
 
 	if (!p && has_asked(head))
-		say_full("snapshots in too many processes");
+		say_full(true);
 	for (unsigned i = 0; p && i < TRACE_ASKS; i++) {
 		const struct trace_ask *ask = &head->ask[i];
 		struct limit *as = !ask->asked || ask->asked == p->asked[i] ? NULL : limit_of(ask->name);
@@ -194,7 +197,7 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 		if (!wanted)
 			continue;
 		if (all.tried >= ASKED_MOST) {
-			say_full("too many snapshots");
+			say_full(false);
 			continue;
 		}
 		as->last = all.last = now;
