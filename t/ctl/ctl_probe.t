@@ -131,8 +131,8 @@ done
 for n in $waited; do
 	wait "$n" || diag "$(cat at_once?)"
 done
-is "$(bounded 60 "$XAUDIT" ctl "$pid" contexts | sed -n 's/.*then = mark as \(mark[1-4]\) .*/\1/p' | sort | tr '\n' ' ')" \
-	'mark1 mark2 mark3 mark4 ' 'nor do actions, for which they are told at once'
+is "$(bounded 60 "$XAUDIT" ctl "$pid" contexts | sed -n 's/.*then = mark as \(mark[1-4]\) .*/\1/p' |
+	sort | tr '\n' ' ')" 'mark1 mark2 mark3 mark4 ' 'nor do actions, for which they are told at once'
 ctl "$pid" unprobe '*'
 is "$status $(listed '.probes | length') $(clean)" '0 0 ' 'without probes the code is the file'\''s'
 tell 'call 4'
