@@ -73,8 +73,9 @@ size_t probe_padding(const struct plan_window *window, uint64_t load, uint64_t s
 
 /*
  * What a thread is about to do that was stopped in a stub: it makes an event, or comes from one. code: the
- * PROBE_CALL_SIZE bytes before its instruction pointer, and as many from there on. Returns the address of the function's
- * instruction that it is before, and *below: how far its stack pointer is below the function's; 0: the bytes don't tell.
+ * PROBE_CALL_SIZE bytes before its instruction pointer, and as many from there on. Returns the address of the
+ * function's instruction that it is before, and *below: how far its stack pointer is below the function's; 0: the
+ * bytes don't tell.
  */
 uint64_t probe_interrupted(const uint8_t code[2 * PROBE_CALL_SIZE], uint32_t *below);
 

@@ -78,8 +78,8 @@ static uint64_t step(void)
 	struct user_regs_struct registers;
 	int status;
 
-	if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || waitpid(child, &status, 0) != child || !WIFSTOPPED(status) ||
-		ptrace(PTRACE_GETREGS, child, NULL, &registers))
+	if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || waitpid(child, &status, 0) != child ||
+		!WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, child, NULL, &registers))
 		fail(5);
 	return registers.rip;
 }

@@ -28,7 +28,8 @@ stop() {
 # has DIR: what a trace has of them, as lines of gdb's.
 has() {
 	bounded 60 "$XAUDIT" dump --format=json "$1" |
-		jq -r 'select(.event == "probe") | [.probe] + (.values | map(.value | if . == null then "(null)" else tostring end)) | join(" ")' |
+		jq -r 'select(.event == "probe") |
+			[.probe] + (.values | map(.value | if . == null then "(null)" else tostring end)) | join(" ")' |
 		sed '/^$/d' >"$1.seen"
 }
 

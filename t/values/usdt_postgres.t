@@ -185,7 +185,8 @@ for n in 1 2 3 4 5 6 7 8; do
 done
 # psql sends each as it is, and waits for its end.
 bounded 60 "$bin/psql" -X -q -A -t -c 'create table many(n int)' -c begin -c 'insert into many values (1)' -c commit \
-	-c begin -c 'insert into many values (2)' -c rollback -c 'select pg_backend_pid(), count(*) from many' >last 2>&1
+	-c begin -c 'insert into many values (2)' -c rollback \
+	-c 'select pg_backend_pid(), count(*) from many' >last 2>&1
 exec 4>&- 5>&-
 ended
 status=0

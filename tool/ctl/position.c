@@ -66,7 +66,8 @@ static uint64_t resume_of(const struct inside *inside, uint64_t pc)
 
 /*
  * May a word with that address mean that something goes on there? Of a probe's window it is known where instructions
- * begin. Others are left on stacks by trampolines: what unwinders find there is an address behind the first byte of one.
+ * begin. Others are left on stacks by trampolines: what unwinders find there is an address behind the first byte of
+ * one.
  */
 static bool may_go_on(const struct inside *inside, uint64_t pc)
 {

@@ -14,10 +14,10 @@
  * Contexts are looked for on stacks: from a thread's stack pointer up to the end of the mapping, and from that of each
  * frame of a signal found there, which may lie on another stack. For patches of the second sort any other aligned word
  * that points between two of the displaced instructions counts, whatever it is, and the patch is left out: a return
- * address, or what a scheduler or a JIT has put aside. (Of probes' windows it is known where instructions begin; so what
- * their trampolines tell unwinders, an address behind the first byte of one, counts only if that is all of it.) A word
- * that was left behind by chance leaves a patch out that could be made. Not seen is a context on a stack that no thread stands on: a handler has to leave it by swapcontext()
- * for that.
+ * address, or what a scheduler or a JIT has put aside. (Of probes' windows it is known where instructions begin; so
+ * what their trampolines tell unwinders, an address behind the first byte of one, counts only if that is all of it.) A
+ * word that was left behind by chance leaves a patch out that could be made. Not seen is a context on a stack that no
+ * thread stands on: a handler has to leave it by swapcontext() for that.
  *
  * What is not counted: return addresses behind the changed bytes, of a displaced call, since what lies there stays; and
  * those in the padding before a function, of a call before it that does not return.
