@@ -49,11 +49,11 @@ _xaudit()
 			options='--output= --library= --filter= --notrace= --kinds= --buffer= --mode= '
 			options+='--ring= --size-limit= --overflow= --follow= --depth= --time= --below= --throttle='
 			options+=' --clock= --start-disabled --prepare= --snapshot= --merge --pack --perf'
-			options+=' --sched --context= --probe= --function= --args-of-all --args= --results='
+			options+=' --sched --context= --probe= --function= --then= --args-of-all --args= --results='
 			options+=' --request= --event-backtrace= --no-values --config= --help'
 			takes='-o|-l|-F|-N|-k|-b|-m|-D|-t|-C|-A|-R|-c|--output|--library|--filter|--notrace|--kinds'
 			takes+='|--buffer|--mode|--ring|--size-limit|--overflow|--follow|--depth|--time|--below'
-			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--probe|--function|--args'
+			takes+='|--throttle|--clock|--prepare|--snapshot|--context|--probe|--function|--then|--args'
 			takes+='|--results|--request'
 			takes+='|--event-backtrace|--config'
 		elif [[ $command == trace ]]; then
@@ -62,11 +62,12 @@ _xaudit()
 			options+=' --successful-only'
 			options+=' --failed-only --quiet --attach= --behind= --command= --keep= --filter= --library='
 			options+=' --notrace= --kinds= --buffer= --size-limit= --overflow= --follow= --depth= --time='
-			options+=' --below= --clock= --context= --probe= --function= --args= --results= --no-values'
-			options+=' --config= --help'
+			options+=' --below= --clock= --context= --probe= --function= --then= --args= --results='
+			options+=' --no-values --config= --help'
 			takes='-e|-o|-s|-p|-F|-l|--trace|--output|--string-limit|--attach|--behind|--command|--keep'
 			takes+='|--filter|--library|--notrace|--kinds|--buffer|--size-limit|--overflow|--follow'
-			takes+='|--depth|--time|--below|--clock|--context|--probe|--function|--args|--results|--config'
+			takes+='|--depth|--time|--below|--clock|--context|--probe|--function|--then|--args|--results'
+			takes+='|--config'
 		elif [[ $command == locks ]]; then
 			options='--count= --format= --keep= --backtrace= --filter= --notrace= --follow='
 			options+=' --size-limit= --config= --pid= --color= --no-demangle --full-names --no-pager --help'
@@ -126,6 +127,7 @@ _xaudit()
 		--snapshot) _xaudit_list 'exit crash signal:USR1 signal:USR2'; return ;;
 		-F | --filter | -N | --notrace | -C | --below | -D | --depth | --event-backtrace) return ;;
 		--probe | --function) return ;;
+		--then) mapfile -t COMPREPLY < <(compgen -W 'mark snapshot start stop' -- "$cur"); return ;;
 		esac
 		if [[ $cur != -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")

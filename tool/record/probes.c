@@ -19,6 +19,7 @@
 #include "tool/record/objects.h"
 #include "tool/record/run.h"
 #include "tool/record/values.h"
+#include "tool/values/action.h"
 
 /* ---- options ---- */
 
@@ -82,6 +83,44 @@ bool record_probes_take_context(const struct options_given *given)
 {
 	add(given, RECORD_CONTEXT);
 	return true;
+}
+
+/* Bytes of NAME in NAME:ACTION; 0: there is none. *action: what is behind it. */
+static size_t then_name(const char *word, const char **action)
+{
+	static const char *const whats[] = { "mark", "snapshot", "start", "stop" };
+	size_t n = 0;
+
+	*action = word;
+	for (size_t i = 0; i < sizeof(whats) / sizeof(*whats); i++) {
+		size_t length = strlen(whats[i]);
+		if (!strncmp(word, whats[i], length) && (!word[length] || word[length] == ' '))
+			return 0;
+	}
+	/* `::` belongs to names of C++. */
+	while (word[n] && (word[n] != ':' || word[n + 1] == ':'))
+		n += word[n] == ':' ? 2 : 1;
+	if (!word[n])
+		return 0;
+	*action = word + n + 1;
+	return n;
+}
+
+bool record_probes_take_then(const struct options_given *given)
+{
+	const struct record_line *line = add(given, RECORD_THEN);
+	const char *text;
+	struct action action;
+	char *wrong;
+
+	then_name(line->word, &text);
+	if (action_read(&action, text, &wrong)) {
+		action_free(&action);
+		return true;
+	}
+	record_error("--then %s: %s", line->word, wrong);
+	free(wrong);
+	return false;
 }
 
 void record_probes_free(struct record_options *options)
@@ -253,7 +292,7 @@ static struct target target_of(const struct record_options *options, const char 
 	const char *contexts;
 
 	for (size_t i = 0; i < options->lines; i++)
-		if (options->line[i].kind != RECORD_CONTEXT && (contexts = behind(context, options->line[i].name)))
+		if (options->line[i].name && (contexts = behind(context, options->line[i].name)))
 			return (struct target){ i, contexts };
 	return (struct target){ options->lines, context };
 }
@@ -285,6 +324,17 @@ static bool is_for(
 	if (target[context].line < options->lines)
 		return !strcmp(options->line[target[context].line].name, to->name);
 	return context > line && !record_values_of_function(from->word);
+}
+
+/* Is the line's action for the probe or function of another line? *action: which. */
+static bool acts_for(const struct record_options *options, size_t then, size_t line, const char **action)
+{
+	const struct record_line *from = &options->line[then], *to = &options->line[line];
+	size_t length = from->kind == RECORD_THEN ? then_name(from->word, action) : 0;
+
+	if (from->kind != RECORD_THEN || !to->name)
+		return false;
+	return length ? strlen(to->name) == length && !strncmp(to->name, from->word, length) : then > line;
 }
 
 /* KEY=VALUE of a probe, or a context. RULES of it go to `rules`, for a check. */
@@ -321,7 +371,7 @@ static void put_context(FILE *to, FILE *rules, const char *name, const char *opt
 static void put_probe(
 	FILE *to, FILE *check, const struct record_options *options, const struct target *target, size_t first)
 {
-	const char *name = options->line[first].name;
+	const char *name = options->line[first].name, *action;
 
 	for (size_t i = 0; i < first; i++)
 		if (options->line[i].kind == RECORD_PROBE && !strcmp(options->line[i].name, name))
@@ -338,6 +388,12 @@ static void put_probe(
 	for (size_t i = 0; i < options->lines; i++)
 		if (is_for(options, target, i, first))
 			put_context(to, check, name, options->line[i].word, target[i].contexts);
+	for (size_t i = 0; i < options->lines; i++)
+		if (acts_for(options, i, first, &action)) {
+			fprintf(to, "then = %s\n", action);
+			fprintf(check, "%s: --then %s\t%s\t" RULES_VALUES_PROBE "then\t%s\n", record_speaker,
+				options->line[i].word, name, action);
+		}
 }
 
 /* A context of functions, as it ever was. alone: the line names nothing but probes. */
@@ -358,6 +414,37 @@ static bool put_functions(
 	if (is_unnamed && before && alone)
 		return true;
 	return record_values_context(to, word);
+}
+
+/* An action of functions: of those with this name, or that are before it; or of others, by a pattern. */
+static bool put_then(FILE *to, const struct record_options *options, size_t then)
+{
+	const char *word = options->line[then].word, *action;
+	size_t length = then_name(word, &action);
+	bool any = false;
+
+	if (strpbrk(word, "\n\r\v\f\t") || strstr(word, " ;")) {
+		record_error("--then '%s' holds a line break, a tab, or a blank before ';'; the configuration can't "
+			     "express that", word);
+		return false;
+	}
+	for (size_t i = 0; i < options->lines; i++) {
+		const struct record_line *line = &options->line[i];
+		if (!acts_for(options, then, i, &action))
+			continue;
+		any = true;
+		if (line->kind == RECORD_FUNCTION && !record_values_then(to, word, line->pattern, action))
+			return false;
+	}
+	if (!any && !length)
+		record_error("--then %s: of what? behind --probe or --function it is theirs; FUNCTION:%s is of a "
+			     "function", word, word);
+	if (any || !length)
+		return any;
+	char *pattern = memory_text(word, length);
+	bool right = record_values_then(to, word, pattern, action);
+	free(pattern);
+	return right;
 }
 
 /* The name that a function is to have; by default its symbol's. */
@@ -387,6 +474,8 @@ bool record_probes_put(FILE *to, const struct record_options *options)
 			put_probe(to, check, options, target, i);
 		if (line->kind == RECORD_FUNCTION)
 			put_name(to, line);
+		if (line->kind == RECORD_THEN)
+			right = put_then(to, options, i);
 	}
 	if (fclose(check))
 		memory_failed();

@@ -6,6 +6,8 @@
  *	--function [NAME=]FUNCTION	SYMBOL[@LIB], or an address or SYMBOL+OFFSET at which a function begins: as -F
  *	--context NAME:CONTEXTS		of that probe or function
  *	--context CONTEXTS		of those that are named before it on the line
+ *	--then NAME:ACTION		an action (tool/values/action.h) of that probe or function
+ *	--then ACTION			of those that are named before it on the line
  *
  * They become sections [probe NAME] and patterns of functions. One thread.
  */
@@ -21,10 +23,11 @@
 struct record_objects;
 struct rules;
 
-/* Rows of --probe, --function and --context. Each returns false after a line on stderr. */
+/* Rows of --probe, --function, --context and --then. Each returns false after a line on stderr. */
 bool record_probes_take(const struct options_given *given);
 bool record_probes_take_function(const struct options_given *given);
 bool record_probes_take_context(const struct options_given *given);
+bool record_probes_take_then(const struct options_given *given);
 
 /*
  * Finds the functions of --function that are named by addresses, and adds all of them to `functions`, of which *options

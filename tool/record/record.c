@@ -145,6 +145,8 @@ const struct options_row record_rows[] = {
 		.take = record_probes_take },
 	{ 0, "function", "FUNC", "trace this function, as in [NAME=]SYMBOL[@LIB], or an address; repeatable",
 		.take = record_probes_take_function },
+	{ 0, "then", "ACTION", "do that where probes and functions before it are met: mark, snapshot ...; repeatable",
+		.take = record_probes_take_then },
 	{ 'a', "args-of-all", NULL, "record arguments and results of all functions whose types are known",
 		.take = options_flag, AT(args_of_all) },
 	{ 'A', "args", "PATTERN", "record arguments of these functions; with commas, or repeatable",

@@ -46,13 +46,13 @@ struct record_follower {
 	const char *removes;
 };
 
-/* --probe, --function and --context, in the order of the line: a context may be for what is named before it. */
-enum record_line_kind { RECORD_PROBE, RECORD_FUNCTION, RECORD_CONTEXT };
+/* --probe, --function, --context and --then, in the order of the line: the last two may be for what is before them. */
+enum record_line_kind { RECORD_PROBE, RECORD_FUNCTION, RECORD_CONTEXT, RECORD_THEN };
 
 struct record_line {
 	enum record_line_kind kind;
 	const char *word;  /* as it was given */
-	char *name;	   /* of a probe or function */
+	char *name;	   /* of a probe or function; else NULL */
 	const char *place; /* in `word` */
 	char *pattern;	   /* of a function; NULL: not known yet */
 };

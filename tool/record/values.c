@@ -126,6 +126,18 @@ bool record_values_contexts(FILE *to, const char *option, const char *pattern, c
 	return right;
 }
 
+bool record_values_then(FILE *to, const char *option, const char *pattern, const char *action)
+{
+	if (!check_text("--then", option))
+		return false;
+	char *rule = memory_format("%s: --then %s\t%s\tthen\t%s\n", record_speaker, option, pattern, action);
+	bool right = wanted_check(rule);
+	if (right)
+		fprintf(to, "[context %s]\nthen = %s\n", pattern, action);
+	free(rule);
+	return right;
+}
+
 bool record_values_context(FILE *to, const char *option)
 {
 	const char *contexts;

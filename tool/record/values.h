@@ -30,6 +30,9 @@ bool record_values_of_function(const char *option);
 bool record_values_context(FILE *to, const char *option);
 bool record_values_contexts(FILE *to, const char *option, const char *pattern, const char *contexts);
 
+/* The same of the action of --then. */
+bool record_values_then(FILE *to, const char *option, const char *pattern, const char *action);
+
 /*
  * Writes the sections of the options. found: rules whose own sections are to be written, too; NULL: none. Returns false
  * after a line about one that is wrong.
