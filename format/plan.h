@@ -67,6 +67,11 @@ enum plan_action_flags {
 	PLAN_ACTION_THREAD = 1,
 	PLAN_ACTION_ONCE = 2, /* the first time in the process */
 	PLAN_ACTION_AT_END = 4, /* of functions: when the call ends (results, longer); else at its entry */
+	/*
+	 * When a call has not ended after `longer` (runtime/values/running.h): a snapshot, with AT_END, as what is
+	 * known at the entry is kept, and without conditions of the end.
+	 */
+	PLAN_ACTION_RUNNING = 8,
 };
 
 /*
@@ -79,7 +84,7 @@ struct plan_action {
 	uint16_t zero;
 	uint32_t text;	  /* position: what a mark says; of a snapshot its name, "" for the usual one */
 	uint64_t at_most; /* ns: one in that time; 0: each. Of snapshots whoever makes them holds it */
-	uint64_t longer;  /* ns: only where the call took so long; 0: any. Such a one has AT_END */
+	uint64_t longer;  /* ns: only where the call took so long, or takes so long; 0: any. Such a one has AT_END */
 	uint64_t every;	  /* one in so many; 0: each */
 	struct plan_part entry, end; /* conditions, of what is known at either end of a call */
 	uint32_t next;	  /* number of the next one of the same function or probe; PROBE_NONE */

@@ -346,8 +346,7 @@ struct trace_head {
 	uint64_t taken_back;	 /* calls that left nothing: shorter than the rules' time, or of no known time */
 	uint32_t lost_error; /* errno of the last file that could not be made or grown; EFBIG: size limit; 0: none */
 	uint32_t coarse;     /* up to so many events share the clock's reading before them; 0: none do */
-	/* errno of the last file that `xaudit record` was asked for and could not give; 0: none (broker.h) */
-	uint32_t record_error;
+	uint32_t record_error; /* errno of the last file that `xaudit record` could not give; 0: none (broker.h) */
 	uint32_t process;    /* the place of this head */
 	uint64_t place_size; /* the same in all heads of a family */
 	uint32_t parent;     /* if parent_used is not 0: place of the head of the process that forked this one */
@@ -363,8 +362,7 @@ struct trace_head {
 	uint64_t handover;    /* as directory, of struct trace_handover; 0: there are none */
 	uint64_t handed;      /* chunks that were published, by all; grows */
 	uint64_t drain_beat;  /* CLOCK_MONOTONIC, ns: `xaudit record` was at work then. It alone writes this */
-	/* Of all heads again. */
-	uint64_t lost_by[TRACE_LOST_ROOM]; /* by enum trace_lost; their sum is `lost`, which lacks GIVEN */
+	uint64_t lost_by[TRACE_LOST_ROOM]; /* of all heads again: by enum trace_lost; the sum is `lost`, no GIVEN */
 	uint32_t overflow;		   /* enum trace_overflow */
 	uint32_t moved; /* not 0: threads went on with calls that others had begun; 0: each stack is one thread's */
 	/* Of place 0: bytes of the file; a shorter one was cut off. TRACE_SIZE_PLACES: places_end places. 0: unknown */
@@ -382,6 +380,8 @@ struct trace_head {
 	uint32_t beside;	/* of place 0: how many chunks and runs of counters were begun beside heads; grows */
 	struct trace_ask ask[TRACE_ASKS]; /* of all heads: snapshots that the process asks for */
 	uint32_t asked, zero; /* of place 0: how often one was asked for, by all processes; grows, and wraps */
+	uint64_t copy_beat; /* of place 0: as drain_beat, of `xaudit ctl watch`, which makes snapshots alone */
+	uint64_t running; /* of all: address, in the process, of a struct running_block (runtime/values/running.h); 0 */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");
 

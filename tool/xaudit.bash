@@ -180,7 +180,7 @@ _xaudit()
 	loads) options='--format= --tid= --from= --to= --pid= --color= --no-demangle --full-names --no-pager --help' ;;
 	ctl)
 		local control='status enable disable add-context del-context contexts function probe unprobe probes'
-		control+=' start stop when mode snapshot top'
+		control+=' start stop when watch mode snapshot top'
 		# What comes before the command: processes, or options that name them.
 		local at=2 pids
 		while ((at < cword)) && [[ ${words[at]} =~ ^(--tree|--name|=|[0-9]+$) ||
@@ -206,7 +206,7 @@ _xaudit()
 		case ${words[at]-} in
 		mode) mapfile -t COMPREPLY < <(compgen -W 'stream ring count' -- "$cur"); return ;;
 		status | probes) options='--format=' ;;
-		when) options='--output= --at-most=' ;;
+		when) options='--output= --at-most= --watch' ;;
 		probe) options='--context= --if= --every= --then=' ;;
 		function) options='--context= --if= --every=' ;;
 		snapshot)

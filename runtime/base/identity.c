@@ -114,6 +114,14 @@ uint32_t identity_generation(void)
 	return generation;
 }
 
+const uint32_t *identity_place(void)
+{
+	const struct identity *self = look();
+
+	/* Acquire; pairs with the release in map(). */
+	return self == __atomic_load_n(&wiped, __ATOMIC_ACQUIRE) ? &self->generation : NULL;
+}
+
 uint32_t identity_pid(void)
 {
 	uint32_t pid;

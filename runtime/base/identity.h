@@ -26,6 +26,12 @@ int identity_init(void *zeros);
 /* A number of the process, different in each forked child. Never 0. */
 uint32_t identity_generation(void);
 
+/*
+ * Where who looks from outside finds that number, in forked children too: 0 there until the child has asked for it.
+ * NULL: memory that fork wipes is not to be had.
+ */
+const uint32_t *identity_place(void);
+
 /* The number of the process that has the memory. */
 uint32_t identity_pid(void);
 

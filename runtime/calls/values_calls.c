@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/calls/values_calls.h"
 
+#include "runtime/base/identity.h"
 #include "runtime/calls/calls_stack.h"
 #include "runtime/process/clock.h"
 #include "runtime/process/process_counters.h"
@@ -221,6 +222,17 @@ static bool starts(const struct scene *scene)
 	return !actions_are_quiet(scene->thread);
 }
 
+/* Which snapshots the call is to have if it does not end, of those actions that are due up to now. */
+static uint32_t running_rows(const struct values_function *f, uint32_t due)
+{
+	uint32_t rows = 0, bit = 1;
+
+	for (const struct values_action *a = f->then; a && due; a = a->next, bit <<= 1)
+		if (due & bit && actions_is_running(a))
+			rows |= actions_bit(a);
+	return rows;
+}
+
 /* The event is recorded. Returns which of those at the end are due up to now. */
 static uint32_t act_at_entry(const struct scene *scene)
 {
@@ -245,7 +257,8 @@ static void act_at_end(const struct scene *scene, uint64_t ticks)
 	for (const struct values_action *a = scene->f->then; a; a = a->next, bit <<= 1) {
 		/* Without the entry it is not known. */
 		bool known = scene->side ? scene->side->due & bit : !a->entry.code && !a->longer;
-		if (actions_is_at_end(a) && known && (!a->longer || ticks >= a->longer) && holds(scene, &a->end))
+		if (actions_is_at_end(a) && !actions_is_running(a) && known && (!a->longer || ticks >= a->longer) &&
+			holds(scene, &a->end))
 			actions_do(a, scene->thread, scene->stack);
 	}
 }
@@ -305,6 +318,8 @@ static void enter(struct thread *thread, struct stack *stack, const struct value
 					   f->then
 				   ? act_at_entry(&scene)
 				   : 0;
+		side.running = running_rows(f, side.due);
+		side.generation = side.running ? identity_generation() : 0;
 		side_push(stack, &side);
 		return;
 	}

@@ -63,6 +63,11 @@ uint64_t pool_drain_beat(void)
 	return __atomic_load_n(&pool_head()->drain_beat, __ATOMIC_RELAXED); /* relaxed: it orders nothing */
 }
 
+uint64_t pool_copy_beat(void)
+{
+	return __atomic_load_n(&pool_head()->copy_beat, __ATOMIC_RELAXED); /* relaxed, as above */
+}
+
 uint64_t pool_place_size(void)
 {
 	return pool.place_size;

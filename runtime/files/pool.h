@@ -108,6 +108,9 @@ void pool_beside(void);
 /* When `xaudit record` last wrote that it takes chunks (trace_head.drain_beat); 0: it does not take them. */
 uint64_t pool_drain_beat(void);
 
+/* The same of `xaudit ctl watch`, which makes snapshots (trace_head.copy_beat). */
+uint64_t pool_copy_beat(void);
+
 /* Tells `xaudit record` that a process has asked for a snapshot (trace_head.asked). */
 void pool_asked(void);
 

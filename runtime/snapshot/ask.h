@@ -5,7 +5,11 @@
  * waiting. `xaudit record`, which looks at that head some hundred times a second, makes the copy and holds the limit
  * (tool/record/asked/). Where `record` is not there, or its heartbeat (trace_head.drain_beat) is old, the thread copies
  * itself, which takes as long as it takes; the process says that once. In its first two seconds a process that is under
- * `record` does not wait for the first beat.
+ * `record` does not wait for the first beat. `xaudit ctl watch` does what `record` does, beside a process that runs
+ * without it, and has a heartbeat of its own (trace_head.copy_beat), since it takes no chunks.
+ *
+ * Snapshots of calls that have not returned (runtime/values/running.h) have rows, too, for their names and limits, but
+ * nobody counts there: who makes them finds the calls. Where nobody is beside, the process says once that nobody does.
  *
  * Rows are private, and written to each head that the process gets; others may change what stands there.
  */
@@ -17,12 +21,13 @@
 
 #include "format/trace.h"
 #include "runtime/base/text.h"
+#include "runtime/values/running.h"
 
 /*
- * The number for snapshots of that name, one in so many ns. Of more than TRACE_ASKS different ones the last have the
- * first one's, which is said. Lock held.
+ * The number for such snapshots. Of more than TRACE_ASKS different ones the last have the first one's, or, of calls
+ * that have not returned, none (UINT32_MAX), which is said. Lock held.
  */
-uint32_t ask_number(const char *name, uint64_t at_most);
+uint32_t ask_number(const struct running_wanted *wanted);
 
 /* The process has a head that says nothing of them yet. Lock held. */
 void ask_describe(void);

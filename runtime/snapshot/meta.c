@@ -235,6 +235,7 @@ long snapshot_meta(struct copy *c)
 	head->places_max = c->words < TRACE_PLACE_MAX ? (uint32_t)c->words : TRACE_PLACE_MAX;
 	head->handover = head->handed = head->drain_beat = 0;
 	head->asked = 0;
+	head->copy_beat = head->running = 0;
 	/* The copy is mapped by nobody, and no place of it is given back. */
 	head->flags &= ~(uint32_t)TRACE_MARKED;
 	head->given = head->taken_again = head->short_of = head->places_likely = 0;

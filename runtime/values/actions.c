@@ -37,6 +37,13 @@ static bool is_condition(const struct values_part *part)
 	return facts->most <= ACTIONS_PUT && !facts->values && !facts->callers && !facts->sample && !facts->keeps;
 }
 
+/* What is for calls that have not returned needs a time, and knows no result. */
+static bool is_right_running(const struct plan_action *row)
+{
+	return !(row->flags & PLAN_ACTION_RUNNING) || (row->what == PLAN_ACTION_SNAPSHOT && row->longer &&
+						 row->flags & PLAN_ACTION_AT_END && !row->end.size);
+}
+
 /* The row of that number is whole. It can only lead to a later one. */
 static bool check(struct values_action *to, const struct plan_head *plan, size_t size, uint32_t number)
 {
@@ -44,10 +51,21 @@ static bool check(struct values_action *to, const struct plan_head *plan, size_t
 
 	return row->what >= PLAN_ACTION_MARK && row->what <= PLAN_ACTION_STOP &&
 	       values_is_text((const char *)plan, row->text, size) &&
-	       is_right_text(row, (const char *)plan + row->text) &&
+	       is_right_text(row, (const char *)plan + row->text) && is_right_running(row) &&
 	       (row->next == PROBE_NONE || (row->next > number && row->next < plan->actions)) &&
 	       values_take_part(&to->entry, plan, &row->entry) && values_take_part(&to->end, plan, &row->end) &&
 	       row->counts <= number && is_condition(&to->entry) && is_condition(&to->end) && !to->entry.facts.takes;
+}
+
+static uint32_t snapshot_number(const struct values_action *action)
+{
+	const struct plan_action *row = action->plan;
+	struct running_wanted wanted = { .name = action->text, .at_most = row->at_most };
+
+	if (row->flags & PLAN_ACTION_RUNNING)
+		wanted.row = (struct running_row){ .longer = row->longer, .every = row->every,
+			.once = (row->flags & PLAN_ACTION_ONCE) != 0 };
+	return hooks.number(&wanted);
 }
 
 static struct action_counts *make_counts(uint32_t actions)
@@ -80,7 +98,7 @@ struct values_action *actions_take(const struct plan_head *plan, size_t size, st
 		made[i].longer = rows[i].longer ? clock_ticks(rows[i].longer) : 0;
 		made[i].at_most = rows[i].at_most ? clock_ticks(rows[i].at_most) : 0;
 		if (rows[i].what == PLAN_ACTION_SNAPSHOT)
-			made[i].snapshot = hooks.number(made[i].text, rows[i].at_most);
+			made[i].snapshot = snapshot_number(&made[i]);
 	}
 	*error = -ENOMEM;
 	counts = made ? make_counts(plan->actions) : NULL;

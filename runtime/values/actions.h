@@ -12,7 +12,8 @@
  *			dispatch leads functions and probes with TRAMP_STARTS to where they would be recorded
  *			(DISPATCH_WATCH), and these ask actions_are_quiet() first
  *	thread		the same for one thread, by a flag of its record that the filter looks at (filter.h)
- *	snapshot	given to who makes them (actions_init())
+ *	snapshot	given to who makes them (actions_init()). Of calls that have not returned (`running longer`) no
+ *			thread does it: the entry is marked, and others look (running.h)
  *
  * Plans are taken under the process lock. All else: any thread, async-signal-safe, no lock on the way of an event
  * that is not due, no libc.
@@ -30,6 +31,7 @@
 #include "runtime/record/dispatch.h"
 #include "runtime/record/filter.h"
 #include "runtime/values/part.h"
+#include "runtime/values/running.h"
 
 #define ACTIONS_PUT 16 /* bytes that a condition writes, most */
 
@@ -53,8 +55,8 @@ struct values_action {
 
 /* Given once, before the first plan: how snapshots are asked for. */
 struct actions_hooks {
-	/* A number for snapshots of that name, of which one is made in so many ns. Lock held */
-	uint32_t (*number)(const char *name, uint64_t at_most);
+	/* A number, below 32, for snapshots of that kind. UINT32_MAX: none is left. Lock held */
+	uint32_t (*number)(const struct running_wanted *wanted);
 	/* Asks for one. Lock not held */
 	void (*snapshot)(uint32_t number);
 };
@@ -74,6 +76,18 @@ void actions_give_back(const struct values_action *first, const struct plan_head
 static inline bool actions_is_at_end(const struct values_action *action)
 {
 	return action->plan->flags & PLAN_ACTION_AT_END;
+}
+
+/* Is it for calls that have not returned? Then it is never done by a thread. */
+static inline bool actions_is_running(const struct values_action *action)
+{
+	return action->plan->flags & PLAN_ACTION_RUNNING;
+}
+
+/* The bit of side_entry.running for such a one; 0: it has none. */
+static inline uint32_t actions_bit(const struct values_action *action)
+{
+	return action->snapshot < 32 ? 1u << action->snapshot : 0;
 }
 
 /* Is nothing recorded on this thread now, by a stop of the process or of itself? */

@@ -7,21 +7,16 @@
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
-#define SIDE_BYTES (1ul << 20) /* of a list: address space, of which pages are used as the list grows */
-
-struct side {
-	uint32_t stack; /* number of the stack that it is of: another one in the same memory begins anew */
-	uint32_t used;
-	uint32_t count[SIDE_COUNTS];
-	struct side_entry entry[];
-};
-
-#define SIDE_MOST ((uint32_t)((SIDE_BYTES - sizeof(struct side)) / sizeof(struct side_entry)))
-
-#define SIDES	   (1u << TRACE_STACK_BITS)
+#define SIDES (1u << TRACE_STACK_BITS)
 
 /* By the number of the stack's memory. NULL: none was needed yet. */
 static struct side **sides;
+static struct side *first; /* of all; they are added in front */
+
+struct side *const *side_first(void)
+{
+	return &first;
+}
 
 static uint32_t load(const uint32_t *word)
 {
@@ -39,11 +34,12 @@ static void store(uint32_t *word, uint32_t value)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* no partner thread */
 }
 
-/* What *at points to, made of zeros if need be; NULL: it can't be. */
-static void *make(void **at, size_t bytes)
+/* What *at points to, made of zeros if need be; NULL: it can't be. *is_new: it was made here. */
+static void *make(void **at, size_t bytes, bool *is_new)
 {
 	void *found = NULL, *made;
 
+	*is_new = false;
 	if (confined())
 		return NULL;
 	made = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -54,7 +50,17 @@ static void *make(void **at, size_t bytes)
 		sys_munmap(made, bytes);
 		return found;
 	}
+	*is_new = true;
 	return made;
+}
+
+/* Others find the list from now on. */
+static void show(struct side *side)
+{
+	side->head.next = __atomic_load_n(&first, __ATOMIC_RELAXED); /* relaxed: it is only passed on */
+	/* Release: the memory of `next` is there before; pairs with system calls of who looks from outside. */
+	while (!__atomic_compare_exchange_n(&first, &side->head.next, side, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 }
 
 /* The stack's list; NULL: there is none, and none is made. */
@@ -64,17 +70,23 @@ static struct side *of(struct stack *stack, bool needed)
 	uint32_t number = __atomic_load_n(&stack->number, __ATOMIC_RELAXED);
 	/* Acquire, both: pairs with the exchange in make(). */
 	struct side **table = __atomic_load_n(&sides, __ATOMIC_ACQUIRE), *side;
+	bool is_new = false;
 
-	if (!table && (!needed || !(table = make((void **)&sides, SIDES * sizeof(*sides)))))
+	if (!table && (!needed || !(table = make((void **)&sides, SIDES * sizeof(*sides), &is_new))))
 		return NULL;
 	struct side **at = &table[number & (SIDES - 1)];
 	side = __atomic_load_n(at, __ATOMIC_ACQUIRE); /* acquire, as above */
-	if (!side && (!needed || !(side = make((void **)at, SIDE_BYTES))))
-		return NULL;
-	if (load(&side->stack) != number) {
-		store(&side->used, 0);
+	if (!side) {
+		if (!needed || !(side = make((void **)at, SIDE_BYTES, &is_new)))
+			return NULL;
+		if (is_new)
+			show(side);
+	}
+	__atomic_store_n(&side->head.owner, stack, __ATOMIC_RELAXED); /* relaxed: for others, who ask the stack again */
+	if (load(&side->head.stack) != number) {
+		store(&side->head.used, 0);
 		sys_fill(side->count, 0, sizeof(side->count));
-		store(&side->stack, number);
+		store(&side->head.stack, number);
 	}
 	return side;
 }
@@ -89,7 +101,7 @@ uint32_t side_count(struct stack *stack, uint32_t number)
 /* Drops what is of calls deeper than the slot; `through`: and of a call there. */
 static uint32_t drop(struct side *side, uint64_t slot, bool through)
 {
-	uint32_t used = load(&side->used);
+	uint32_t used = load(&side->head.used);
 
 	while (used && used <= SIDE_MOST &&
 		(side->entry[used - 1].slot < slot || (through && side->entry[used - 1].slot == slot)))
@@ -108,11 +120,12 @@ static uint32_t take(struct side *side, uint64_t slot)
 
 	if (at >= SIDE_MOST)
 		return SIDE_MOST;
+	store(&side->entry[at].running, 0); /* who looks from outside takes it for none until it is whole */
 	__atomic_store_n(&side->entry[at].slot, slot, __ATOMIC_RELAXED); /* relaxed, as in load() */
-	store(&side->used, at + 1);
+	store(&side->head.used, at + 1);
 	/* relaxed, as in load() */
 	bool stays = __atomic_load_n(&side->entry[at].slot, __ATOMIC_RELAXED) == slot;
-	return stays && load(&side->used) == at + 1 ? at : UINT32_MAX;
+	return stays && load(&side->head.used) == at + 1 ? at : UINT32_MAX;
 }
 
 void side_push(struct stack *stack, const struct side_entry *entry)
@@ -139,6 +152,8 @@ void side_push(struct stack *stack, const struct side_entry *entry)
 	side->entry[at].due = entry->due;
 	for (uint32_t i = 0; i < VALUES_KEPT; i++)
 		side->entry[at].kept[i] = entry->kept[i];
+	side->entry[at].generation = entry->generation;
+	store(&side->entry[at].running, entry->running);
 }
 
 bool side_pop(struct stack *stack, uint64_t slot, struct side_entry *entry)
@@ -149,11 +164,11 @@ bool side_pop(struct stack *stack, uint64_t slot, struct side_entry *entry)
 		return false;
 	uint32_t used = drop(side, slot, false);
 	if (!used || used > SIDE_MOST || side->entry[used - 1].slot != slot) {
-		store(&side->used, used > SIDE_MOST ? 0 : used);
+		store(&side->head.used, used > SIDE_MOST ? 0 : used);
 		return false;
 	}
 	sys_copy(entry, &side->entry[used - 1], sizeof(*entry));
-	store(&side->used, used - 1);
+	store(&side->head.used, used - 1);
 	return true;
 }
 
@@ -171,7 +186,7 @@ bool side_peek(struct stack *stack, uint64_t slot, struct side_entry *entry)
 /* Moves entries of calls that `to` owns from one list to the end of the other, which has none so far inside of them. */
 static void move(struct side *from, struct stack *to)
 {
-	uint32_t kept = 0, used = load(&from->used);
+	uint32_t kept = 0, used = load(&from->head.used);
 
 	for (uint32_t i = 0; i < used && i < SIDE_MOST; i++) {
 		if (stack_owns(to, from->entry[i].slot))
@@ -179,15 +194,15 @@ static void move(struct side *from, struct stack *to)
 		else if (kept++ != i)
 			sys_copy(&from->entry[kept - 1], &from->entry[i], sizeof(from->entry[i]));
 	}
-	store(&from->used, kept);
+	store(&from->head.used, kept);
 }
 
 void side_share(struct stack *a, struct stack *b)
 {
 	struct side *of_a = of(a, false), *of_b = of(b, false);
 
-	if (of_a && load(&of_a->used))
+	if (of_a && load(&of_a->head.used))
 		move(of_a, b);
-	else if (of_b && load(&of_b->used))
+	else if (of_b && load(&of_b->head.used))
 		move(of_b, a);
 }

@@ -9,7 +9,8 @@
  * leave the rest. Where another thread parts a stack from its own, entries of the calls there are lost. Memory comes
  * with the first entry; where there is none, ends know nothing of their entries. A forked child goes on with its copy.
  *
- * On the thread itself, async-signal-safe, no lock, no libc.
+ * On the thread itself, async-signal-safe, no lock, no libc. Lists are never freed, and others may read their memory
+ * (running.h): so who looks from outside finds all lists from side_first() on, each with the stack that it is of.
  */
 #ifndef XAUDIT_RUNTIME_VALUES_SIDE_H
 #define XAUDIT_RUNTIME_VALUES_SIDE_H
@@ -32,11 +33,32 @@ struct side_entry {
 	struct sample_call sample;
 	uint32_t lost; /* as struct values_call */
 	uint32_t due;  /* bits: which actions at the end are due by what is known at the entry, in their order */
+	uint32_t running;    /* bits 1 << number of ask.h: which snapshots are due if it does not end. Relaxed */
+	uint32_t generation; /* where there are such: of the process in which it began (runtime/base/identity.h) */
 	uint64_t kept[VALUES_KEPT];
 };
 
 /* Functions whose calls a stack can count, most. */
 #define SIDE_COUNTS 2048
+
+struct side_head {
+	uint32_t stack; /* number of the stack that it is of: another one in the same memory begins anew */
+	uint32_t used;
+	struct stack *owner; /* that stack; relaxed */
+	struct side *next;   /* of all lists */
+};
+
+struct side {
+	struct side_head head;
+	uint32_t count[SIDE_COUNTS];
+	struct side_entry entry[];
+};
+
+#define SIDE_BYTES (1ul << 20) /* of a list: address space, of which pages are used as the list grows */
+#define SIDE_MOST  ((uint32_t)((SIDE_BYTES - sizeof(struct side)) / sizeof(struct side_entry)))
+
+/* Where the first list is found, which leads to the others; NULL there: none was needed yet. */
+struct side *const *side_first(void);
 
 /* Counts a call of the function with this number on the stack: how many came before it. UINT32_MAX: it is not known. */
 uint32_t side_count(struct stack *stack, uint32_t number);

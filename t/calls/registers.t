@@ -19,7 +19,7 @@ copies='^(recorder_custom|copy_in)([.]|$)'
 cat >"$tmp/pointers" <<'END'
 tramp_(gate|sample)_[a-z_]*|tramp_labels_back / dispatch_table / - / the trampolines, all of which we look at
 tramp_(watch_[a-z]*|xray_watch|probe_watch) / dispatch_watched / - / the same
-actions_(do|take) / <hooks|%r / ask_number ask_snapshot / given
+actions_(do|take)|snapshot_number / <hooks|%r / ask_number ask_snapshot / given
 tramp_(intercept|call|return|point|pass|jump|landed|prctl|count|cfa|exec)[a-z_]* / \(%rsp\) / - / the program's function
 tramp_sample_[a-z_]* / \(%rsp\) / - / the same
 call_with_ours / %r / - / execve() or so of the libc that the program has called, in its stead

@@ -364,7 +364,7 @@ fails 1 "^xaudit ctl: there is no process $gone\$" 'no such process' "$gone" ena
 fails 2 "^xaudit ctl: 'abc' is no process id, and no trace folder\$" 'no number' abc enable x
 fails 2 "^xaudit ctl: 'abc' is no process id, and no trace folder\$" 'neither number nor folder' abc status
 fails 2 "^xaudit ctl: unknown command 'halt'; allowed: status, enable, disable, add-context, del-context, contexts, \
-function, probe, unprobe, probes, when, start, stop, mode, snapshot, top\$" \
+function, probe, unprobe, probes, when, watch, start, stop, mode, snapshot, top\$" \
 	'no command' 1 halt
 fails 2 '^xaudit ctl: what is to be done there\? usage: xaudit ctl PID COMMAND$' 'nothing to do' 1
 fails 2 '^xaudit ctl: which process\? usage: xaudit ctl PID COMMAND$' 'nobody to ask'

@@ -22,7 +22,8 @@ check_PROGRAMS += t/record/arena.u t/record/asked.u t/record/chunk.u t/record/ch
 t_record_arena_u_SOURCES = t/record/arena.c
 t_record_arena_u_LDADD = t/lib/libcore.la
 
-t_record_asked_u_SOURCES = t/record/asked.c tool/base/memory.c tool/base/tool.c tool/record/asked/asked.c
+t_record_asked_u_SOURCES = t/record/asked.c tool/base/memory.c tool/base/tool.c tool/record/asked/asked.c \
+	tool/record/asked/running.c
 t_record_asked_u_LDADD = t/lib/libcore.la
 
 t_record_chunk_u_SOURCES = t/record/chunk.c

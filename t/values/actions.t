@@ -129,8 +129,8 @@ wrong() {
 	record d -c conf ./acts calls 1
 	is "$err" "xaudit: $tmp/conf:4: $2" "wrong: $1"
 }
-allowed='mark, snapshot, start, stop, start thread, stop thread; behind it if CONDITION, longer TIME, every N, once, '
-allowed="${allowed}at-most TIME, as NAME"
+allowed='mark, snapshot, start, stop, start thread, stop thread; behind it if CONDITION, longer TIME, running longer '
+allowed="${allowed}TIME, every N, once, at-most TIME, as NAME"
 wrong jump "no action is called 'jump'; allowed: $allowed"
 wrong 'mark every none' "behind every is no number from 1 on, but 'none'; allowed: $allowed"
 wrong 'mark longer soon' "behind longer is no time, as in 10ms, but 'soon'; allowed: $allowed"

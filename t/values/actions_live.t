@@ -80,7 +80,8 @@ for us in 0 20000 0 20000 0; do
 done
 is "$(echo slow.*/p*)" "slow.1/p$pid" 'one is made, by the thread, since record is not there'
 when '2  xaudit ctl: when: no action is called '"'jump'"'; allowed: mark, snapshot, start, stop, start thread, stop '"\
-thread; behind it if CONDITION, longer TIME, every N, once, at-most TIME, as NAME" 'what is no action' acts jump
+thread; behind it if CONDITION, longer TIME, running longer TIME, every N, once, at-most TIME, as NAME" \
+	'what is no action' acts jump
 when "2  xaudit ctl: when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' \
 snapshot" \
 	'too few words' acts

@@ -3,12 +3,13 @@
 # Values of calls.
 check_PROGRAMS += t/values/amid.u t/values/backtrace.u t/values/calls.u t/values/evaluate.u t/values/expression.u \
 	t/values/ltrace.u t/values/plan_calls.u t/values/plan_fuzz.u t/values/plan_names.u t/values/prototype.u \
-	t/values/rules.u t/values/sample.u
+	t/values/rules.u t/values/running_look.u t/values/sample.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/actions.t t/values/actions_live.t t/values/actions_options.t \
-	t/values/actions_redis.t t/values/actions_snapshots.t
+	t/values/actions_redis.t t/values/actions_snapshots.t t/values/running.t t/values/running_watch.t
 EXTRA_DIST += t/values/actions.c t/values/actions_forged.c t/values/actions_live.c t/values/actions_part.c \
-	t/values/actions_redis.c t/values/actions_server.c t/values/actions_server_part.c
+	t/values/actions_redis.c t/values/actions_server.c t/values/actions_server_part.c t/values/hangs.c \
+	t/values/hangs_part.c
 dist_check_SCRIPTS += t/values/live.t t/values/live_flow.t t/values/live_hostile.t t/values/live_loads.t \
 	t/values/live_memory.t t/values/live_modes.t t/values/opens.t t/values/probed.t t/values/probes.t \
 	t/values/strace.t t/values/usdt_gdb.t t/values/usdt_postgres.t
@@ -24,6 +25,9 @@ EXTRA_DIST += t/values/debug_installed.cc t/values/debug_installed.py t/values/d
 	t/values/gdb_text.py
 values_expressions = tool/values/condition.c tool/values/condition.h tool/values/expression.c \
 	tool/values/expression.h tool/values/parser.c tool/values/parser.h
+
+t_values_running_look_u_SOURCES = t/values/running_look.c tool/base/tool.c tool/base/tool.h \
+	tool/record/asked/running.c tool/record/asked/running.h
 
 t_values_backtrace_u_SOURCES = t/values/backtrace.c
 t_values_backtrace_u_LDADD = t/lib/libcore.la

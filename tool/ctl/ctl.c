@@ -33,6 +33,7 @@
 #include "tool/ctl/status.h"
 #include "tool/ctl/targets.h"
 #include "tool/ctl/top.h"
+#include "tool/ctl/watch.h"
 #include "tool/ctl/when.h"
 #include "tool/read/api/xaudit-read.h"
 #include "tool/show/show.h"
@@ -64,6 +65,7 @@ static const struct command {
 	{ "probes", "", "which there are, and why others can't be", .change = ctl_probes },
 	{ "when", " 'FUNCTION|PROBE ...' ACTION", "mark, snapshot, start or stop when it is called",
 		.change = ctl_when },
+	{ "watch", "", "stay, and make the snapshots that actions ask for", .change = ctl_watch },
 	{ "start", "", "record again", .change = ctl_record },
 	{ "stop", "", "record nothing", .change = ctl_record },
 	{ "mode", " stream|ring|count", "record in another way", .change = ctl_record },
@@ -346,6 +348,7 @@ static const struct options_syntax syntax = {
 		"  -o, --output=DIR     of snapshot: the folder (default: xaudit.snapshot.PID)\n"
 		"                       of when: the name of snapshots; %n is their number\n"
 		"  --at-most=TIME       of when: do it once in that time at most\n"
+		"  --watch              of when: stay and make the snapshots, as watch does\n"
 		"  -b, --batch          of top: screens as text, one after another\n"
 		"  -n, --count=COUNT    of top: end after so many screens\n"
 		"  -d, --delay=SECONDS  of top: time between screens (" OPTIONS_NUMBER(TOP_DELAY) ")\n"

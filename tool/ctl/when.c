@@ -20,6 +20,7 @@
 #include "tool/ctl/process.h"
 #include "tool/ctl/request.h"
 #include "tool/ctl/targets.h"
+#include "tool/ctl/watch.h"
 #include "tool/values/action.h"
 #include "tool/values/wanted.h"
 
@@ -27,6 +28,7 @@
 
 struct when {
 	const char *output, *at_most; /* options */
+	bool watch;
 	char *pattern;	/* of functions, or the name of a probe */
 	char *then;	/* the action, as in the configuration */
 	char *rule;	/* RULES of it, of functions */
@@ -37,6 +39,7 @@ struct when {
 static const struct options_row rows[] = {
 	{ 'o', "output", "NAME", "", .take = options_text, .at = offsetof(struct when, output) },
 	{ 0, "at-most", "TIME", "", .take = options_text, .at = offsetof(struct when, at_most) },
+	{ 0, "watch", NULL, "", .take = options_flag, .at = offsetof(struct when, watch) },
 	{ 0 },
 };
 
@@ -203,29 +206,50 @@ static int add_one(void *context, const struct ctl_targets *targets, struct ctl_
 {
 	struct when *when = context;
 
+	if (when->action.plan.flags & PLAN_ACTION_RUNNING && !when->watch && !watch_is_beside(process)) {
+		tool_error("ctl",
+			"nobody watches process %d for calls that are running longer: --watch does, or `xaudit ctl %d "
+			"watch`, which goes on meanwhile", (int)process->pid, (int)process->pid);
+		return TOOL_FAILED;
+	}
 	if (!probes_have(process, when->pattern))
 		return add_to_functions(targets, process, when);
 	when->probes++;
 	return probes_add_action(targets, process, when->pattern, when->then);
 }
 
-int ctl_when(struct ctl_targets *targets, int argc, char **argv)
+/* Does it in all of them. Returns the status of the command. */
+static int add_all(struct ctl_targets *targets, struct when *when)
 {
-	struct when when = { 0 };
-	int status = read_words(&when, argc, argv) ? TOOL_OK : TOOL_USAGE;
 	size_t done = 0;
+	int status = ctl_targets_each(targets, add_one, when, &done);
 
-	if (status == TOOL_OK)
-		status = ctl_targets_each(targets, add_one, &when, &done);
 	if (status == TOOL_OK && !done) {
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		status = TOOL_FAILED;
-	} else if (status == TOOL_OK && !when.functions && !when.probes) {
+	} else if (status == TOOL_OK && !when->functions && !when->probes) {
 		tool_error("ctl",
 			"'%s' names no probe, and no function that is traced (it holds for what is loaded later)",
-			when.pattern);
+			when->pattern);
 		status = TOOL_FAILED;
 	}
+	return status;
+}
+
+int ctl_when(struct ctl_targets *targets, int argc, char **argv)
+{
+	struct when when = { 0 };
+	int status = read_words(&when, argc, argv) ? TOOL_OK : TOOL_USAGE, watched = 0;
+
+	/* First, so that no thread makes a snapshot itself, and nobody is missed. */
+	if (status == TOOL_OK && when.watch && (watched = watch_begin(targets)) < 0)
+		status = TOOL_FAILED;
+	if (status == TOOL_OK)
+		status = add_all(targets, &when);
+	if (watched > 0 && status == TOOL_OK)
+		status = watch_run();
+	else if (watched > 0)
+		watch_leave();
 	action_free(&when.action);
 	free(when.pattern);
 	free(when.then);

@@ -26,7 +26,7 @@ static struct {
 	uint64_t ended;
 	char name[WAITING + 1][32]; /* of families that ask, the first one first. One more: that which comes again */
 	unsigned names;
-} asked = { .lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER };
+} asked = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* most: in the list then. Returns false: there are so many already. */
 static bool add(const char *family, unsigned most)
@@ -59,12 +59,35 @@ static bool is_late(void)
 	return asked.late;
 }
 
+static struct timespec until(uint64_t time)
+{
+	return (struct timespec){ (time_t)(time / 1000000000), (long)(time % 1000000000) };
+}
+
+/* Looks for calls that have not returned, if it is time. Returns when it is again. */
+static uint64_t watch(void)
+{
+	return asked_watch(tool_now(), record_asked_add);
+}
+
 /* The first family that asks. Returns false: there is none any more, and none will come. */
 static bool next(char name[32])
 {
+	uint64_t look = watch();
+
 	pthread_mutex_lock(&asked.lock);
-	while (!asked.names && !asked.ends)
-		pthread_cond_wait(&asked.news, &asked.lock);
+	while (!asked.names && !asked.ends) {
+		if (look == UINT64_MAX) {
+			pthread_cond_wait(&asked.news, &asked.lock);
+			continue;
+		}
+		struct timespec time = until(look);
+		if (!pthread_cond_timedwait(&asked.news, &asked.lock, &time))
+			continue;
+		pthread_mutex_unlock(&asked.lock);
+		look = watch();
+		pthread_mutex_lock(&asked.lock);
+	}
 	bool any = asked.names && !is_late();
 	if (any) {
 		memcpy(name, asked.name[0], sizeof(asked.name[0]));
@@ -74,16 +97,25 @@ static bool next(char name[32])
 	return any;
 }
 
+/* Waits, and goes on to look for calls meanwhile. */
+static void wait_for(uint64_t time)
+{
+	for (uint64_t now; (now = tool_now()) < time;) {
+		uint64_t look = watch();
+		struct timespec to = until(look < time ? look : time);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &to, NULL);
+	}
+}
+
 static void *serve(void *unused)
 {
 	char name[32];
 
 	while (next(name)) {
-		const uint64_t again = asked_look(name, tool_now()), time = tool_now();
-		const uint64_t left = again > time ? again - time : 0;
+		const uint64_t again = asked_look(name, tool_now());
 		if (!again)
 			continue;
-		nanosleep(&(struct timespec){ (time_t)(left / 1000000000), (long)(left % 1000000000) }, NULL);
+		wait_for(again);
 		/* Behind the others: it may ask all the time. */
 		add(name, WAITING + 1);
 	}
@@ -92,6 +124,12 @@ static void *serve(void *unused)
 
 void record_asked_start(const struct record_folder *folder)
 {
+	pthread_condattr_t clock;
+
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&asked.news, &clock);
+	pthread_condattr_destroy(&clock);
 	asked_begin(folder->fd, folder->path, record_speaker);
 	int error = tool_thread(&asked.thread, serve, NULL);
 	asked.running = !error;
@@ -111,6 +149,7 @@ void record_asked_stop(void)
 	pthread_cond_signal(&asked.news);
 	pthread_mutex_unlock(&asked.lock);
 	pthread_join(asked.thread, NULL);
+	pthread_cond_destroy(&asked.news);
 	asked.running = false;
 	if (asked.late)
 		record_error("snapshots that were still asked for when the command had ended are left out");

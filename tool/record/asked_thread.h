@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The thread that makes the snapshots which traced programs ask for (asked/asked.h): the drain, which sees that within
- * some milliseconds, names the family, and waits for nothing but a lock that is never held while a copy is made.
+ * some milliseconds, names the family, and waits for nothing but a lock that is never held while a copy is made. Where
+ * a program has actions for calls that have not returned, the thread looks for such by itself.
  */
 #ifndef XAUDIT_TOOL_RECORD_ASKED_THREAD_H
 #define XAUDIT_TOOL_RECORD_ASKED_THREAD_H

@@ -2,7 +2,7 @@
 #
 # xaudit record and env.
 xaudit_SOURCES += tool/record/asked_thread.c tool/record/asked_thread.h tool/record/asked/asked.c \
-	tool/record/asked/asked.h
+	tool/record/asked/asked.h tool/record/asked/running.c tool/record/asked/running.h
 xaudit_SOURCES += tool/record/broker.c tool/record/broker.h tool/record/drain_thread.c tool/record/drain_thread.h \
 	tool/record/env.c tool/record/executed.c tool/record/executed.h tool/record/folder.c tool/record/folder.h \
 	tool/record/indexing.c tool/record/indexing.h tool/record/losses.c tool/record/losses.h \

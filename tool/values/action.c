@@ -12,8 +12,8 @@
 #include "tool/values/wanted.h"
 
 #define ALLOWED                                                                                                        \
-	"mark, snapshot, start, stop, start thread, stop thread; behind it if CONDITION, longer TIME, every N, once, " \
-	"at-most TIME, as NAME"
+	"mark, snapshot, start, stop, start thread, stop thread; behind it if CONDITION, longer TIME, running longer " \
+	"TIME, every N, once, at-most TIME, as NAME"
 
 static bool fail(char **wrong, const char *what, const char *word)
 {
@@ -32,7 +32,7 @@ static bool take_count(const char *word, uint64_t *number)
 
 static bool is_word(const char *word)
 {
-	static const char *const words[] = { "if", "longer", "every", "once", "at-most", "as", "thread" };
+	static const char *const words[] = { "if", "longer", "running", "every", "once", "at-most", "as", "thread" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (!strcmp(word, words[i]))
@@ -80,16 +80,36 @@ static bool take_what(struct action *to, const char *word, char **wrong)
 	return to->plan.what || fail(wrong, "no action is called", word);
 }
 
-/* A word that has one behind it, which is `value`. */
-static bool take_value(struct action *to, const char *word, const char *value, char **wrong)
+static bool take_longer(struct plan_action *plan, const char *value, char **wrong)
 {
+	if (plan->longer)
+		return fail(wrong, "an action has one time, and no second", "longer");
+	plan->flags |= PLAN_ACTION_AT_END;
+	return (value && wanted_time(value, &plan->longer)) ||
+	       fail(wrong, "behind longer is no time, as in 10ms, but", value);
+}
+
+/* Behind `running`: longer TIME. */
+static bool take_running(struct plan_action *plan, const char *longer, const char *value, char **wrong)
+{
+	if (!longer || strcmp(longer, "longer") != 0)
+		return fail(wrong, "behind running is no longer TIME, but", longer);
+	if (plan->what != PLAN_ACTION_SNAPSHOT)
+		return fail(wrong, "while a call is running no thread acts; a snapshot alone has", "running longer");
+	plan->flags |= PLAN_ACTION_RUNNING;
+	return take_longer(plan, value, wrong);
+}
+
+/* A word that has more behind it. */
+static bool take_value(struct action *to, const char *word, char **rest, char **wrong)
+{
+	const char *value = strtok_r(NULL, " \t", rest);
 	struct plan_action *plan = &to->plan;
 
-	if (!strcmp(word, "longer")) {
-		plan->flags |= PLAN_ACTION_AT_END;
-		return (value && wanted_time(value, &plan->longer)) ||
-		       fail(wrong, "behind longer is no time, as in 10ms, but", value);
-	}
+	if (!strcmp(word, "longer"))
+		return take_longer(plan, value, wrong);
+	if (!strcmp(word, "running"))
+		return take_running(plan, value, strtok_r(NULL, " \t", rest), wrong);
 	if (!strcmp(word, "every"))
 		return take_count(value, &plan->every) ||
 		       fail(wrong, "behind every is no number from 1 on, but", value);
@@ -125,7 +145,7 @@ static bool take_words(struct action *to, char *text, char **wrong)
 			to->plan.flags |= PLAN_ACTION_THREAD;
 		else if (!is_word(word) || !strcmp(word, "thread") || !strcmp(word, "if"))
 			return fail(wrong, "an action has no", word);
-		else if (!take_value(to, word, strtok_r(NULL, " \t", &rest), wrong))
+		else if (!take_value(to, word, &rest, wrong))
 			return false;
 		word = strtok_r(NULL, " \t", &rest);
 	}
@@ -170,6 +190,11 @@ bool action_ask(struct action *action, struct values_asked *asked, struct values
 	bool at_end = conditions->end_if.size > 0;
 	if (at_end && action->plan.what == PLAN_ACTION_START) {
 		wrong->before = "recording starts where a call begins, before there is a result:";
+		snprintf(wrong->part, sizeof(wrong->part), "%s", action->condition);
+		return false;
+	}
+	if (at_end && action->plan.flags & PLAN_ACTION_RUNNING) {
+		wrong->before = "a call that has not returned has no result:";
 		snprintf(wrong->part, sizeof(wrong->part), "%s", action->condition);
 		return false;
 	}

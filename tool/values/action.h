@@ -3,7 +3,8 @@
  * What is done at a probe, or at calls of a function, besides recording it (format/plan.h):
  *
  *	WHAT WORD...	WHAT: mark, snapshot, start, stop, start thread, stop thread
- *			WORD: if CONDITION (condition.h); longer TIME; every N; once; at-most TIME; as NAME
+ *			WORD: if CONDITION (condition.h); longer TIME; running longer TIME (of a snapshot);
+ *				every N; once; at-most TIME; as NAME
  *
  * A condition goes on up to the next of these words. They say when the action is due, and leave no call out.
  *

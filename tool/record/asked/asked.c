@@ -18,6 +18,7 @@
 #include "runtime/snapshot/copy.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
+#include "tool/record/asked/running.h"
 
 #define PROCESSES  16384 /* that ever asked, most: a power of 2 */
 #define NAMES	   64
@@ -31,15 +32,21 @@ static struct {
 	const char *path, *speaker;
 	unsigned made, tried;
 	bool full;     /* more than ASKED_MOST were wanted, or by more than PROCESSES, which was said */
+	bool skips;    /* see asked_skip() */
 	uint64_t last; /* when the last one was made; 0: none was */
 	char name[PATH_BYTES]; /* of the last one */
+	void (*told)(const char *path);
 } all;
 
-/* A process that has asked, by its family and the place of its head: hashed, and never given up. */
+/*
+ * A process that has asked, or whose calls are looked at, by its family and the place of its head: hashed, and never
+ * given up.
+ */
 static struct process {
 	char family[32]; /* "": none */
 	uint32_t place;
 	uint32_t asked[TRACE_ASKS]; /* what was done, or dropped */
+	uint32_t running; /* bits: these are wanted besides */
 } process[PROCESSES];
 static unsigned processes;
 
@@ -57,12 +64,18 @@ void asked_begin(int folder, const char *path, const char *speaker)
 	all.speaker = speaker;
 	all.folder = folder;
 	all.path = path;
+	running_begin(speaker);
+}
+
+void asked_tell(void (*made)(const char *path))
+{
+	all.told = made;
 }
 
 unsigned asked_made(const char **last)
 {
 	*last = all.name;
-	return all.made;
+	return all.told ? 0 : all.made;
 }
 
 /* Opens the family's folder, which must be this user's. Returns a descriptor, or -1. */
@@ -92,7 +105,7 @@ static bool has_asked(const struct trace_head *head)
 	for (unsigned i = 0; i < TRACE_ASKS; i++)
 		if (head->ask[i].asked)
 			return true;
-	return false;
+	return head->running;
 }
 
 /* NULL: there are too many. */
@@ -173,8 +186,8 @@ static void make(int from, const char *family, const struct trace_head *head, ui
 			r == -EBADMSG	      ? "the trace's meta file is damaged"
 			: r == OUTPUT_FOREIGN ? "another user put one in its place"
 					      : strerror((int)-r));
-	else
-		all.made++;
+	else if (++all.made && all.told)
+		all.told(all.name);
 }
 
 /* What one process asks for. Returns as asked_look(). */
@@ -187,13 +200,16 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 		say_full(true);
 	for (unsigned i = 0; p && i < TRACE_ASKS; i++) {
 		const struct trace_ask *ask = &head->ask[i];
-		struct limit *as = !ask->asked || ask->asked == p->asked[i] ? NULL : limit_of(ask->name);
+		const uint32_t bit = 1u << i;
+		bool none = (!ask->asked || ask->asked == p->asked[i]) && !(p->running & bit);
+		struct limit *as = none ? NULL : limit_of(ask->name);
 		bool wanted = as && (!as->last || now - as->last >= ask->at_most);
 		if (wanted && all.last && now - all.last < ASKED_PAUSE) {
 			again = all.last + ASKED_PAUSE;
 			continue;
 		}
 		p->asked[i] = ask->asked;
+		p->running &= ~bit;
 		if (!wanted)
 			continue;
 		if (all.tried >= ASKED_MOST) {
@@ -205,6 +221,15 @@ static uint64_t serve(int from, const char *family, const struct trace_head *hea
 		make(from, family, head, place, as);
 	}
 	return again;
+}
+
+/* What was asked for up to now is not for us. */
+static void skip(const char *family, const struct trace_head *head, uint32_t place)
+{
+	struct process *p = has_asked(head) ? process_of(family, place) : NULL;
+
+	for (unsigned i = 0; p && i < TRACE_ASKS; i++)
+		p->asked[i] = head->ask[i].asked;
 }
 
 /* Is it the head of that place? */
@@ -244,6 +269,11 @@ static uint64_t serve_all(int from, int meta, const char *family, uint64_t now)
 		for (uint32_t i = 0; i < n; i++) {
 			if (word[i] >> 60 != TRACE_PLACE_HEAD || !read_head(meta, &directory, at + i, &head))
 				continue;
+			if (all.skips) {
+				skip(family, &head, at + i);
+				continue;
+			}
+			running_add(family, &head, at + i);
 			uint64_t later = serve(from, family, &head, at + i, now);
 			again = later ? later : again;
 		}
@@ -262,4 +292,31 @@ uint64_t asked_look(const char *family, uint64_t now)
 	if (folder >= 0)
 		close(folder);
 	return again;
+}
+
+void asked_skip(const char *family)
+{
+	all.skips = true;
+	asked_look(family, 0);
+	all.skips = false;
+}
+
+static bool (*tell)(const char *family);
+
+static void note(const char *family, uint32_t place, uint32_t numbers)
+{
+	struct process *p = process_of(family, place);
+
+	if (p)
+		p->running |= numbers;
+	else
+		say_full(true);
+	/* Where it is told in vain, the next one of the family tells of both. */
+	tell(family);
+}
+
+uint64_t asked_watch(uint64_t now, bool (*wanted)(const char *family))
+{
+	tell = wanted;
+	return running_look(now, note);
 }
