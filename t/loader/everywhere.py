@@ -177,7 +177,7 @@ def judge(path, file, folder, calls):
         missing, most = set(), 0
         for line in open(base + "err", errors="replace"):
             one = re.match(r"xaudit: probe (\w+) at .*?: (.*?)(?:;|$)", line)
-            more = re.match(r"xaudit: (\d+) more probes can't be had", line)
+            more = re.match(r"xaudit: (\d+) more can't be had", line)
             # Several processes may say the same.
             if one and int(one.group(1), 16) not in missing:
                 missing.add(int(one.group(1), 16))

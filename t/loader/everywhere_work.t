@@ -64,7 +64,7 @@ $(diff "plain/$(cat "at/$run.piece").out" "at/$run.out" | head -n 5)
 $(grep -v '^xaudit' "at/$run.err" | head -n 20)"
 	done
 	is "$bad" '' "$name: in $n batches of places, $script does what it does untraced"
-	is "$(grep -h '^xaudit' at/*.err | grep -v '^xaudit: probe [0-9a-f]* at\|more probes can.t be had' |
+	is "$(grep -h '^xaudit' at/*.err | grep -v '^xaudit: probe [0-9a-f]* at\|more can.t be had' |
 		grep -v '^xaudit record: nothing that was loaded has the place of' | head -n 3)" '' \
 		'nothing is said but of probes that can not be had'
 	python3 "$beside/everywhere.py" judge list.json "$file" at - >judged 2>&1
