@@ -297,15 +297,17 @@ static void say_more(const struct object *object, uint32_t more)
 void probe_say_refused(const struct object *object)
 {
 	struct object_probes *of = object->probes;
-	uint32_t more = 0;
+	uint32_t more = 0; /* places: of a name and a reason the first one is said */
+	bool any = false;
 
 	for (uint32_t i = 0; i < of->count; i++) {
 		const struct plan_probe *p = probe_of(of->plan, i);
 		const unsigned refusal = of->state[i].refusal;
 		const uint64_t sum = refusal ? sum_of((const char *)of->plan + p->name, refusal) : 0;
-		if (!refusal || was_said(sum))
+		if (!refusal)
 			continue;
-		if (lines == SAY_MOST) {
+		any = true;
+		if (was_said(sum) || lines == SAY_MOST) {
 			more++;
 			continue;
 		}
@@ -314,5 +316,5 @@ void probe_say_refused(const struct object *object)
 	}
 	if (more && !of->said)
 		say_more(object, more);
-	of->said |= more != 0;
+	of->said |= any;
 }

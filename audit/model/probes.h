@@ -31,7 +31,7 @@ struct object_probes {
 	uint64_t plan_size;
 	struct probe_state *state; /* of each */
 	uint32_t count;
-	bool said;	/* that more were refused than there are lines for */
+	bool said;	/* that some were refused, and of how many there is no line */
 	bool own;	/* nothing else uses the plan's memory */
 	struct arena memory; /* of this and `state` */
 };

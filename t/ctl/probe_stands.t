@@ -69,7 +69,7 @@ at() {
 		"set again later: $late times"
 	is "$bad $where $status $(cat err)" '0 wrong end 0 ' "$function, $way: taken away and set at each instruction"
 	is "$(events)" "$expected" 'there are just the events that there have to be'
-	ok 'most of the instructions were those of the stub and the trampoline' test $((2 * stubs)) -gt "$stood"
+	ok 'many of the instructions were those of the stub and the trampoline' test $((4 * stubs)) -gt "$stood"
 }
 at carried 1 '' 5
 at carried 6 --context=regs 71

@@ -135,7 +135,7 @@ record "$@" --probe last=0x1@prog --probe last=f+1
 is "$(grep -c "^xaudit: probe [a-z0-9]* at f+1 in prog: $why\$" said) $(grep -c '^xaudit: probe' said)" '19 20' \
 	'of places that can not be had 20 lines tell why'
 is "$(grep -c '^xaudit: probe q ' said)" 1 'each reason once for each probe'
-like "$(cat said)" '^xaudit: 6 more can.t be had in prog: .xaudit ctl [0-9]* probes. lists them while the program' \
+like "$(cat said)" '^xaudit: 7 more can.t be had in prog: .xaudit ctl [0-9]* probes. lists them while the program' \
 	'and the last one, how many there are besides'
 like "$(cat said)" "^xaudit record: nothing that was loaded .* probe 'q', .* probe 'p19' and 5 more; or it can't" \
 	'as many are named that nothing has'

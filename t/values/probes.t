@@ -238,7 +238,7 @@ probes 'A|at|second' 'A|context|retval'
 says "retval is known where a function returns (SYMBOL%return), not at 'second'" 'a result that is not there yet'
 probes 'A|at|second' 'A|then|explode'
 says "no action is called 'explode'; allowed: mark, snapshot, start, stop, start thread, stop thread; behind it \
-if CONDITION, longer TIME, every N, once, at-most TIME, as NAME" 'an action that is none'
+if CONDITION, longer TIME, running longer TIME, every N, once, at-most TIME, as NAME" 'an action that is none'
 
 # ---- options ----
 record() {
