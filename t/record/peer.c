@@ -27,13 +27,13 @@ static int connected(void)
 
 /* A message with room for a descriptor. */
 struct handing {
+	struct iovec part;
+	struct msghdr message;
+	char byte;
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec part;
-	struct msghdr message;
-	char byte;
 };
 
 static struct msghdr *make(struct handing *handing)
