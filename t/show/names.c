@@ -61,7 +61,7 @@ static void names(void)
 /* Functions whose simple names are equal; the first two are of the two strings of libstdc++. */
 static void several(void)
 {
-	static const char *const other[] = { "_Z1gSs", "_Z1g" NEW_STRING, "_ZN1A1hB5cxx11Ev", "_ZN1A1hEv" };
+	static const char *const other[] = { "_Z1gSs", ("_Z1g" NEW_STRING), "_ZN1A1hB5cxx11Ev", "_ZN1A1hEv" };
 	static const char string[] =
 		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
 	char *full;
