@@ -14,8 +14,6 @@
 #include "x86_64/confined.h"
 #include "x86_64/sys.h"
 
-#define BEAT_OLD 2000000000 /* ns */
-
 /* Number and row: lock; what threads read is there before the number is. */
 static struct row {
 	char name[TRACE_ASK_NAME];
@@ -36,7 +34,7 @@ static bool is_about_to(void)
 
 	/* Relaxed: an estimate. */
 	return broker_place(&unused) &&
-	       clock_now() - __atomic_load_n(&described, __ATOMIC_RELAXED) < clock_ticks(BEAT_OLD);
+	       clock_now() - __atomic_load_n(&described, __ATOMIC_RELAXED) < clock_ticks(ASK_BEAT_OLD);
 }
 
 /* Does somebody look at the head? What stands there is a hint: a wrong one costs this snapshot. */
@@ -52,7 +50,7 @@ static bool is_beside(const struct trace_head *head)
 	if (sys_call(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0))
 		return true;
 	int64_t since = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - head->time_offset - (int64_t)beat;
-	return since < BEAT_OLD && since > -BEAT_OLD;
+	return since < ASK_BEAT_OLD && since > -ASK_BEAT_OLD;
 }
 
 /* The program has asked for none yet: as in a head that is new. */

@@ -23,6 +23,8 @@
 #include "runtime/base/text.h"
 #include "runtime/values/running.h"
 
+#define ASK_BEAT_OLD 2000000000 /* ns: nobody makes copies whose heartbeat is older */
+
 /*
  * The number for such snapshots. Of more than TRACE_ASKS different ones the last have the first one's, or, of calls
  * that have not returned, none (UINT32_MAX), which is said. Lock held.

@@ -53,14 +53,8 @@ static const struct options_row function_rows[] = {
 	{ 0 },
 };
 
-static const struct options_wording wording = {
-	.no_value = "'%o' has no value: see xaudit ctl --help",
-	.unknown = "'%o' is no option of this command: see xaudit ctl --help",
-	.wrong = "%o is '%v'; allowed: %a",
-};
-
 static const struct options_syntax function_syntax = {
-	.command = "ctl", .rows = function_rows, .wording = &wording
+	.command = "ctl", .rows = function_rows, .wording = &ctl_wording
 };
 
 /* ---- words ---- */

@@ -193,14 +193,8 @@ static const struct options_row list_rows[] = {
 	{ 0 },
 };
 
-static const struct options_wording wording = {
-	.no_value = "'%o' has no value: see xaudit ctl --help",
-	.unknown = "'%o' is no option of this command: see xaudit ctl --help",
-	.wrong = "%o is '%v'; allowed: %a",
-};
-
-static const struct options_syntax probe_syntax = { .command = "ctl", .rows = probe_rows, .wording = &wording };
-static const struct options_syntax list_syntax = { .command = "ctl", .rows = list_rows, .wording = &wording };
+static const struct options_syntax probe_syntax = { .command = "ctl", .rows = probe_rows, .wording = &ctl_wording };
+static const struct options_syntax list_syntax = { .command = "ctl", .rows = list_rows, .wording = &ctl_wording };
 
 /* Where an address of the process lies in a file. */
 struct looking {

@@ -12,6 +12,7 @@
 
 #include "audit/match/match.h"
 #include "tool/base/memory.h"
+#include "tool/base/options.h"
 #include "tool/base/proc.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/find_module.h"
@@ -19,6 +20,12 @@
 
 /* A tree that grows for ever is left at some time. */
 #define MOST_PROCESSES 100000
+
+const struct options_wording ctl_wording = {
+	.no_value = "'%o' has no value: see xaudit ctl --help",
+	.unknown = "'%o' is no option of this command: see xaudit ctl --help",
+	.wrong = "%o is '%v'; allowed: %a",
+};
 
 static bool has(const struct ctl_targets *targets, pid_t pid)
 {

@@ -54,4 +54,7 @@ void ctl_targets_print(const struct ctl_targets *targets, pid_t pid);
 
 void ctl_targets_free(struct ctl_targets *targets);
 
+/* What is said of options of commands that are done in processes. */
+extern const struct options_wording ctl_wording;
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "format/trace.h"
 #include "runtime/files/output.h"
+#include "runtime/snapshot/ask.h"
 #include "tool/base/memory.h"
 #include "tool/base/now.h"
 #include "tool/base/tool.h"
@@ -30,7 +31,6 @@
 #define MS	 1000000ull
 #define STEP	 (10 * MS)   /* between two looks at whether somebody has asked */
 #define BEAT	 (100 * MS)  /* between two heartbeats */
-#define BEAT_OLD (2000 * MS) /* as threads see it (runtime/snapshot/ask.c) */
 
 /* A family of which processes are watched. */
 struct family {
@@ -75,7 +75,7 @@ static uint64_t young_beat(int meta)
 		!read_head(meta, offsetof(struct trace_head, copy_beat), &copy, sizeof(copy)))
 		return 0;
 	const uint64_t beat = drain > copy ? drain : copy, now = tool_now();
-	return beat <= now && now - beat < BEAT_OLD ? beat : 0;
+	return beat <= now && now - beat < ASK_BEAT_OLD ? beat : 0;
 }
 
 static void nap(uint64_t ns)

@@ -43,13 +43,7 @@ static const struct options_row rows[] = {
 	{ 0 },
 };
 
-static const struct options_wording wording = {
-	.no_value = "'%o' has no value: see xaudit ctl --help",
-	.unknown = "'%o' is no option of this command: see xaudit ctl --help",
-	.wrong = "%o is '%v'; allowed: %a",
-};
-
-static const struct options_syntax syntax = { .command = "ctl", .rows = rows, .wording = &wording };
+static const struct options_syntax syntax = { .command = "ctl", .rows = rows, .wording = &ctl_wording };
 
 /* ---- what is asked for ---- */
 
