@@ -8,6 +8,7 @@
 #include "audit/index/folder.h"
 #include "audit/index/helper.h"
 #include "runtime/base/maps.h"
+#include "runtime/base/sum.h"
 #include "runtime/base/text.h"
 #include "runtime/process/process.h"
 #include "x86_64/sys.h"
@@ -305,15 +306,6 @@ int index_find(struct index *to, const struct index_identity *identity, const ch
 	return may_make() && !make(identity, path, to) ? 0 : why;
 }
 
-static uint64_t sum_of(const char *text)
-{
-	uint64_t sum = 0xcbf29ce484222325u; /* FNV-1a */
-
-	while (*text)
-		sum = (sum ^ (uint8_t)*text++) * 0x100000001b3u;
-	return sum;
-}
-
 /* What the command says of the rules, as a rule of each file: each line once, up to a number of them. */
 static void say_of_rules(char *words)
 {
@@ -323,7 +315,7 @@ static void say_of_rules(char *words)
 
 	for (char *next; *words; words = next) {
 		const char *line = bare(words, "xaudit: ", &next);
-		const uint64_t sum = sum_of(line);
+		const uint64_t sum = sum_add(SUM_NONE, line, sys_length(line));
 		bool again = !*line || lines > RULES_MOST;
 		for (unsigned i = 0; i < lines && i < RULES_MOST; i++)
 			again |= said[i] == sum;

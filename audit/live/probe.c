@@ -12,6 +12,7 @@
 #include "audit/live/unwinder.h"
 #include "audit/model/semaphore.h"
 #include "runtime/base/search.h"
+#include "runtime/base/sum.h"
 #include "runtime/process/process.h"
 #include "x86_64/patch.h"
 #include "x86_64/probe.h"
@@ -173,23 +174,14 @@ static enum probe_refusal judge(const struct making *m, const struct plan_window
 
 /* ---- stubs ---- */
 
-static uint64_t add_sum(uint64_t sum, const void *bytes, size_t size)
-{
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ p[i]) * 0x100000001b3u;
-	return sum;
-}
-
 static uint64_t sum_of(const struct plan_head *plan, const struct plan_window *w, const struct probe_event *event)
 {
 	const uint8_t *bytes = (const uint8_t *)plan;
-	uint64_t sum = add_sum(0xcbf29ce484222325u, bytes + w->code, w->code_size);
+	uint64_t sum = sum_add(SUM_NONE, bytes + w->code, w->code_size);
 
-	sum = add_sum(sum, bytes + w->fixups, w->fixup_count * sizeof(struct probe_fixup));
-	sum = add_sum(sum, &w->length, sizeof(w->length));
-	return add_sum(sum, event, w->probes * sizeof(*event));
+	sum = sum_add(sum, bytes + w->fixups, w->fixup_count * sizeof(struct probe_fixup));
+	sum = sum_add(sum, &w->length, sizeof(w->length));
+	return sum_add(sum, event, w->probes * sizeof(*event));
 }
 
 static bool is_same_window(const struct plan_window *a, const struct plan_window *b)

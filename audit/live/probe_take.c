@@ -6,6 +6,7 @@
 
 #include "audit/live/announce.h"
 #include "audit/live/values.h"
+#include "runtime/base/sum.h"
 #include "runtime/base/text.h"
 #include "runtime/files/stderr.h"
 #include "runtime/process/process.h"
@@ -265,10 +266,8 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 /* Of a name and a reason; never 0. */
 static uint64_t sum_of(const char *name, unsigned refusal)
 {
-	uint64_t sum = 0xcbf29ce484222325u ^ refusal;
+	const uint64_t sum = sum_add(SUM_NONE ^ refusal, name, sys_length(name));
 
-	for (; *name; name++)
-		sum = (sum ^ (uint8_t)*name) * 0x100000001b3u;
 	return sum ? sum : 1;
 }
 
