@@ -547,7 +547,7 @@ static long copy_thread(struct copy *c, uint32_t number)
 	c->runs = c->run_end = 0;
 	if (!r && newest != NO_SEQ) {
 		put_name(name, number, 0);
-		struct way way = { c->meta, (int)output_make_file(c->to, name), 0 };
+		struct way way = { c->meta, (int)snapshot_make_file(c, name), 0 };
 		if (way.to < 0)
 			return way.to;
 		r = copy_chunks(c, &way, number, newest);
@@ -567,9 +567,7 @@ static long copy_all(struct copy *c, uint32_t threads)
 {
 	long r = snapshot_begin(c);
 	/* Threads may begin meanwhile; what they have is newer. */
-	threads = threads < c->head.threads ? threads : c->head.threads;
-	threads = threads < THREADS_MAX ? threads : THREADS_MAX;
-	for (uint32_t n = 0; n < threads && !r; n++)
+	for (uint32_t n = 0; n < threads && n < c->head.threads && n < THREADS_MAX && !r; n++)
 		r = copy_thread(c, n);
 	if (!r)
 		r = snapshot_meta(c);
@@ -580,7 +578,8 @@ static long copy_all(struct copy *c, uint32_t threads)
 	return r;
 }
 
-long snapshot_copy(int from, int to, uint32_t process, uint32_t threads, struct snapshot_copied *copied)
+long snapshot_copy(int from, int to, uint32_t process, uint32_t threads, void (*rest)(void),
+	struct snapshot_copied *copied)
 {
 	struct copy *c = sys_mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -588,6 +587,7 @@ long snapshot_copy(int from, int to, uint32_t process, uint32_t threads, struct 
 	if (sys_is_error(c))
 		return (long)(intptr_t)c;
 	c->copied = copied;
+	c->rest = rest;
 	c->from = from;
 	c->to = to;
 	c->out = c->meta = -1;

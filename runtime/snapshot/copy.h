@@ -29,9 +29,11 @@ struct snapshot_copied {
 /*
  * Copies the process whose head is at place `process` in the folder `from` into the new folder `to`; both are
  * descriptors (runtime/files/output.h), and stay open. threads: it has no more records of threads, whatever meta says
- * (UINT32_MAX: not known). Returns 0, or -errno of what could not be read or written; -EBADMSG:
+ * (UINT32_MAX: not known). rest: called after each small piece of the work, for a command that must not keep a
+ * processor for long; NULL in the traced process. Returns 0, or -errno of what could not be read or written; -EBADMSG:
  * this is no meta of this version, or there is no such process.
  */
-long snapshot_copy(int from, int to, uint32_t process, uint32_t threads, struct snapshot_copied *copied);
+long snapshot_copy(int from, int to, uint32_t process, uint32_t threads, void (*rest)(void),
+	struct snapshot_copied *copied);
 
 #endif

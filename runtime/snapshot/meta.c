@@ -277,6 +277,6 @@ long snapshot_begin(struct copy *c)
 	c->directory = size;
 	c->next = c->next_first = 1 + (uint32_t)((8 * words + size - 1) / size);
 	c->words = (c->next_first - 1) * (size / 8);
-	c->out = (int)output_make_file(c->to, UNFINISHED);
+	c->out = (int)snapshot_make_file(c, UNFINISHED);
 	return c->out < 0 ? c->out : read_head(c);
 }

@@ -110,7 +110,7 @@ static void take(const char *path)
 		process_lock(&held);
 		process_change(TRACE_CHANGE_SNAPSHOT, 0, folder);
 		process_unlock(&held);
-		r = snapshot_copy((int)from, (int)to, process_place(), process_threads(), &copied);
+		r = snapshot_copy((int)from, (int)to, process_place(), process_threads(), NULL, &copied);
 		sys_close((int)to);
 	}
 	if (from >= 0)

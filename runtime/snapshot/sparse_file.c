@@ -7,6 +7,7 @@
 #include <sys/resource.h> /* RLIMIT_FSIZE */
 #include <unistd.h>	  /* SEEK_DATA */
 
+#include "runtime/files/output.h"
 #include "runtime/snapshot/state.h"
 #include "x86_64/sys.h"
 
@@ -28,6 +29,20 @@ long snapshot_read(int fd, void *to, uint64_t size, uint64_t at)
 	return (long)done;
 }
 
+static void rest(const struct copy *c)
+{
+	if (c->rest)
+		c->rest();
+}
+
+long snapshot_make_file(const struct copy *c, const char *name)
+{
+	long fd = output_make_file(c->to, name);
+
+	rest(c);
+	return fd;
+}
+
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at)
 {
 	if (at > c->size_most || size > c->size_most - at)
@@ -35,6 +50,7 @@ long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uin
 	long r = sys_write_at(fd, from, size, at);
 	if (!r)
 		c->copied->bytes += size;
+	rest(c);
 	return r;
 }
 

@@ -25,6 +25,9 @@ uint64_t snapshot_amount(int fd);
 long snapshot_read(int fd, void *to, uint64_t size, uint64_t at);
 long snapshot_write(struct copy *c, int fd, const void *from, uint64_t size, uint64_t at);
 
+/* Makes a file of the new folder, open for reading and writing. A descriptor, or -errno. */
+long snapshot_make_file(const struct copy *c, const char *name);
+
 /* How large a file may become. */
 uint64_t snapshot_size_most(void);
 

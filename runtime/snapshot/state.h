@@ -32,6 +32,7 @@ struct copy {
 	struct trace_head family, forefather;
 	struct trace_chunk chunk, behind;
 	struct snapshot_copied *copied;
+	void (*rest)(void); /* or NULL */
 	int from, to; /* folders */
 	int meta, out; /* the file of the family, and that of the copy */
 	uint32_t process;

@@ -47,6 +47,7 @@ thread_each|mirror_each / %r / - / given
 each_place / %r / list_place copy_counts / given
 backtrace_walk / %r / rule_of / given
 values_evaluate / %r / walk / given
+snapshot_(write|make_file) / %r / - / the command's; in the traced process there is none
 write_pages|stub_write / %r / - / given
 END
 

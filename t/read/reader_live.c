@@ -241,7 +241,7 @@ static void check_reading(bool ring, bool snapshot)
 			mkdir(copy, 0777);
 			mkdir(to, 0777);
 			int source = open(from, O_RDONLY | O_DIRECTORY), target = open(to, O_RDONLY | O_DIRECTORY);
-			failed += snapshot_copy(source, target, 0, UINT32_MAX, &copied) != 0;
+			failed += snapshot_copy(source, target, 0, UINT32_MAX, NULL, &copied) != 0;
 			close(source);
 			close(target);
 		}

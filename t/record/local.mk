@@ -16,14 +16,14 @@ EXTRA_DIST += t/record/alone.c t/record/asked_snapshots.c t/record/busy.c t/reco
 check_PROGRAMS += t/record/arena.u t/record/asked.u t/record/chunk.u t/record/chunk_ahead.u t/record/core_filter.u \
 	t/record/core_modes.u t/record/drain_race.u t/record/peer.u t/record/pool.u t/record/pool_given.u \
 	t/record/pool_spoiled.u t/record/record_drain.u t/record/record_reclaim.u t/record/record_sched.u \
-	t/record/record_trim.u t/record/recorder.u t/record/recorder_room.u t/record/snapshot_copy.u \
+	t/record/record_trim.u t/record/recorder.u t/record/recorder_room.u t/record/rest.u t/record/snapshot_copy.u \
 	t/record/spoiled.u t/record/stream_size.u t/record/text.u t/record/ticks.u
 
 t_record_arena_u_SOURCES = t/record/arena.c
 t_record_arena_u_LDADD = t/lib/libcore.la
 
-t_record_asked_u_SOURCES = t/record/asked.c tool/base/memory.c tool/base/tool.c tool/record/asked/asked.c \
-	tool/record/asked/running.c
+t_record_asked_u_SOURCES = t/record/asked.c tool/base/memory.c tool/base/rest.c tool/base/tool.c \
+	tool/record/asked/asked.c tool/record/asked/running.c
 t_record_asked_u_LDADD = t/lib/libcore.la
 
 t_record_chunk_u_SOURCES = t/record/chunk.c
@@ -75,6 +75,9 @@ t_record_recorder_u_LDADD = t/lib/libcore.la
 
 t_record_recorder_room_u_SOURCES = t/record/recorder_room.c
 t_record_recorder_room_u_LDADD = t/lib/libcore.la
+
+t_record_rest_u_SOURCES = t/record/rest.c tool/base/rest.c
+t_record_rest_u_LDADD = t/lib/libcore.la
 
 t_record_snapshot_copy_u_SOURCES = t/record/snapshot_copy.c
 t_record_snapshot_copy_u_LDADD = t/lib/libcore.la

@@ -4,7 +4,8 @@
  * chunks, as many as fill the recorder once or less. And of a stream: whose thread writes its chunks itself, from
  * one place, since nobody takes those in the others; and whose every other chunk stays in a new place. The copier's
  * source files are compiled in here, and their system calls go through the hook. And of a family that says of more
- * threads than it can have: that ends, after fewer looks than the limit is elsewhere.
+ * threads than it can have: that ends, after fewer looks than the limit is elsewhere. A copy that is to rest does so
+ * after each piece that it writes.
  */
 #define _GNU_SOURCE
 #include "x86_64/sys.h"
@@ -18,6 +19,7 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 #include "runtime/snapshot/sparse_file.c"
 #undef sys_call
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,6 +39,8 @@ static uint64_t next_seq; /* of the thread's next chunk */
 static int stop_between;
 static int between; /* the chunk at hand is ended, and the next one not begun */
 static unsigned reads, strike_at, strike_with;
+static struct snapshot_copied copied_now;
+static uint64_t rests, rested_at, longest; /* bytes: when it rested last; between two rests, most */
 
 /* Which place the chunk goes to. */
 static uint64_t number_of(uint64_t seq)
@@ -138,6 +142,13 @@ static long hooked_call(long nr, long a, long b, long c, long d, long e, long f)
 	return sys_call(nr, a, b, c, d, e, f);
 }
 
+static void note_rest(void)
+{
+	longest = copied_now.bytes - rested_at > longest ? copied_now.bytes - rested_at : longest;
+	rested_at = copied_now.bytes;
+	rests++;
+}
+
 static int open_in(int folder, const char *name)
 {
 	return openat(folder, name, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -197,10 +208,8 @@ static void write_meta(void)
 }
 
 /* One snapshot, with the strike set as it is. */
-static const char *one(int from, int to)
+static const char *one(int from, int to, void (*rest)(void))
 {
-	struct snapshot_copied copied;
-
 	ring = open_in(from, "meta");
 	written = open_in(from, "t0");
 	write_meta();
@@ -217,7 +226,7 @@ static const char *one(int from, int to)
 	unlinkat(to, "meta", 0);
 	unlinkat(to, "t0", 0);
 	reads = 0;
-	long r = snapshot_copy(from, to, 0, UINT32_MAX, &copied);
+	long r = snapshot_copy(from, to, 0, UINT32_MAX, rest, &copied_now);
 	const char *wrong = r ? "it fails" : NULL;
 	int fd = openat(to, "t0", O_RDONLY);
 	if (!wrong)
@@ -235,7 +244,7 @@ static unsigned strike_each(int from, int to, unsigned all, unsigned with, const
 
 	*last = "";
 	for (strike_at = 0, strike_with = with; strike_at < all; strike_at++) {
-		const char *wrong = one(from, to);
+		const char *wrong = one(from, to, NULL);
 		if (wrong) {
 			bad++;
 			*last = wrong;
@@ -250,7 +259,7 @@ static void test_ring(int from, int to)
 
 	mode = TRACE_MODE_RING;
 	strike_at = UINT32_MAX;
-	ok(!one(from, to), "a recorder that stands still is copied whole");
+	ok(!one(from, to, NULL), "a recorder that stands still is copied whole");
 	unsigned all = reads;
 	ok(all > 2 * PLACES, "its file is read %u times", all);
 	for (unsigned with = 1; with <= PLACES; with++) {
@@ -274,7 +283,7 @@ static void test_stream(int from, int to)
 		spreads = i / 2 % 2;
 		twice = i / 4;
 		strike_at = UINT32_MAX;
-		const char *wrong = one(from, to);
+		const char *wrong = one(from, to, NULL);
 		ok(!wrong, "a stream that stands still %s is copied whole %s", where, wrong ? wrong : "");
 		unsigned all = reads;
 		ok(all > 2 * PLACES, "its files are read %u times", all);
@@ -287,26 +296,37 @@ static void test_stream(int from, int to)
 }
 
 /* A head that a hostile process has written: to copy all that it says would take days. */
+static void test_rests(int from, int to)
+{
+	mode = TRACE_MODE_RING;
+	strike_at = UINT32_MAX;
+	rests = rested_at = longest = 0;
+	ok(!one(from, to, note_rest), "a copy that rests is as another");
+	ok(longest && longest <= PIECE && rested_at == copied_now.bytes, "each piece of %" PRIu64 " bytes has its rest",
+		longest);
+	ok(rests >= copied_now.chunks + 2, "and each file: %" PRIu64 " rests", rests);
+}
+
 static void test_endless(int from, int to)
 {
-	struct snapshot_copied copied;
 	const uint32_t none = 0, many = UINT32_MAX;
 
 	mode = TRACE_MODE_RING;
 	strike_at = UINT32_MAX;
-	ok(!one(from, to), "a family of one thread is copied");
+	ok(!one(from, to, NULL), "a family of one thread is copied");
 	ring = openat(from, "meta", O_RDWR);
 	pwrite(ring, &many, sizeof(many), offsetof(struct trace_head, threads));
 	unlinkat(to, "meta", 0);
 	unlinkat(to, "t0", 0);
 	reads = 0;
-	is_int(snapshot_copy(from, to, 0, UINT32_MAX, &copied), -EBADMSG, "one of four thousand millions is given up");
+	is_int(snapshot_copy(from, to, 0, UINT32_MAX, NULL, &copied_now), -EBADMSG,
+		"one of four thousand millions is given up");
 	ok(reads < 10 * PIECES_MOST, "after %u reads", reads);
 	is_int(faccessat(to, "meta", F_OK, 0), -1, "and what was copied is no trace");
 	pwrite(ring, &none, sizeof(none), offsetof(struct trace_head, threads));
 	unlinkat(to, UNFINISHED, 0);
 	unlinkat(to, "t0", 0);
-	is_int(snapshot_copy(from, to, 0, UINT32_MAX, &copied), 0, "it does not count for the next copy");
+	is_int(snapshot_copy(from, to, 0, UINT32_MAX, NULL, &copied_now), 0, "it does not count for the next copy");
 	close(ring);
 }
 
@@ -325,6 +345,7 @@ int main(void)
 
 	test_ring(from, to);
 	test_stream(from, to);
+	test_rests(from, to);
 	test_endless(from, to);
 	unlinkat(from, "meta", 0);
 	unlinkat(from, "t0", 0);

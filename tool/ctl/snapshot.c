@@ -17,6 +17,7 @@
 #include "runtime/snapshot/copy.h"
 #include "tool/base/memory.h"
 #include "tool/base/options.h"
+#include "tool/base/rest.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/folder.h"
 #include "tool/pack/compact_file.h"
@@ -141,7 +142,7 @@ static int copy(const struct ctl_trace *from, const char *output, int fd, bool s
 	long r = source < 0 ? source : output_make(fd, base, NULL);
 	if (r >= 0) {
 		to = (int)r;
-		r = snapshot_copy(source, to, head->place, UINT32_MAX, &copied);
+		r = snapshot_copy(source, to, head->place, UINT32_MAX, tool_rest, &copied);
 	}
 	if (scratch)
 		remove_copy(fd, SCRATCH, source);

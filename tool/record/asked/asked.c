@@ -16,6 +16,7 @@
 #include "runtime/files/output.h"
 #include "runtime/snapshot/ask.h"
 #include "runtime/snapshot/copy.h"
+#include "tool/base/rest.h"
 #include "tool/base/tool.h"
 #include "tool/base/whole.h"
 #include "tool/record/asked/running.h"
@@ -172,9 +173,11 @@ static void make(int from, const char *family, const struct trace_head *head, ui
 	long output = make_folder(as), to = output;
 
 	snprintf(name, sizeof(name), "p%" PRIu32, head->pid);
+	tool_rest();
 	if (output >= 0)
 		to = output_make((int)output, place ? name : family, NULL);
-	long r = to < 0 ? to : snapshot_copy(from, (int)to, place, UINT32_MAX, &copied);
+	tool_rest();
+	long r = to < 0 ? to : snapshot_copy(from, (int)to, place, UINT32_MAX, tool_rest, &copied);
 	if (to >= 0)
 		close((int)to);
 	if (output >= 0)
