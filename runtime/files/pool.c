@@ -270,22 +270,21 @@ long pool_take_half(bool *backed)
 }
 
 /*
- * Can the place's word be read? Where that is not known the kernel is asked for one of all that are named, so that it
- * costs little whatever a member names.
+ * Can the place's word be read? On a full tmpfs to read a hole raises SIGBUS, too. Where that is not known the kernel
+ * is asked for one of all that are named, so that it costs little whatever a member names.
  */
 static bool has_word(uint32_t place, bool *asked)
 {
 	uint64_t block = place & -POOL_BLOCK;
 
 	/* Relaxed, as above. */
-	if (pool_reaches(block + 1) && (block + 1) * pool.place_size <=
-		__atomic_load_n(&pool.accessible, __ATOMIC_RELAXED))
+	if (block < __atomic_load_n(&pool.worded, __ATOMIC_RELAXED))
 		return true;
 	if (*asked || confined())
 		return false;
 	*asked = true;
 	return !pool_make_accessible((block + 1) * pool.place_size) &&
-	       (pool_reaches(block + 1) || !pool_look_for_end(block + 1));
+	       (pool_reaches(block + 1) || !pool_look_for_end(block + 1)) && !make_words(place);
 }
 
 /* A place that was given back, or -ENOENT. */
@@ -302,13 +301,13 @@ static long take_given(struct trace_head *head)
 		if (place < pool.first || place >= pool_most_places() || place % POOL_BLOCK == 0 ||
 			!has_word(place, &asked))
 			continue;
-		/* Holes read as 0. Relaxed: see below. */
+		/* Relaxed: see below. */
 		if (__atomic_load_n(words(place), __ATOMIC_RELAXED) != word)
 			continue;
 		uint64_t end = place + 1ull;
 		/* No growing: it was somebody's. Else a hole would be stored to: on a full disk that is a SIGBUS. */
 		if (pool_make_accessible(end * pool.place_size) ||
-			(!pool_reaches(end) && (confined() || pool_look_for_end(end))) || make_words(place))
+			(!pool_reaches(end) && (confined() || pool_look_for_end(end))))
 			continue;
 		/*
 		 * Acquire; pairs with system calls of the other side, which has written all of the place before this

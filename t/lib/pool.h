@@ -81,6 +81,28 @@ static long make(const char *where)
 	return r;
 }
 
+/* A family on a disk of 1 MiB of its own, for a scenario. 77: there can be none. */
+static inline int make_small_disk(void)
+{
+	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		return 77;
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
+		return 77;
+	return make(folder) ? 2 : 0;
+}
+
+/* Returns a descriptor of the file that has filled the disk. */
+static inline int fill_disk(void)
+{
+	static uint8_t bytes[1 << 16];
+
+	snprintf((char *)bytes, 64, "%s/full", folder);
+	int fd = open((char *)bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, bytes, sizeof(bytes)) > 0)
+		;
+	return fd;
+}
+
 static inline uint64_t file_size(void)
 {
 	struct stat st;

@@ -293,15 +293,6 @@ static int each_way_old(void)
 	return 0;
 }
 
-static int make_small_disk(void)
-{
-	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		return 77;
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
-		return 77;
-	return make(folder) ? 2 : 0;
-}
-
 /* Takes places until there are no more: then there is an error, and all places taken before can be stored to. */
 static int full_disk(enum pool_pages how, int with_file)
 {
@@ -328,7 +319,6 @@ static int full_disk(enum pool_pages how, int with_file)
 /* What is backed is there for good, by one descriptor, whatever becomes of the disk; else it is said that it is not. */
 static int backed(void)
 {
-	static uint8_t bytes[1 << 16];
 	int r = make_small_disk(), fd;
 	bool half = false;
 
@@ -337,10 +327,7 @@ static int backed(void)
 	opened = 0;
 	if (!first_backed || pool_take_half(&half) != 1 || !half || opened != 1 || file_size() != 2 * PLACE)
 		return 3;
-	snprintf((char *)bytes, 64, "%s/full", folder);
-	fd = open((char *)bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	while (write(fd, bytes, sizeof(bytes)) > 0)
-		;
+	fd = fill_disk();
 	if (pool_reserve(pool_address(1), PAGE, POOL_FEW) != -ENOSPC)
 		return 4;
 	memset((uint8_t *)pool_address(0) + CHUNK, 0x55, CHUNK);

@@ -192,6 +192,24 @@ static int never_still(void)
 	return 0;
 }
 
+/* On a full disk: a place that was never there is named as given back, and its word, which lies in a hole, not read. */
+static int spoiled_given(void)
+{
+	const uint64_t places = 3 * POOL_BLOCK;
+	const int r = make_small_disk();
+	bool used = true;
+
+	if (r)
+		return r;
+	if (grow(places) || pool_make_accessible(places * PLACE))
+		return 3;
+	fill_disk();
+	for (uint32_t i = 0; i < TRACE_FREE; i++)
+		pool_head()->free[i] = POOL_BLOCK * (1 + i % 2) + 1 + i;
+	pool_head()->given = 1000;
+	return pool_take_any(&used, NULL) == pool.first && !used ? 0 : 4;
+}
+
 /* Under a filter, only what was there when it came: nothing is asked. */
 static int spoiled_confined(void)
 {
@@ -217,6 +235,7 @@ int main(void)
 	check(spoiled_places, "which places are taken is believed only within bounds");
 	check(spoiled_ends, "how large the file is the kernel says");
 	check(grown_by_another, "a file that grew is used by those, too, who can't open it");
+	check(spoiled_given, "on a full disk no place is believed to have been given back that was none");
 	check(never_still, "words that change all the time hold up nobody");
 	check(spoiled_confined, "under a filter nothing is believed that was not asked before");
 	return end_tests();
