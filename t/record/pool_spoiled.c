@@ -192,7 +192,7 @@ static int never_still(void)
 	return 0;
 }
 
-/* On a full disk: a place that was never there is named as given back, and its word, which lies in a hole, not read. */
+/* On a full disk: a place that was never there is named as given back. Its word, which lies in a hole, is not read. */
 static int spoiled_given(void)
 {
 	const uint64_t places = 3 * POOL_BLOCK;
