@@ -21,8 +21,9 @@ touch cache/old shm/xaudit-before temporary/xaudit-before
 look() {
 	bounded 60 sh "$script" look >"$tmp/before" || bail 'machine.sh does not look'
 }
+# left [SECONDS]: waits so long, at most.
 left() {
-	bounded 60 sh "$script" left "$tmp/before" 2>&1
+	MACHINE_WAIT=${1:-1} bounded 60 sh "$script" left "$tmp/before" 2>&1
 }
 look
 ok 'it sees mounts, limits and settings' test "$(cut -f 1 before | sort -u | tr '\n' ' ')" = \
@@ -61,7 +62,7 @@ is "$(left)" "process $pid was left: sleep 300" 'a process, and no other'
 kill $pid $other
 wait $pid $other 2>/dev/null
 sleep 1 &
-is "$(left)" '' 'not one that is just ending'
+is "$(left 10)" '' 'not one that is just ending'
 
 # Limits of the shell that asks.
 was=$(ulimit -S -n) hard=$(ulimit -H -n)
@@ -84,7 +85,7 @@ mount -t tmpfs -o size=1m third temporary/new
 mkdir -p /mnt && mount -t tmpfs -o size=1m fourth /mnt
 sh "$1" left before
 EOS
-	is "$(bounded 60 unshare -m sh mounts "$script" | sed 's/ was .*//; s/ was left.*//')" "mount $tmp/gone is gone
+	is "$(MACHINE_WAIT=1 bounded 60 unshare -m sh mounts "$script" | sed 's/ was .*//; s/ was left.*//')" "mount $tmp/gone is gone
 mount $tmp/settings
 mount $tmp/temporary/new" 'mounts'
 else

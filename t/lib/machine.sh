@@ -12,7 +12,7 @@
 # limit (of the shell that asked), process (whose environment has the XAUDIT_TEST_RUN of the caller, but for the
 # caller's own), shm, cache and tmp (a name in /dev/shm, in folders of indexes and in that of temporary files), setting
 # (a file below /proc/sys, or of huge pages, that may be written). For the test of this: MACHINE_SETTINGS, MACHINE_SHM,
-# MACHINE_CACHES name other folders.
+# MACHINE_CACHES name other folders, and MACHINE_WAIT is how many seconds it waits.
 temporary=${TMPDIR:-/tmp}
 settings=${MACHINE_SETTINGS:-/proc/sys/kernel /proc/sys/vm /proc/sys/fs /proc/sys/user \
 /sys/kernel/mm/transparent_hugepage}
@@ -105,10 +105,12 @@ look) look ;;
 left)
 	after=$(mktemp "$temporary/machine.XXXXXX") || exit 1
 	trap 'rm -f "$after"' EXIT
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	looks=0
+	while :; do
 		look >"$after"
 		left=$(compare "$2" "$after")
-		[ -n "$left" ] || break
+		[ -n "$left" ] && [ $looks -lt "${MACHINE_WAIT:-10}" ] || break
+		looks=$((looks + 1))
 		sleep 1
 	done
 	[ -z "$left" ] || printf '%s\n' "$left"
