@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaves its processor to others again and again: for what works long beside a traced program, which else may wait for
- * that processor while another is idle, until the kernel's next tick (4 ms with HZ=250). A low priority or
- * sched_yield() don't help: who has run less than the others is the next in any case. Any thread.
+ * Leaves its processor to others again and again: for what works long beside a traced program. Else a thread of that
+ * may wait for the processor until the kernel's next tick (4 ms with HZ=250), even if another processor is idle. A low
+ * priority doesn't help: who has begun keeps the processor for its slice (doc/measurements.md). Any thread.
  */
 #ifndef XAUDIT_TOOL_REST_H
 #define XAUDIT_TOOL_REST_H
