@@ -31,6 +31,7 @@
 #include "audit/live/announce.h"
 #include "audit/live/backtraces.h"
 #include "audit/live/dlclose.h"
+#include "audit/live/requests.h"
 #include "audit/live/switch.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/values.h"
@@ -179,7 +180,8 @@ EXPORT unsigned la_version(unsigned version)
 		.any = rules.control_any && !check_mode(),
 		.change = switch_obey,
 		.calm = switch_calm_place(),
-		.values = values_rules_place(&rules) });
+		.values = values_rules_place(&rules),
+		.names = requests_names_place(&rules) });
 	process_quiet(1);
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }

@@ -54,6 +54,7 @@ void control_init(const struct control_options *options)
 	block->why = process_why_place();
 	block->calm = options->calm;
 	block->values = options->values;
+	block->names = options->names;
 	block->magic = CONTROL_MAGIC;
 	block->ready = 1;
 }

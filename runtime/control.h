@@ -189,6 +189,7 @@ struct control_block {
 	void (*wait)(void); /* remote_wait */
 	const uint32_t *calm; /* not 0: nothing is on, nor will be by itself; then CONTROL_DISABLE changes nothing */
 	const char *const *values; /* RULES of format/plan.h by which values are recorded now; *values NULL: none */
+	struct rules_name *const *names; /* of functions, the first that matches counts (audit/match/match.h) */
 };
 
 _Static_assert(offsetof(struct control_block, running) == CONTROL_BLOCK_RUNNING, "where control_entry looks for it");
@@ -205,6 +206,7 @@ struct control_options {
 	int (*change)(struct control_request *request);
 	const uint32_t *calm; /* as in the block */
 	const char *const *values;
+	struct rules_name *const *names;
 };
 
 /* la_version, when all is in order. */

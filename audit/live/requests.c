@@ -161,25 +161,29 @@ int requests_selects(const struct object *object, int kind, const char *function
 
 /* ---- names ---- */
 
-static struct rules_name *given; /* the newest first. Lock */
-static struct arena given_memory; /* of these: for as long as the process lives */
+static struct rules_name *names; /* the newest first. Lock; `xaudit ctl` reads it as it likes */
+static struct arena names_memory; /* of those that are not the rules': for as long as the process lives */
+
+struct rules_name *const *requests_names_place(const struct rules *rules)
+{
+	names = rules->names;
+	return &names;
+}
 
 bool requests_have_names(void)
 {
-	return given || object_rules->names;
+	return names;
 }
 
 const char *requests_name_of(const struct object *object, const char *symbol)
 {
-	const char *name = rules_name_of(given, symbol, object->path, object->soname);
-
-	return name ? name : rules_name_of(object_rules->names, symbol, object->path, object->soname);
+	return rules_name_of(names, symbol, object->path, object->soname);
 }
 
-/* The one of that pattern, of those that were given; NULL: there is none. */
-static struct rules_name *find_given(const struct rules_pattern *pattern)
+/* The one of that pattern; NULL: there is none. */
+static struct rules_name *find_name(const struct rules_pattern *pattern)
 {
-	struct rules_name *name = given;
+	struct rules_name *name = names;
 
 	while (name && !(same_text(name->pattern->function, pattern->function) &&
 			       same_text(name->pattern->library, pattern->library)))
@@ -190,27 +194,28 @@ static struct rules_name *find_given(const struct rules_pattern *pattern)
 /* Returns 0 or -ENOMEM. */
 static int give_name(const struct rules_pattern *pattern, const char *text)
 {
-	struct rules_name *old = find_given(pattern), *name = arena_alloc(&given_memory, sizeof(*name));
+	struct rules_name *old = find_name(pattern);
+	struct rules_name *name = arena_alloc(&names_memory, sizeof(*name));
 
-	if (!name || !(name->name = arena_string(&given_memory, text, sys_length(text))))
+	if (!name || !(name->name = arena_string(&names_memory, text, sys_length(text))))
 		return -ENOMEM;
 	if (old) {
 		name->pattern = old->pattern;
-	} else if ((name->pattern = arena_alloc(&given_memory, sizeof(*name->pattern)))) {
+	} else if ((name->pattern = arena_alloc(&names_memory, sizeof(*name->pattern)))) {
 		name->pattern->next = NULL;
-		name->pattern->function = arena_string(&given_memory, pattern->function, sys_length(pattern->function));
+		name->pattern->function = arena_string(&names_memory, pattern->function, sys_length(pattern->function));
 		name->pattern->library = NULL;
 		if (pattern->library)
 			name->pattern->library =
-				arena_string(&given_memory, pattern->library, sys_length(pattern->library));
+				arena_string(&names_memory, pattern->library, sys_length(pattern->library));
 	}
 	if (!name->pattern || !name->pattern->function || (pattern->library && !name->pattern->library))
 		return -ENOMEM;
 	/* One of a pattern that was there counts no more: it comes behind. */
-	name->next = given;
+	name->next = names;
 	/* Its only partner is a child that is forked meanwhile: that has the whole name, or none. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	given = name;
+	names = name;
 	return 0;
 }
 

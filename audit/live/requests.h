@@ -55,8 +55,11 @@ int requests_selects(const struct object *object, int kind, const char *function
 
 /*
  * Names that functions have in the trace, in place of their symbols': those that were given while the process runs, the
- * newest first, then those of the rules. Are there any?
+ * newest first, then those of the rules. Here are they, as xaudit_control shows them; at first the rules'. la_version.
  */
+struct rules_name *const *requests_names_place(const struct rules *rules);
+
+/* Are there any? */
 bool requests_have_names(void);
 
 /* That of a function of this symbol; NULL: it has none of its own. */

@@ -182,8 +182,8 @@ tell 'call 20'
 ctl "$pid" add-context nowhere args
 is "$status $(printf '%s\n' "$out" | sed 's/[0-9.]* ms/T ms/')" \
 	'1 0 traced functions have values by that, paused T ms' 'a function that is not there has no values'
-is "$err" "xaudit ctl: 'nowhere' names no function that is traced and can have these values (it holds for what is \
-loaded later)" 'that is said'
+is "$err" "xaudit ctl: 'nowhere' names no probe, and no function that is traced and can have these values (it holds \
+for what is loaded later)" 'that is said'
 ctl "$pid" add-context weigh argz
 like "$status $out $err" "^2  xaudit.*: no context is called 'argz'" 'nor is a context that does not exist asked for'
 ctl "$pid" add-context weigh

@@ -78,6 +78,10 @@ ctl "$pid" probes --format=json
 is "$status $(printf '%s\n' "$out" | jq -c '[.probes[] | .name, .place]') $err" \
 	'0 ["\u001b[2Jcleared","a\nb","\u001b[2Jcleared","good"] ' 'nor do they break JSON'
 gone
+forged named
+ctl "$pid" contexts
+is "$status $out $err" '0 na?[2Jme: context = args  (x) ' 'names of functions lead back into themselves: the list ends'
+gone
 for what in rules loads objects vanish; do
 	forged $what
 	ctl "$pid" probes

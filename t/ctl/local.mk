@@ -2,10 +2,10 @@
 #
 # xaudit ctl.
 dist_check_SCRIPTS += t/ctl/ctl_blind.t t/ctl/ctl_contexts.t t/ctl/ctl_entry.t t/ctl/ctl_folder.t \
-	t/ctl/ctl_function.t t/ctl/ctl_hostile.t t/ctl/ctl_probe.t t/ctl/ctl_probe_gdb.t t/ctl/ctl_soak.t \
-	t/ctl/ctl_tree.t t/ctl/ctl_waits.t t/ctl/probe_closing.t t/ctl/probe_entry.t t/ctl/probe_held.t \
-	t/ctl/probe_java.t t/ctl/probe_kept.t t/ctl/probe_memory.t t/ctl/probe_nginx.t t/ctl/probe_pages.t \
-	t/ctl/probe_python.t t/ctl/probe_shared.t t/ctl/probe_stands.t
+	t/ctl/ctl_function.t t/ctl/ctl_hostile.t t/ctl/ctl_names.t t/ctl/ctl_probe.t t/ctl/ctl_probe_gdb.t \
+	t/ctl/ctl_soak.t t/ctl/ctl_tree.t t/ctl/ctl_waits.t t/ctl/probe_closing.t t/ctl/probe_entry.t \
+	t/ctl/probe_held.t t/ctl/probe_java.t t/ctl/probe_kept.t t/ctl/probe_memory.t t/ctl/probe_nginx.t \
+	t/ctl/probe_pages.t t/ctl/probe_python.t t/ctl/probe_shared.t t/ctl/probe_stands.t
 EXTRA_DIST += t/ctl/ctl_helper.c t/ctl/forged.c t/ctl/from_inside.c t/ctl/probe_load.java t/ctl/probe_load.py \
 	t/ctl/probe_shared.S t/ctl/probed.c t/ctl/probed_call.S t/ctl/probed_library.c t/ctl/stands.c t/ctl/waits.c \
 	t/ctl/weighed.c t/ctl/weighed_library.c t/ctl/probe_pages.S t/ctl/probe_kept.S t/ctl/probe_kept.c \

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "audit/model/object.h"
+#include "audit/rules/values.h"
 #include "format/plan.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
 #include "tool/ctl/find_module.h"
 #include "tool/ctl/indexes.h"
+#include "tool/ctl/names.h"
 #include "tool/ctl/plans.h"
 #include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
@@ -21,7 +23,6 @@
 #include "tool/ctl/targets.h"
 #include "tool/show/show.h"
 #include "tool/values/wanted.h"
-
 
 static uint64_t at(const void *pointer)
 {
@@ -45,26 +46,23 @@ const char *contexts_key(const char *word, const char **value)
 	return "context";
 }
 
-/* RULES (format/plan.h) of `FUNCTION WORD...`, unchecked; NULL after saying what is wrong. */
-static char *make_rules(int argc, char **argv)
+/* RULES (format/plan.h) of `FUNCTION WORD...`, unchecked, for the functions that this process means by that. */
+static char *make_rules(const struct ctl_process *process, int argc, char **argv)
 {
 	char *text;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&text, &size));
-	bool good = true;
+	char **pattern = names_meant(process, argv[1]);
 
-	for (int i = 2; i < argc; i++) {
-		const char *value, *key = contexts_key(argv[i], &value);
-		good &= !strpbrk(argv[i], "\t\n");
-		fprintf(to, "ctl add-context\t%s\t%s\t%s\n", argv[1], key, value);
-	}
-	fclose(to);
-	if (!good || strpbrk(argv[1], "\t\n"))
-		tool_error("ctl", "add-context: a word holds a tab or a new line");
-	else
-		return text;
-	free(text);
-	return NULL;
+	for (size_t n = 0; pattern[n]; n++)
+		for (int i = 2; i < argc; i++) {
+			const char *value, *key = contexts_key(argv[i], &value);
+			fprintf(to, "ctl add-context\t%s\t%s\t%s\n", pattern[n], key, value);
+		}
+	if (fclose(to))
+		memory_failed();
+	names_forget(pattern);
+	return text;
 }
 
 /* ---- plans ---- */
@@ -100,9 +98,9 @@ void contexts_plans(struct ctl_indexes *plans, const struct ctl_process *process
 /* ---- the commands ---- */
 
 struct wanted_change {
-	const char *name;  /* of the command */
-	const char *rules; /* add-context */
-	bool checked;	   /* these rules are in order, of functions */
+	const char *name; /* of the command */
+	char *rules;	  /* add-context, of the process at hand */
+	bool checked;	  /* these rules are in order, of functions */
 	int argc;
 	char **argv;
 	struct control_request request;
@@ -110,31 +108,59 @@ struct wanted_change {
 	size_t done; /* processes */
 };
 
+/* One line of RULES. */
+struct rule {
+	const char *where, *pattern, *key, *value;
+};
+
+/* Takes the line at *next apart, in place, and goes to the one behind it. Returns false: there is none any more. */
+static bool next_rule(char **next, struct rule *rule)
+{
+	while (**next) {
+		char *line = *next, *end = strchrnul(line, '\n');
+		char *pattern = memchr(line, '\t', (size_t)(end - line));
+		char *key = pattern ? memchr(pattern + 1, '\t', (size_t)(end - pattern - 1)) : NULL;
+		char *value = key ? memchr(key + 1, '\t', (size_t)(end - key - 1)) : NULL;
+		*next = *end ? end + 1 : end;
+		if (!value)
+			continue;
+		*pattern = *key = *value = *end = '\0';
+		*rule = (struct rule){ line, pattern + 1, key + 1, value + 1 };
+		return true;
+	}
+	return false;
+}
+
+/* What the events of the rule are called: by the name of its functions, where they have one. */
+static const char *name_of(const struct names *names, const struct rule *rule)
+{
+	const bool is_probe = !strncmp(rule->key, RULES_VALUES_PROBE, sizeof(RULES_VALUES_PROBE) - 1);
+	const char *name = is_probe ? NULL : names_of(names, rule->pattern);
+
+	return name ? name : rule->pattern;
+}
+
 static int print_rules(const struct ctl_targets *targets, const struct ctl_process *process)
 {
-	char *rules = plans_rules(process);
+	char *rules = plans_rules(process), *next = rules;
+	struct names names;
+	struct rule rule;
 
 	ctl_targets_print(targets, process->pid);
 	if (!rules || !*rules)
 		puts("no values of calls are asked for");
-	for (char *line = rules; line && *line;) {
-		char *end = strchrnul(line, '\n'), *pattern = memchr(line, '\t', (size_t)(end - line));
-		char *key = pattern ? memchr(pattern + 1, '\t', (size_t)(end - pattern - 1)) : NULL;
-		char *value = key ? memchr(key + 1, '\t', (size_t)(end - key - 1)) : NULL;
-		bool last = !*end;
-		if (value) {
-			*pattern = *key = *value = *end = '\0';
-			tool_text(stdout, pattern[1] ? pattern + 1 : "[prototypes]");
-			printf(": ");
-			tool_text(stdout, key + 1);
-			printf(" = ");
-			tool_text(stdout, value + 1);
-			printf("  (");
-			tool_text(stdout, line);
-			puts(")");
-		}
-		line = last ? end : end + 1;
+	names_read(&names, process);
+	while (next && next_rule(&next, &rule)) {
+		tool_text(stdout, *rule.pattern ? name_of(&names, &rule) : "[prototypes]");
+		printf(": ");
+		tool_text(stdout, rule.key);
+		printf(" = ");
+		tool_text(stdout, rule.value);
+		printf("  (");
+		tool_text(stdout, rule.where);
+		puts(")");
 	}
+	names_free(&names);
 	free(rules);
 	return TOOL_OK;
 }
@@ -164,48 +190,82 @@ static bool change_functions(
 	return good;
 }
 
-/*
- * Puts del-context's patterns into the request; those that name probes into `probe`, if that is not NULL. Returns false
- * after saying why not.
- */
-static bool put_patterns(struct control_request *request, int argc, char **argv, const struct ctl_process *process,
-	char **probe, size_t *probes)
+/* Puts one more pattern into del-context's request. Returns false: there is no room for it, which was said. */
+static bool put_pattern(struct control_request *request, size_t *have, const char *pattern)
 {
-	size_t have = 0;
+	const size_t size = strlen(pattern) + 1;
 
-	for (int i = 1; i < argc; i++) {
-		size_t length = strlen(argv[i]) + 1;
-		if (!argv[i][0] || have + length + 1 > sizeof(request->text)) {
-			tool_error("ctl", argv[i][0] ? "too many patterns at once" : "del-context: a pattern is empty");
-			return false;
-		}
-		if (probe && probes_have(process, argv[i])) {
-			probe[(*probes)++] = argv[i];
-			continue;
-		}
-		memcpy(request->text + have, argv[i], length);
-		have += length;
+	for (const char *p = request->text; p < request->text + *have; p += strlen(p) + 1)
+		if (!strcmp(p, pattern))
+			return true;
+	if (*have + size + 1 > sizeof(request->text)) {
+		tool_error("ctl", "del-context: too many patterns at once: %d bytes are allowed", CONTROL_TEXT);
+		return false;
 	}
-	request->text[have] = '\0';
+	memcpy(request->text + *have, pattern, size);
+	*have += size;
+	request->text[*have] = '\0';
 	return true;
+}
+
+/* Those that a word of del-context means: also all that `contexts` shows by that name. Returns as put_pattern(). */
+static bool put_meant(
+	struct control_request *request, size_t *have, const struct ctl_process *process, const char *word)
+{
+	char *rules = plans_rules(process), *next = rules, **pattern = names_meant(process, word);
+	bool good = true;
+	struct names names;
+	struct rule rule;
+
+	names_read(&names, process);
+	for (size_t i = 0; good && pattern[i]; i++)
+		good = put_pattern(request, have, pattern[i]);
+	while (good && next && next_rule(&next, &rule))
+		if (name_of(&names, &rule) != rule.pattern && !strcmp(name_of(&names, &rule), word))
+			good = put_pattern(request, have, rule.pattern);
+	names_forget(pattern);
+	names_free(&names);
+	free(rules);
+	return good;
 }
 
 /* Returns the status of the command for this process. */
 static int delete_one(const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
 {
 	char **probe = memory_zeroed((size_t)change->argc, sizeof(*probe));
-	size_t probes = 0;
+	size_t probes = 0, have = 0;
 	int status = TOOL_OK;
+	bool good = true;
 
-	put_patterns(&change->request, change->argc, change->argv, process, probe, &probes);
-	if (probes) {
+	for (int i = 1; good && i < change->argc; i++) {
+		if (probes_have(process, change->argv[i]))
+			probe[probes++] = change->argv[i];
+		else
+			good = put_meant(&change->request, &have, process, change->argv[i]);
+	}
+	if (good && probes) {
 		status = probes_del_context(targets, process, probe, probes);
 		change->changed += (uint32_t)probes;
 	}
-	if (change->request.text[0] && !change_functions(targets, process, change))
+	if (!good || (have && !change_functions(targets, process, change)))
 		status = TOOL_FAILED;
 	free(probe);
 	return status;
+}
+
+/* As delete_one(). */
+static int add_to_functions(
+	const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
+{
+	if (!change->checked && !wanted_check(change->rules))
+		return TOOL_USAGE;
+	change->checked = true;
+	if (strlen(change->rules) >= sizeof(change->request.text)) {
+		tool_error("ctl", "add-context: too many contexts at once: %d bytes are allowed", CONTROL_TEXT);
+		return TOOL_USAGE;
+	}
+	strcpy(change->request.text, change->rules);
+	return change_functions(targets, process, change) ? TOOL_OK : TOOL_FAILED;
 }
 
 static int add_one(const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
@@ -214,50 +274,48 @@ static int add_one(const struct ctl_targets *targets, struct ctl_process *proces
 		change->changed++;
 		return probes_add_context(targets, process, change->argc, change->argv);
 	}
-	if (!change->checked && !wanted_check(change->rules))
-		return TOOL_USAGE;
-	change->checked = true;
-	return change_functions(targets, process, change) ? TOOL_OK : TOOL_FAILED;
+	change->rules = make_rules(process, change->argc, change->argv);
+	int status = add_to_functions(targets, process, change);
+	free(change->rules);
+	change->rules = NULL;
+	return status;
 }
 
-static bool prepare(struct wanted_change *change, int argc, char **argv, char **rules)
+/* Are the words of the command as they should be? Else that is said. */
+static bool prepare(struct wanted_change *change, int argc, char **argv)
 {
+	const bool adds = !strcmp(change->name, "add-context");
+
 	if (!strcmp(change->name, "contexts")) {
 		if (argc > 1)
 			tool_error("ctl", "contexts takes no argument");
 		return argc == 1;
 	}
-	if (!strcmp(change->name, "del-context")) {
-		if (argc < 2)
-			tool_error("ctl", "del-context what? give patterns of functions: FUNCTION[@LIBRARY]");
-		change->request.op = CONTROL_DEL_CONTEXT;
-		return argc >= 2 && put_patterns(&change->request, argc, argv, NULL, NULL, NULL);
-	}
-	if (argc < 3) {
+	change->request.op = adds ? CONTROL_ADD_CONTEXT : CONTROL_DEL_CONTEXT;
+	if (argc < (adds ? 3 : 2)) {
 		tool_error("ctl",
-			"add-context what? give a pattern of functions, then contexts: add-context 'open*' args "
-			"retval");
+			adds ? "add-context what? give a pattern of functions, or a name, then contexts: add-context "
+			       "'open*' args retval"
+			     : "del-context what? give patterns of functions, FUNCTION[@LIBRARY], or names");
 		return false;
 	}
-	*rules = make_rules(argc, argv);
-	if (!*rules)
-		return false;
-	if (strlen(*rules) >= sizeof(change->request.text)) {
-		tool_error("ctl", "too many contexts at once");
+	for (int i = 1; i < argc; i++) {
+		/* Lines of RULES, and patterns that an empty one ends. */
+		const bool is_line = !strpbrk(argv[i], "\t\n");
+		if (is_line && *argv[i])
+			continue;
+		tool_error("ctl", "%s: a word %s", argv[0], is_line ? "is empty" : "holds a tab or a new line");
 		return false;
 	}
-	change->request.op = CONTROL_ADD_CONTEXT;
-	strcpy(change->request.text, *rules);
-	change->rules = *rules;
 	return true;
 }
 
 static int change_one(void *context, const struct ctl_targets *targets, struct ctl_process *process)
 {
 	struct wanted_change *change = context;
-	int status = change->rules	  ? add_one(targets, process, change)
-		     : change->request.op ? delete_one(targets, process, change)
-					  : print_rules(targets, process);
+	int status = change->request.op == CONTROL_ADD_CONTEXT	 ? add_one(targets, process, change)
+		     : change->request.op == CONTROL_DEL_CONTEXT ? delete_one(targets, process, change)
+								 : print_rules(targets, process);
 
 	change->done += status == TOOL_OK;
 	return status;
@@ -266,18 +324,14 @@ static int change_one(void *context, const struct ctl_targets *targets, struct c
 int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 {
 	static struct wanted_change change;
-	char *rules = NULL;
 	size_t opened;
 
 	change.name = argv[0];
 	change.argc = argc;
 	change.argv = argv;
-	if (!prepare(&change, argc, argv, &rules)) {
-		free(rules);
+	if (!prepare(&change, argc, argv))
 		return TOOL_USAGE;
-	}
 	int status = ctl_targets_each(targets, change_one, &change, &opened);
-	free(rules);
 	if (status == TOOL_USAGE)
 		return status;
 	const bool failed = status != TOOL_OK, done = change.done != 0;
@@ -285,9 +339,9 @@ int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl", "no process is left: all have ended meanwhile");
 		return TOOL_FAILED;
 	}
-	if (change.rules && done && !change.changed)
+	if (change.request.op == CONTROL_ADD_CONTEXT && done && !change.changed)
 		tool_error("ctl",
-			"'%s' names no function that is traced and can have these values (it holds for what is loaded "
-			"later)", argv[1]);
+			"'%s' names no probe, and no function that is traced and can have these values (it holds for "
+			"what is loaded later)", argv[1]);
 	return failed || (change.request.op && done && !change.changed) ? TOOL_FAILED : TOOL_OK;
 }

@@ -9,7 +9,8 @@ struct ctl_targets;
 
 /*
  * add-context FUNCTION CONTEXT..., del-context FUNCTION..., and contexts: prints what is asked for. argv[0]: which.
- * A name of a probe of the process means that probe. Returns the status of the command.
+ * A name of a probe of the process means that probe; a name that functions have there (names.h) means these. Returns
+ * the status of the command.
  */
 int ctl_contexts(struct ctl_targets *targets, int argc, char **argv);
 

@@ -15,6 +15,7 @@
 #include "tool/base/tool.h"
 #include "tool/ctl/find_module.h"
 #include "tool/ctl/indexes.h"
+#include "tool/ctl/names.h"
 #include "tool/ctl/plans.h"
 #include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
@@ -29,9 +30,9 @@
 struct when {
 	const char *output, *at_most; /* options */
 	bool watch;
-	char *pattern;	/* of functions, or the name of a probe */
+	char *pattern;	/* of functions, or the name of some, or of a probe */
 	char *then;	/* the action, as in the configuration */
-	char *rule;	/* RULES of it, of functions */
+	char *rules;	/* RULES of it, of functions of the process at hand */
 	struct action action;
 	uint32_t functions, probes; /* that have it */
 };
@@ -61,7 +62,6 @@ static void join(struct when *when, const char *trigger, char **word, int words)
 	when->pattern = memory_text(trigger + blank, length);
 	when->then = memory_format("%s%s%s%s%s%s", action, trigger + blank + length, when->at_most ? " at-most " : "",
 		when->at_most ? when->at_most : "", when->output ? " as " : "", when->output ? when->output : "");
-	when->rule = memory_format(WHERE "\t%s\tthen\t%s\n", when->pattern, when->then);
 	free(action);
 }
 
@@ -158,16 +158,31 @@ static char *all_rules(const struct ctl_process *process, const char *rule)
 	return all;
 }
 
-static int add_to_functions(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
+/* RULES of the action, of the functions that this process means by the word. */
+static char *make_rules(const struct ctl_process *process, const struct when *when)
+{
+	char *text, **pattern = names_meant(process, when->pattern);
+	size_t size;
+	FILE *to = memory_need(open_memstream(&text, &size));
+
+	for (size_t i = 0; pattern[i]; i++)
+		fprintf(to, WHERE "\t%s\tthen\t%s\n", pattern[i], when->then);
+	if (fclose(to))
+		memory_failed();
+	names_forget(pattern);
+	return text;
+}
+
+static int add_rules(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
 {
 	static struct control_request request;
 	struct ctl_indexes plans = { 0 };
 	uint64_t pause;
 
-	if (!wanted_check(when->rule))
+	if (!wanted_check(when->rules))
 		return TOOL_USAGE;
 	memset(&request, 0, sizeof(request));
-	if (strlen(when->rule) >= sizeof(request.text)) {
+	if (strlen(when->rules) >= sizeof(request.text)) {
 		tool_error("ctl", "when: that is too long");
 		return TOOL_USAGE;
 	}
@@ -177,9 +192,9 @@ static int add_to_functions(const struct ctl_targets *targets, struct ctl_proces
 		return TOOL_FAILED;
 	}
 	request.op = CONTROL_ADD_CONTEXT;
-	strcpy(request.text, when->rule);
+	strcpy(request.text, when->rules);
 	/* What takes long comes before the process is stopped. */
-	char *rules = all_rules(process, when->rule);
+	char *rules = all_rules(process, when->rules);
 	ctl_each_object(process, add, &(struct adding){ &plans, when, rules });
 	bool good = ctl_request(process, &request, &plans, NULL, &pause);
 	if (good) {
@@ -192,6 +207,14 @@ static int add_to_functions(const struct ctl_targets *targets, struct ctl_proces
 	plans_free(&plans);
 	free(rules);
 	return good ? TOOL_OK : TOOL_FAILED;
+}
+
+static int add_to_functions(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
+{
+	when->rules = make_rules(process, when);
+	int status = add_rules(targets, process, when);
+	free(when->rules);
+	return status;
 }
 
 /* ---- the command ---- */
@@ -247,6 +270,5 @@ int ctl_when(struct ctl_targets *targets, int argc, char **argv)
 	action_free(&when.action);
 	free(when.pattern);
 	free(when.then);
-	free(when.rule);
 	return status;
 }

@@ -7,7 +7,8 @@ struct ctl_targets;
 
 /*
  * when 'FUNCTION|PROBE [WORD...]' ACTION [thread] [-o NAME] [--at-most=TIME]. An action is added to those that are
- * there, and what is recorded stays as it is. Returns the status of the command.
+ * there, and what is recorded stays as it is. FUNCTION: a pattern, or a name of functions (names.h). Returns the status
+ * of the command.
  */
 int ctl_when(struct ctl_targets *targets, int argc, char **argv);
 
