@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "audit/live/entry.h"
+#include "audit/live/probe_take.h"
 #include "audit/live/requests.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/values.h"
@@ -477,6 +478,7 @@ void announce_all(void)
 {
 	custom_describe();
 	unwinder_describe();
+	probe_describe();
 	/* Oldest first, in the order of their first writing: numbers ascend. */
 	for (uint32_t n = 1; n <= object_count; n++) {
 		for (struct object *object = objects; object; object = object->next) {

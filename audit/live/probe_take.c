@@ -12,7 +12,8 @@
 #include "runtime/process/process.h"
 #include "x86_64/sys.h"
 
-#define SAY_MOST 20u /* lines for each process */
+#define SAY_MOST  20u /* lines for each process */
+#define TOLD_MOST 40u /* with those about what is not said, of which each plan has one */
 
 static struct arena memory; /* names and ids: for as long as the process lives. Lock */
 
@@ -208,6 +209,17 @@ int probe_take_copy(struct object *object, const void *bytes, uint64_t size, boo
 static uint64_t said[SAY_MOST];
 static uint32_t lines;
 
+/*
+ * What was said, oldest first: a process that has no folder yet, as when its program is loaded, has none to note it in.
+ * Lock
+ */
+struct told {
+	struct told *next;
+	char *line;
+};
+static struct told *told, *told_last;
+static uint32_t told_count;
+
 static const char *phrase_of(unsigned refusal)
 {
 	static const char *const phrase[PROBE_REFUSAL_COUNT] = {
@@ -239,6 +251,34 @@ static void text_hex(struct text *text, uint64_t n)
 		text_char(text, "0123456789abcdef"[n >> (4 * digits) & 15]);
 }
 
+/* Where there is no memory for it, a folder that is made later lacks the line. */
+static void keep(const char *line)
+{
+	struct told *one = told_count < TOLD_MOST ? arena_alloc(&memory, sizeof(*one)) : NULL;
+
+	if (!one || !(one->line = arena_string(&memory, line, sys_length(line))))
+		return;
+	one->next = NULL;
+	if (told_last)
+		told_last->next = one;
+	else
+		told = one;
+	told_last = one;
+	told_count++;
+}
+
+static void say(const char *line)
+{
+	process_note(line, stderr_is_users());
+	keep(line);
+}
+
+void probe_describe(void)
+{
+	for (const struct told *one = told; one; one = one->next)
+		process_note(one->line, false);
+}
+
 static void say_one(const struct object *object, const struct plan_probe *p, unsigned refusal)
 {
 	static char buffer[800] SYS_LARGE; /* the lock guards it */
@@ -260,7 +300,7 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 		else
 			text_hex(&text, p->nearest);
 	}
-	process_note(buffer, stderr_is_users());
+	say(buffer);
 }
 
 /* Of a name and a reason; never 0. */
@@ -290,7 +330,7 @@ static void say_more(const struct object *object, uint32_t more)
 	text_string(&text, ": `xaudit ctl ");
 	text_number(&text, (uint64_t)sys_getpid());
 	text_string(&text, " probes` lists them while the program runs");
-	process_note(buffer, stderr_is_users());
+	say(buffer);
 }
 
 void probe_say_refused(const struct object *object)

@@ -33,6 +33,9 @@ int probe_take_copy(struct object *object, const void *bytes, uint64_t size, boo
  */
 void probe_say_refused(const struct object *object);
 
+/* Notes what was said of that, when a process describes everything: it may have had no folder then. */
+void probe_describe(void);
+
 /* The object has no probes any more. Windows that stand in its loads stay, until they are made anew. */
 void probe_forget(struct object *object);
 

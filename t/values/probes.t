@@ -292,6 +292,14 @@ context, if, every, then" 'a key that only calls have'
 record --probe nosuch ./prog
 is "$end/$(cat said)" "0/xaudit record: nothing that was loaded has the place of probe 'nosuch'; or it can't have a \
 probe, as \`xaudit info\` tells; \`xaudit list FILE\` shows what a file has" 'a probe that nothing has'
+# Of what can't be had the trace has the line, also where the program's standard error is read by nobody: there was no
+# folder yet when the program was loaded.
+record --probe second+1 --probe 0x0@prog sh -c './prog 2>/dev/null; :'
+is "$("$XAUDIT" info xaudit.data | sed -n 's/^  Note  *//p' | LC_ALL=C sort)" \
+	'probe 0x0@prog at 0x0@prog in prog: there is no code at this address
+probe second+1 at second+1 in prog: no instruction begins there; the nearest place that works is second' \
+	'info tells why a probe can not be had'
+is "$end/$(grep -c 'no instruction begins' said)" '0/0' 'which is said in the trace alone then'
 printf '[probe a b]\nat = second+\n' >wrong.conf
 record -c wrong.conf ./prog
 is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: '' in 'second+' is no number; offsets are octal (0NNN), decimal \
