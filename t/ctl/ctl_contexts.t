@@ -129,6 +129,8 @@ is "$(bounded 60 "$XAUDIT" dump "$copy" | grep -c ' weigh(2[0-4], [0-9]*)')" 5 '
 weighed_rules plt
 begin plain/weighed
 tell 'call 3'
+ctl "$pid" add-context '' args
+is "$status $err" '2 xaudit ctl: add-context: a word is empty' 'no function'
 ctl "$pid" add-context weigh backtrace
 tell 'call 4'
 finish

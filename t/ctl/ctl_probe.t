@@ -99,6 +99,11 @@ ctl "$pid" unprobe absent
 like "$status $err" "^1 .*there is no probe 'absent'" 'a name that no probe has'
 ctl "$pid" probe 'mixed+x'
 like "$status $err" "^2 .*no number" 'a place that is none'
+ctl "$pid" probe ''
+is "$status $err" "2 xaudit ctl: probe: '' is no place; give [NAME=]PLACE, such as work=do_stuff+0x6@libfoo.so" \
+	'an empty one'
+ctl "$pid" contexts
+is "$(printf '%s\n' "$out" | grep -c 'prototypes')" 0 'which leaves no rule'
 # A tool that is killed between two writes leaves a jump in padding that nothing leads to.
 tight=$((0x$(nm -D libprobed.so | sed -n 's/ T tight$//p') + 6))
 for command in unprobe probe; do

@@ -85,6 +85,11 @@ thread; behind it if CONDITION, longer TIME, running longer TIME, every N, once,
 when "2  xaudit ctl: when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' \
 snapshot" \
 	'too few words' acts
+when "2  xaudit ctl: when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' \
+snapshot" \
+	'no function' '' mark
+when "2  xaudit ctl: when: --at-most needs a time, as in 10s, not ''" 'no time' acts mark --at-most= -o x
+when "2  xaudit ctl: when: -o needs one word, such as slow.%n, not 'x once'" 'a name of two words' acts mark -o 'x once'
 when "2  xaudit: ctl when: recording starts where a call begins, before there is a result: 'ret < 0'" \
 	'what can not be' 'acts if ret < 0' start
 when "1 0 traced functions do that, paused T ms xaudit ctl: 'nobody' names no probe, and no function that is traced \

@@ -289,6 +289,13 @@ static int add_words(struct probe_rules *rules, const struct ctl_process *proces
 		tool_error("ctl", "probe: a word holds a tab or a new line");
 		return TOOL_USAGE;
 	}
+	for (char **w = word; *w; w++)
+		/* Rules without a name are others. */
+		if (!**w) {
+			tool_error("ctl", "probe: '' is no place; give [NAME=]PLACE, such as "
+					  "work=do_stuff+0x6@libfoo.so");
+			return TOOL_USAGE;
+		}
 	for (; *word; word++) {
 		char *name, *place = remembered(process, words_probe(*word, &name));
 		if (!place) {

@@ -72,10 +72,18 @@ static bool read_words(struct when *when, int argc, char **argv)
 
 	if (first < 0)
 		return false;
-	if (first + 2 > argc) {
+	if (first + 2 > argc || !argv[first][strspn(argv[first], " ")]) {
 		tool_error("ctl",
 			"when what? give a function or a probe, and what is done then: when 'do_work longer 10ms' "
 			"snapshot");
+		return false;
+	}
+	if (when->at_most && (!*when->at_most || strchr(when->at_most, ' '))) {
+		tool_error("ctl", "when: --at-most needs a time, as in 10s, not '%s'", when->at_most);
+		return false;
+	}
+	if (when->output && strchr(when->output, ' ')) {
+		tool_error("ctl", "when: -o needs one word, such as slow.%%n, not '%s'", when->output);
 		return false;
 	}
 	join(when, argv[first], argv + first + 1, argc - first - 1);
