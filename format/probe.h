@@ -73,7 +73,8 @@ enum probe_way { PROBE_WAY_JUMP = 1, PROBE_WAY_SHARED = 2, PROBE_WAY_SHORT = 3, 
 	X(22, ROOM, "no memory for its stub, or for more stubs of probes (64 MiB, 4096 mappings)")                     \
 	X(23, IDS_USED_UP, "all function ids are in use")                                                              \
 	X(24, SHADOW_STACK, "a call would be displaced, and the processor checks returns (shadow stack)")              \
-	X(25, TWICE, "the probe has this address already")
+	X(25, TWICE, "the probe has this address already")                                                             \
+	X(26, CONDITION, "what its condition asks for can't be had there")
 
 enum probe_refusal {
 #define X(number, NAME, phrase) PROBE_##NAME = number,

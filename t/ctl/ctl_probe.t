@@ -104,6 +104,12 @@ is "$status $err" "2 xaudit ctl: probe: '' is no place; give [NAME=]PLACE, such 
 	'an empty one'
 ctl "$pid" contexts
 is "$(printf '%s\n' "$out" | grep -c 'prototypes')" 0 'which leaves no rule'
+ctl "$pid" probe '--if=nothing > 2' unknown=mixed@libprobed.so
+is "$status $(echo "$err" | sed 's/.*process [0-9]*: //; s/0x[0-9a-f]*/0xN/')" \
+	"1 xaudit: ctl probe: no symbol 'nothing' is known
+'unknown' (mixed@libprobed.so) at 0xN of libprobed.so: what its condition asks for can't be had there" \
+	'a condition that can not be had: the place can'
+ctl "$pid" unprobe unknown
 # A tool that is killed between two writes leaves a jump in padding that nothing leads to.
 tight=$((0x$(nm -D libprobed.so | sed -n 's/ T tight$//p') + 6))
 for command in unprobe probe; do

@@ -300,6 +300,11 @@ is "$("$XAUDIT" info xaudit.data | sed -n 's/^  Note  *//p' | LC_ALL=C sort)" \
 probe second+1 at second+1 in prog: no instruction begins there; the nearest place that works is second' \
 	'info tells why a probe can not be had'
 is "$end/$(grep -c 'no instruction begins' said)" '0/0' 'which is said in the trace alone then'
+record --probe X=second --context 'X:if=nothing>2' ./prog
+is "$(cat said)" "xaudit: command line: no symbol 'nothing' is known
+xaudit: probe X at second in prog: what its condition asks for can't be had there
+xaudit record: nothing that was loaded has the place of probe 'X'; or it can't have a probe, as \`xaudit info\` tells; \
+\`xaudit list FILE\` shows what a file has" 'a condition that can not be had'
 printf '[probe a b]\nat = second+\n' >wrong.conf
 record -c wrong.conf ./prog
 is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: '' in 'second+' is no number; offsets are octal (0NNN), decimal \

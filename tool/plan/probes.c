@@ -179,20 +179,21 @@ static void add_probe(struct probing *p, const struct wanted_rule *at, const str
 	struct scene scene;
 
 	see(p, found, &scene);
+	p->found = memory_grow(p->found, p->count, sizeof(*p->found));
+	struct plan_probe *probe = &p->found[p->count++].probe;
+	*probe = (struct plan_probe){ .address = found->address, .semaphore = found->semaphore, .window = PROBE_NONE,
+		.function = PROBE_NONE, .action = PROBE_NONE, .refusal = PROBE_CONDITION };
+	probe->name = pieces_text(&m->pieces, name);
+	probe->at = pieces_text(&m->pieces, at->value);
 	if (making_conditions(m, &asked, &scene.known)) {
+		probe->refusal = PROBE_USABLE;
 		if (!ask_all(p, &scene, found->address, &asked))
 			making_left_out(m, name);
-		const uint32_t action = actions_make(m, name, &asked, &scene.known);
+		probe->action = actions_make(m, name, &asked, &scene.known);
 		/* Readers need to know nothing of how a function fails. */
 		scene.list.has_fails = false;
-		p->found = memory_grow(p->found, p->count, sizeof(*p->found));
-		struct plan_probe *probe = &p->found[p->count++].probe;
-		*probe = (struct plan_probe){ .address = found->address, .semaphore = found->semaphore,
-			.window = PROBE_NONE, .function = PROBE_NONE, .action = action };
-		probe->name = pieces_text(&m->pieces, name);
-		probe->at = pieces_text(&m->pieces, at->value);
 		if (values_complete(&asked, &wrong))
-			probe->function = add_values(m, name, found->address, &asked, &scene.list, action);
+			probe->function = add_values(m, name, found->address, &asked, &scene.list, probe->action);
 	}
 	contexts_free(&scene.list);
 }
@@ -273,7 +274,7 @@ static void number_addresses(struct probing *p)
 	qsort(p->found, p->count, sizeof(*p->found), by_name);
 	for (size_t i = 1; i < p->count; i++)
 		if (p->found[i].probe.address == p->found[i - 1].probe.address &&
-			p->found[i].probe.name == p->found[i - 1].probe.name)
+			p->found[i].probe.name == p->found[i - 1].probe.name && !p->found[i].probe.refusal)
 			p->found[i].probe.refusal = PROBE_TWICE;
 	qsort(p->found, p->count, sizeof(*p->found), by_address);
 	p->address = memory_zeroed(p->count, sizeof(*p->address));
