@@ -44,6 +44,12 @@ is "$(export_to ndjson | grep '"what":"probe"' | sed 's/.*"track":0,//; s/"time"
 \"call\":2,\"start_ns\":14,\"probe\":\"order\",\"function\":\"f\",\"symbol\":\"f\",${place}536,\"start\":512}" \
 	'ndjson: an object for each'
 
+is "$(export_to ndjson --min=35ns |
+	sed -n 's/.*"what":"probe".*\("call":[0-9a-z]*\).*"probe":\("[a-z]*"\).*/\1 \2/p')" \
+	'"call":1 "item"
+"call":1 "order"
+"call":1 "order"' 'ndjson: with --min an event is in the innermost call that is left'
+
 if command -v sqlite3 >/dev/null; then
 	export_to sqlite -o known.db
 	is "$(sqlite3 known.db 'SELECT e.id, p.name, "offset", function, e.call, e.time, l.path FROM probe_events e

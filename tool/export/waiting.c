@@ -124,10 +124,15 @@ bool waiting_leave(
 		return true;
 	}
 	for (uint32_t i = waiting->entries; i > waiting->first; i--) {
-		if (waiting->entry[i - 1].call.call == call->call) {
-			waiting->entry[i - 1].call.call = NULL;
+		struct waiting_entry *entry = &waiting->entry[i - 1];
+
+		if (entry->call.call == call->call) {
+			entry->call.call = NULL;
 			break;
 		}
+		/* What came in it is told as of the call around, since the call itself is not told, and gone then. */
+		if (entry->event && entry->item.call == call->call)
+			entry->item.call = call->call->parent;
 	}
 	/* What is in a short call may be millions of short ones: none of them stays. */
 	while (waiting_some(waiting) && is_over(&waiting->entry[waiting->entries - 1]))
