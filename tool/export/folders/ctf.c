@@ -39,7 +39,8 @@ static struct ctf_fields *begin_event(struct ctf *ctf)
 
 static void add(struct ctf_fields *event, const void *from, size_t size)
 {
-	if (event->size + size > sizeof(event->bytes))
+	/* An empty text of a trace may have no memory. */
+	if (!size || event->size + size > sizeof(event->bytes))
 		return;
 	memcpy(event->bytes + event->size, from, size);
 	event->size += size;

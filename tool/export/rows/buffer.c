@@ -18,7 +18,9 @@ char *buffer_room(struct buffer *buffer, size_t bytes)
 
 void buffer_write(struct buffer *buffer, FILE *file)
 {
-	fwrite_unlocked(buffer->data, 1, buffer->size, file);
+	/* A buffer that nothing was put to has no memory yet. */
+	if (buffer->size)
+		fwrite_unlocked(buffer->data, 1, buffer->size, file);
 	buffer->size = 0;
 }
 
