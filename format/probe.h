@@ -68,7 +68,7 @@ enum probe_way { PROBE_WAY_JUMP = 1, PROBE_WAY_SHARED = 2, PROBE_WAY_SHORT = 3, 
 	/* These the module finds when it places them. */                                                              \
 	X(18, TAKEN, "the memory that its jump could reach is taken")                                                  \
 	X(19, OTHER_BYTES, "the bytes in memory are not those of the file")                                            \
-	X(20, SITE, "a traced function's own site lies in the bytes that it needs")                                    \
+	X(20, SITE, "a traced function's own site lies in the bytes that it needs; one of kind entry must be on")      \
 	X(21, PROTECTION, "the system refuses to change the code's protection")                                        \
 	X(22, ROOM, "no memory for its stub, or for more stubs of probes (64 MiB, 4096 mappings)")                     \
 	X(23, IDS_USED_UP, "all function ids are in use")                                                              \

@@ -91,7 +91,7 @@ tell 'call 10'
 finish
 is "$status $(cat err) $(events)" '7  10 last ' 'the program runs to its end'
 
-why="a traced function's own site lies in the bytes that it needs"
+why="a traced function's own site lies in the bytes that it needs; one of kind entry must be on"
 probed entry
 ctl "$pid" disable next
 tell 'call 10'

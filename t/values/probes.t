@@ -305,6 +305,9 @@ is "$(cat said)" "xaudit: command line: no symbol 'nothing' is known
 xaudit: probe X at second in prog: what its condition asks for can't be had there
 xaudit record: nothing that was loaded has the place of probe 'X'; or it can't have a probe, as \`xaudit info\` tells; \
 \`xaudit list FILE\` shows what a file has" 'a condition that can not be had'
+record --start-disabled -F first --probe second+2 ./prog
+is "$("$XAUDIT" dump xaudit.data | awk '$3 == "entry" || $3 == "probe" { print $3 }' | sort | uniq -c |
+	awk '{ print $1, $2 }')" '1 probe' 'where functions are switched off at first, probes are on'
 printf '[probe a b]\nat = second+\n' >wrong.conf
 record -c wrong.conf ./prog
 is "$end/$(cat said)" "125/xaudit: $tmp/wrong.conf:2: '' in 'second+' is no number; offsets are octal (0NNN), decimal \
