@@ -131,6 +131,12 @@ begin plain/weighed
 tell 'call 3'
 ctl "$pid" add-context '' args
 is "$status $err" '2 xaudit ctl: add-context: a word is empty' 'no function'
+ctl "$pid" del-context nothing
+is "$status $err" "1 xaudit ctl: 'nothing' names no probe, and no function of which values were asked for; \
+\`contexts\` lists them" 'values that nobody asked for'
+ctl "$pid" add-context later_one args
+ctl "$pid" del-context later_one
+is "$status $err" '0 ' 'what was asked for of functions that are loaded later is taken back'
 ctl "$pid" add-context weigh backtrace
 tell 'call 4'
 finish

@@ -247,7 +247,16 @@ static int delete_one(const struct ctl_targets *targets, struct ctl_process *pro
 		status = probes_del_context(targets, process, probe, probes);
 		change->changed += (uint32_t)probes;
 	}
-	if (!good || (have && !change_functions(targets, process, change)))
+	if (have) {
+		char *before = plans_rules(process);
+		good &= change_functions(targets, process, change);
+		char *after = plans_rules(process);
+		/* What was asked for of libraries that are loaded later is taken back, too. */
+		change->changed += before && (!after || strlen(after) < strlen(before));
+		free(before);
+		free(after);
+	}
+	if (!good)
 		status = TOOL_FAILED;
 	free(probe);
 	return status;
@@ -343,5 +352,9 @@ int ctl_contexts(struct ctl_targets *targets, int argc, char **argv)
 		tool_error("ctl",
 			"'%s' names no probe, and no function that is traced and can have these values (it holds for "
 			"what is loaded later)", argv[1]);
+	if (change.request.op == CONTROL_DEL_CONTEXT && done && !change.changed)
+		tool_error("ctl",
+			"%s%s%s no probe, and no function of which values were asked for; `contexts` lists them",
+			argc > 2 ? "these name" : "'", argc > 2 ? "" : argv[1], argc > 2 ? "" : "' names");
 	return failed || (change.request.op && done && !change.changed) ? TOOL_FAILED : TOOL_OK;
 }
