@@ -148,6 +148,8 @@ says "'foo.c:12@prog': prog has no debug information, so its lines are not known
 	'a line of a file without debug information'
 for wrong in "second+|'' in 'second+' is no number; offsets are octal (0NNN), decimal or hexadecimal (0xNNN)" \
 	"second+08|'08' in 'second+08' is no number; offsets are octal (0NNN), decimal or hexadecimal (0xNNN)" \
+	"f+0x10000000000000000|'0x10000000000000000' in 'f+0x10000000000000000' is too large; offsets have 64 bits" \
+	"18446744073709551616|'18446744073709551616' in '18446744073709551616' is too large; addresses have 64 bits" \
 	"12x|'12x' in '12x' is no number; addresses are octal (0NNN), decimal or hexadecimal (0xNNN)" \
 	"second@|no library stands behind '@' in 'second@'" \
 	"usdt:prov|'usdt:prov' is not usdt:PROVIDER:NAME, as in usdt:python:line" \

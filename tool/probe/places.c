@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "audit/match/cxx.h"
 #include "audit/match/match.h"
@@ -43,6 +44,21 @@ static bool fail(char **wrong, char *text)
 {
 	*wrong = text;
 	return false;
+}
+
+/* what: "addresses" or "offsets". */
+static bool fail_number(char **wrong, const struct place *to, const char *text, size_t length, const char *what)
+{
+	const bool is_hex = length > 2 && !strncasecmp(text, "0x", 2);
+	const char *digits = is_hex ? "0123456789abcdefABCDEF" : length && *text == '0' ? "01234567" : "0123456789";
+	const size_t from = is_hex ? 2 : 0;
+
+	/* One that would be a number, if it had fewer digits. */
+	if (length && strspn(text + from, digits) >= length - from)
+		return fail(wrong, memory_format("'%.*s' in '%s' is too large; %s have 64 bits", (int)length, text,
+			to->text, what));
+	return fail(wrong, memory_format("'%.*s' in '%s' is no number; %s are octal (0NNN), decimal or hexadecimal "
+					 "(0xNNN)", (int)length, text, to->text, what));
 }
 
 /* The first ':' that is none of a C++ name's "::"; NULL: there is none. */
@@ -89,9 +105,7 @@ static bool take_code(struct place *to, const char *text, size_t length, char **
 
 	if (length && isdigit((unsigned char)*text)) {
 		to->kind = PLACE_ADDRESS;
-		return take_number(text, length, &to->offset) ||
-		       fail(wrong, memory_format("'%.*s' in '%s' is no number; addresses are octal (0NNN), decimal or "
-						 "hexadecimal (0xNNN)", (int)length, text, to->text));
+		return take_number(text, length, &to->offset) || fail_number(wrong, to, text, length, "addresses");
 	}
 	if (length > behind && !strncmp(text + length - behind, returns, behind)) {
 		to->kind = PLACE_RETURN;
@@ -104,9 +118,7 @@ static bool take_code(struct place *to, const char *text, size_t length, char **
 		if (plus && !(cxx_names_operator(text, length) && !take_number(text + plus, length - plus,
 									       &to->offset))) {
 			if (!take_number(text + plus, length - plus, &to->offset))
-				return fail(wrong, memory_format("'%.*s' in '%s' is no number; offsets are octal "
-								 "(0NNN), decimal or hexadecimal (0xNNN)",
-					(int)(length - plus), text + plus, to->text));
+				return fail_number(wrong, to, text + plus, length - plus, "offsets");
 			length = plus - 1;
 		}
 	}
