@@ -193,6 +193,8 @@ holder() {
 is "$(while read -r _ _ _ place address _; do echo "$place $(holder "$address")"; done <shown | sort)" \
 	'lines.c:3 f
 lines.c:3 g' 'a line that was inlined twice has two places, one in each function'
+in_lines 'w\tA\tprobe at\t./lines.c:3\n'
+is "$(grep -c placed shown)" 2 'the file may be named as one of the current folder'
 in_lines 'w\tA\tprobe at\tlines.c:2\n'
 like "$(cat said)" "'lines.c:2': no statement of that line begins in lines; line" \
 	'a line without code is told, with the nearest ones'

@@ -142,6 +142,11 @@ static bool take_colon(struct place *to, const char *text, size_t length, const 
 			to->text));
 	/* Lines don't begin with 0, addresses as nm shows them do. */
 	if (take_number(colon + 1, behind, &number) && colon[1] != '0' && !is_library(text, front)) {
+		/* The end of a path has no such beginning, but people complete names of files. */
+		while (front > 2 && !strncmp(text, "./", 2)) {
+			text += 2;
+			front -= 2;
+		}
 		to->kind = PLACE_LINE;
 		to->symbol = memory_text(text, front);
 		to->offset = number;
