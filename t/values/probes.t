@@ -198,6 +198,10 @@ is "$(grep -c placed shown)" 2 'the file may be named as one of the current fold
 in_lines 'w\tA\tprobe at\tlines.c:2\n'
 like "$(cat said)" "'lines.c:2': no statement of that line begins in lines; line" \
 	'a line without code is told, with the nearest ones'
+cp lines stripped && strip -s stripped || bail 'no strip'
+"$XAUDIT" index --values="$(printf 'w\tA\tprobe at\t*%%return@stripped')" stripped >plan 2>said
+like "$(cat said)" "'\*%return@stripped': the function at 0x[0-9a-f]* has no instruction that returns in stripped" \
+	'a function without a name is told by its address'
 in_lines 'w\tA\tprobe at\tother.c:3\n'
 is "$(cat shown said)" '' 'another source is no matter'
 in_lines 'w\tA\tprobe at\tf\nw\tA\tprobe context\targs\nw\tB\tprobe at\tg%%return\nw\tB\tprobe context\tretval\n'

@@ -58,6 +58,13 @@ static void look(struct finding *to, const struct image_function *function, stru
 	}
 }
 
+/* To be freed. */
+static char *name_of(const struct image_function *function)
+{
+	return function->name ? memory_text(function->name, strlen(function->name))
+			      : memory_format("the function at 0x%lx", (unsigned long)function->address);
+}
+
 void returns_find(struct finding *to, const struct image_function *function)
 {
 	struct ends ends = { 0 };
@@ -68,14 +75,15 @@ void returns_find(struct finding *to, const struct image_function *function)
 	for (size_t i = 0; i < parts; i++)
 		look(to, &to->image->function[part[i]], &ends);
 	free(part);
+	char *name = name_of(function);
 	if (!ends.returns)
 		finding_say(to, memory_format("'%s': %s has no instruction that returns in %s%s%s", to->place->text,
-				function->name ? function->name : to->place->symbol, tool_base(to->path),
+				name, tool_base(to->path),
 				ends.jumps ? "; it goes on as " : "",
 				!ends.jumps ? "" : ends.to ? ends.to : "another function"));
 	else if (ends.jumps)
 		finding_say(to, memory_format("'%s': %s also ends by %zu jump%s to other functions (%s); these are no "
 					      "returns of its own", to->place->text,
-				function->name ? function->name : to->place->symbol, ends.jumps,
-				ends.jumps > 1 ? "s" : "", ends.to ? ends.to : "without a name"));
+				name, ends.jumps, ends.jumps > 1 ? "s" : "", ends.to ? ends.to : "without a name"));
+	free(name);
 }
