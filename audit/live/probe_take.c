@@ -279,6 +279,15 @@ void probe_describe(void)
 		process_note(one->line, false);
 }
 
+/* Has the place other addresses, so that its text does not tell which one is meant? Texts are in a plan once each. */
+static bool is_one_of_many(const struct plan_head *plan, const struct plan_probe *p)
+{
+	for (uint32_t i = 0; i < plan->probes; i++)
+		if (probe_of(plan, i)->at == p->at && probe_of(plan, i)->address != p->address)
+			return true;
+	return false;
+}
+
 static void say_one(const struct object *object, const struct plan_probe *p, unsigned refusal)
 {
 	static char buffer[800] SYS_LARGE; /* the lock guards it */
@@ -291,6 +300,10 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 	text_string(&text, plan + p->at);
 	text_string(&text, " in ");
 	text_string(&text, base_of(object->path));
+	if (is_one_of_many(object->probes->plan, p)) {
+		text_string(&text, " at ");
+		text_hex(&text, p->address);
+	}
 	text_string(&text, ": ");
 	text_string(&text, phrase_of(refusal));
 	if (p->nearest) {

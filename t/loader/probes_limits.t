@@ -16,8 +16,8 @@ maps=$(echo "$out" | cut -d' ' -f3)
 ok "of 4096 mappings there are about as many: $((maps - own))" test $((maps - own)) -gt 3900 -a $((maps - own)) -lt 4200
 events=$(bounded 60 "$XAUDIT" dump --no-pager d | awk '$3 == "probe"' | wc -l)
 more=$(echo "$err" | sed -n 's/^xaudit: \([0-9]*\) more can.t be had in libmany.so: .*/\1/p')
-is "$(echo "$err" | grep -c '^xaudit: probe place at usdt:many:place in libmany.so: ')" 2 \
-	'of those that are refused one is said for each reason'
+is "$(echo "$err" | grep -c '^xaudit: probe place at usdt:many:place in libmany.so at 0x[0-9a-f]*: ')" 2 \
+	'of those that are refused one is said for each reason, with its address'
 ok "some for want of mappings" test \
 	"$(echo "$err" | grep -c 'no memory for its stub, or for more stubs of probes (64 MiB, 4096 mappings)')" -gt 0
 is $((events / 2 + 2 + more)) 5000 "each of the others ($((events / 2))) has its events in both calls"
