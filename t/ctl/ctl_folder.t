@@ -131,7 +131,8 @@ END_C
 $CC -O1 -o slow slow.c -L. -ldigits -Wl,-rpath,"$tmp" || bail 'slow.c does not compile'
 for mode in stream ring count; do
 	rm -rf d
-	bounded 60 "$XAUDIT" record -o d -m $mode -k patchable --probe round=nanosleep@libc.so.6 ./slow >out 2>err &
+	bounded 60 "$XAUDIT" record -o d -m $mode -k patchable --probe round=nanosleep@libc.so.6 \
+		--probe both=nanosleep@libc.so.6 --probe both=clock_nanosleep@libc.so.6 ./slow >out 2>err &
 	record=$!
 	wait_until 60 sh -c '"$XAUDIT" info d 2>/dev/null | grep -q "^Threads *1"'
 	sleep 0.2
@@ -154,6 +155,10 @@ for mode in stream ring count; do
 		$NF == "[libc.so.6]" && $(NF - 1) == "round" { p += $1 }
 		END { print (n > 0 && p - n <= 1 && n - p <= 1) }' ctl.out)" 1 \
 		"top, $mode: so are probes, one in each round"
+	is "$(awk '$NF == "[libc.so.6]" && $(NF - 1) == "round" { n += $1; a++ }
+		$NF == "[libc.so.6]" && $(NF - 1) == "both" { p += $1; b++ }
+		END { print (n > 0 && p - 2 * n <= 2 && 2 * n - p <= 2), a - b }' ctl.out)" '1 0' \
+		"top, $mode: a probe with two places is one line, with the events of both"
 	like "$(sed -n 2p ctl.out)" ', 0 lost$' "top, $mode: nothing is lost, all was read"
 	kill "$pid"
 	wait "$record" 2>/dev/null

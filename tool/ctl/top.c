@@ -171,6 +171,29 @@ static void add_probe(struct screen *s, const struct xaudit_read_follow_row *row
 			(uint64_t)((double)row->events * s->look.scale) + row->counted };
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct xaudit_read_probe *x = ((const struct probe *)a)->probe, *y = ((const struct probe *)b)->probe;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->object->path, y->object->path);
+}
+
+/* All places that a probe has in a library are one line, as in a report. */
+static void join_probes(struct screen *s)
+{
+	uint32_t left = 0;
+
+	if (s->probes)
+		qsort(s->probe, s->probes, sizeof(*s->probe), by_name);
+	for (uint32_t i = 0; i < s->probes; i++)
+		if (left && !by_name(&s->probe[left - 1], &s->probe[i]))
+			s->probe[left - 1].events += s->probe[i].events;
+		else
+			s->probe[left++] = s->probe[i];
+	s->probes = left;
+}
+
 static void make_lines(struct screen *s)
 {
 	s->lines = s->probes = 0;
@@ -190,6 +213,7 @@ static void make_lines(struct screen *s)
 				(uint64_t)((double)row->calls * s->look.scale) + row->counted,
 				(uint64_t)((double)row->self * s->look.scale) };
 	}
+	join_probes(s);
 }
 
 /* Threads of the process now, or records of it. */
