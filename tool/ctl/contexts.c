@@ -247,9 +247,9 @@ static int delete_one(const struct ctl_targets *targets, struct ctl_process *pro
 		status = probes_del_context(targets, process, probe, probes);
 		change->changed += (uint32_t)probes;
 	}
-	if (have) {
+	if (good && have) {
 		char *before = plans_rules(process);
-		good &= change_functions(targets, process, change);
+		good = change_functions(targets, process, change);
 		char *after = plans_rules(process);
 		/* What was asked for of libraries that are loaded later is taken back, too. */
 		change->changed += before && (!after || strlen(after) < strlen(before));
