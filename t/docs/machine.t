@@ -85,7 +85,8 @@ mount -t tmpfs -o size=1m third temporary/new
 mkdir -p /mnt && mount -t tmpfs -o size=1m fourth /mnt
 sh "$1" left before
 EOS
-	is "$(MACHINE_WAIT=1 bounded 60 unshare -m sh mounts "$script" | sed 's/ was .*//; s/ was left.*//')" "mount $tmp/gone is gone
+	said=$(MACHINE_WAIT=1 bounded 60 unshare -m sh mounts "$script" | sed 's/ was .*//; s/ was left.*//')
+	is "$said" "mount $tmp/gone is gone
 mount $tmp/settings
 mount $tmp/temporary/new" 'mounts'
 else
