@@ -380,7 +380,7 @@ struct trace_head {
 	uint32_t beside;	/* of place 0: how many chunks and runs of counters were begun beside heads; grows */
 	struct trace_ask ask[TRACE_ASKS]; /* of all heads: snapshots that the process asks for */
 	uint32_t asked, zero; /* of place 0: how often one was asked for, by all processes; grows, and wraps */
-	uint64_t copy_beat; /* of place 0: as drain_beat, of `xaudit ctl watch`, which makes snapshots alone */
+	uint64_t copy_beat; /* of place 0: as drain_beat, of `xaudit ctl watch`; at first that of family_beat() */
 	uint64_t running; /* of all: address, in the process, of a struct running_block (runtime/values/running.h); 0 */
 };
 _Static_assert(sizeof(struct trace_head) <= TRACE_HEAD_SIZE, "part of the format");

@@ -12,6 +12,7 @@ static struct {
 	const char *output;
 	struct trace_head *const *head;
 	struct output_place place; /* of folder */
+	uint64_t beat;
 } family;
 
 static char own_folder[FAMILY_PATH] SYS_LARGE;
@@ -25,6 +26,11 @@ void family_init(const char *output, struct trace_head *const *head)
 const char *family_folder(void)
 {
 	return own_folder;
+}
+
+uint64_t family_beat(void)
+{
+	return family.beat;
 }
 
 /* ---- opening ---- */
@@ -122,6 +128,37 @@ static long open_output(const char *path, const struct output_place *place)
 	return fd == -EEXIST ? output_open(AT_FDCWD, path, NULL) : fd;
 }
 
+static void put_name(struct text *text, uint32_t pid, unsigned n)
+{
+	text_string(text, "p");
+	text_number(text, pid);
+	if (n) {
+		text_string(text, ".");
+		text_number(text, n);
+	}
+}
+
+/*
+ * Takes over the heartbeat of the family of number n: if that is this process's, before it executed our program, who
+ * watches it is about to find us. Where nobody does, it is too old in a moment. at: the output folder.
+ */
+static void take_beat(int at, uint32_t pid, unsigned n)
+{
+	char line[32];
+	struct text name = { line, sizeof(line), 0 };
+
+	put_name(&name, pid, n);
+	long folder = output_open(at, line, NULL);
+	long meta = folder < 0 ? folder : output_open_file((int)folder, "meta", O_RDONLY | O_NONBLOCK);
+	if (meta >= 0 && sys_call(__NR_pread64, meta, (long)&family.beat, sizeof(family.beat),
+				 offsetof(struct trace_head, copy_beat), 0, 0) != sizeof(family.beat))
+		family.beat = 0;
+	if (meta >= 0)
+		sys_close((int)meta);
+	if (folder >= 0)
+		sys_close((int)folder);
+}
+
 /* p<pid>, or the first p<pid>.<n> that is free. Returns a descriptor of it, or -errno. */
 static long make_folder(uint32_t pid, const struct output_place *place)
 {
@@ -129,19 +166,19 @@ static long make_folder(uint32_t pid, const struct output_place *place)
 	put_output(&text, pid);
 	long at = open_output(text.start, place), fd = -EEXIST;
 	size_t output = text.length;
+	unsigned n = 0;
 
 	if (at < 0)
 		return at;
-	for (unsigned n = 0; n < 1000000 && fd == -EEXIST; n++) {
+	for (; n < 1000000 && fd == -EEXIST; n++) {
 		text.length = output;
-		text_string(&text, "/p");
-		text_number(&text, pid);
-		if (n) {
-			text_string(&text, ".");
-			text_number(&text, n);
-		}
+		text_string(&text, "/");
+		put_name(&text, pid, n);
 		fd = output_make((int)at, own_folder + output + 1, &family.place);
 	}
+	family.beat = 0;
+	if (fd >= 0 && n > 1)
+		take_beat((int)at, pid, n - 2);
 	sys_close((int)at);
 	return fd;
 }

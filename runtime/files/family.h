@@ -33,6 +33,12 @@ long family_make(uint32_t pid);
 /* Path of the folder. */
 const char *family_folder(void);
 
+/*
+ * When it was made, the heartbeat of `xaudit ctl watch` (trace_head.copy_beat) in the family that had the process's
+ * number before: that of the program which executed this one. 0: there was none.
+ */
+uint64_t family_beat(void);
+
 /* Opens the folder. Returns a descriptor to close, or -errno: -ESTALE when another folder has that path by now. */
 int family_open_folder(void);
 

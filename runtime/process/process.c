@@ -520,6 +520,8 @@ static long found(void)
 	begin_head(0);
 	sys_copy(head->boot_id, here->boot_id, sizeof(head->boot_id));
 	head->flags = process->has_left ? TRACE_FORKED : 0;
+	/* Who watched the program that executed this one is about to find it. */
+	head->copy_beat = family_beat();
 	struct text text = { process->folder, sizeof(process->folder), 0 };
 	text_string(&text, family_folder());
 	show_head(head);

@@ -6,7 +6,8 @@
  * (tool/record/asked/). Where `record` is not there, or its heartbeat (trace_head.drain_beat) is old, the thread copies
  * itself, which takes as long as it takes; the process says that once. In its first two seconds a process that is under
  * `record` does not wait for the first beat. `xaudit ctl watch` does what `record` does, beside a process that runs
- * without it, and has a heartbeat of its own (trace_head.copy_beat), since it takes no chunks.
+ * without it, and has a heartbeat of its own (trace_head.copy_beat), since it takes no chunks; a program that
+ * the process executes has it from its beginning.
  *
  * Snapshots of calls that have not returned (runtime/values/running.h) have rows, too, for their names and limits, but
  * nobody counts there: who makes them finds the calls. Where nobody is beside, the process says once that nobody does.

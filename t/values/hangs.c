@@ -16,7 +16,8 @@
  *	kill		a call hangs, and the process is killed in it
  *	coroutine	on a stack of its own a call is left for 700 ms by swapcontext(), then ends there
  *	serve		reads lines: "work MS" is a call of so many ms, "fork" forks a child that waits for 300 ms and
- *			whose call takes 700 ms; answers with "called LINE"; "ready PID" comes first
+ *			whose call takes 700 ms, "exec WORD..." executes that program; answers with "called LINE";
+ *			"ready PID" comes first
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -194,9 +195,21 @@ static int coroutine(void)
 	return swapcontext(&home, &away);
 }
 
+static void execute_words(char *line)
+{
+	char *word[20];
+	int n = 0;
+
+	for (char *w = strtok(line, " \n"); w && n < 19; w = strtok(NULL, " \n"))
+		word[n++] = w;
+	word[n] = NULL;
+	execvp(word[0], word);
+	_exit(1);
+}
+
 static int serve(void)
 {
-	char line[100];
+	char line[4200];
 	int ms;
 
 	printf("ready %d\n", (int)getpid());
@@ -209,6 +222,8 @@ static int serve(void)
 			rest(300);
 			work(HANGS, rest);
 			_exit(0);
+		} else if (!strncmp(line, "exec ", 5)) {
+			execute_words(line + 5);
 		}
 		printf("called %s", line);
 		fflush(stdout);

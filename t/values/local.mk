@@ -6,7 +6,8 @@ check_PROGRAMS += t/values/amid.u t/values/backtrace.u t/values/calls.u t/values
 	t/values/rules.u t/values/running_look.u t/values/sample.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/actions.t t/values/actions_live.t t/values/actions_options.t \
-	t/values/actions_redis.t t/values/actions_snapshots.t t/values/running.t t/values/running_watch.t
+	t/values/actions_redis.t t/values/actions_snapshots.t t/values/running.t t/values/running_watch.t \
+	t/values/watch_executes.t
 EXTRA_DIST += t/values/actions.c t/values/actions_forged.c t/values/actions_live.c t/values/actions_part.c \
 	t/values/actions_redis.c t/values/actions_server.c t/values/actions_server_part.c t/values/hangs.c \
 	t/values/hangs_part.c

@@ -330,6 +330,28 @@ bool ctl_open(struct ctl_process *process, pid_t pid)
 	return false;
 }
 
+enum ctl_looked ctl_look(struct ctl_process *process, pid_t pid, uint64_t since)
+{
+	ctl_limit_begin();
+	*process = (struct ctl_process){ .pid = pid, .memory = -1 };
+	const int error = open_memory(process);
+	const enum found found = error ? FOUND_NOTHING : look(process);
+	if (found == FOUND_MODULE)
+		return CTL_FOUND;
+	ctl_close(process);
+	/* Between two programs there is no memory. */
+	const bool may = error ? error == ESRCH : found != FOUND_OTHER && is_asked_for(pid) != ASKED_NOT;
+	errno = error;
+	return may && since < PATIENCE ? CTL_YET : CTL_NEVER;
+}
+
+bool ctl_is_other(const struct ctl_process *process)
+{
+	struct control_block block;
+
+	return !ctl_read(process, process->block_at, &block, sizeof(block)) || block.magic != CONTROL_MAGIC;
+}
+
 void ctl_close(struct ctl_process *process)
 {
 	if (process->memory >= 0)

@@ -6,6 +6,10 @@
  * that is why its heartbeat (trace_head.copy_beat) is not `record`'s. Killed, it leaves a heartbeat that gets old, and
  * threads make their snapshots themselves again.
  *
+ * A process that executes another program has a new family, which is looked for and then watched as the first one is:
+ * within 100 ms, and until then the new program believes the old one's heartbeat (runtime/files/family.h). What runs
+ * without the module, or has its trace in another folder, is left, which is said.
+ *
  * One main thread; asked_thread.h has the one that copies.
  */
 #ifndef XAUDIT_TOOL_CTL_WATCH_H
