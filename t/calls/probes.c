@@ -566,7 +566,8 @@ int main(void)
 	reached();
 	core_folder();
 	results = core_shared(sizeof(*results));
-	for (enum set set = 0; set < SETS && !WITH_ASAN; set++)
+	/* The sanitizers' runtimes use vector registers, and TSan's has the addresses of the mirrors of values. */
+	for (enum set set = 0; set < SETS && !WITH_ASAN && !WITH_TSAN; set++)
 		run_set(set);
 	return done_testing();
 }

@@ -165,8 +165,8 @@ static int walk_all(void *argument)
 
 int main(void)
 {
-	if (WITH_ASAN)
-		skip_all("ASan has frames of its own");
+	if (WITH_ASAN || WITH_TSAN)
+		skip_all("the sanitizers have frames of their own");
 	core_folder();
 	results = core_shared(sizeof(*results));
 	for (enum way way = 0; way < WAYS; way++) {
