@@ -94,6 +94,21 @@ is "$(shows info | grep -i probe | LC_ALL=C sort -u)" \
 At probes   4 events' 'info has where they are, and how many events'
 is "$(shows info --format=json | grep -o '"probe_events":[0-9]*\|{"probe":"[a-z]*"' | tr '\n' ' ')" \
 	'"probe_events":4 "probe_events":4 {"probe":"order" {"probe":"order" {"probe":"item" ' 'and so has JSON'
+write_trace again <<END
+process p100 flags=1 chunk=65536
+pair first 1000 1000 5
+pair last 9000 9000 8005
+$probed_functions
+function 1 32 6 0x212 order
+thread 100 main
+probe 3 1002
+probe 6 1004
+END
+is "$("$XAUDIT" info "$tmp/again" | grep '^  Probe ') $("$XAUDIT" info --format=json "$tmp/again" |
+	grep -o '"probe":"order"' | wc -l)" \
+'  Probe       order  f+0x12  /usr/lib/libfoo.so
+  Probe       order  f+0x18  /usr/lib/libfoo.so
+  Probe       item  0x300  /usr/lib/libfoo.so 2' 'one whose values were changed meanwhile is there once'
 is "$(shows report --by-event=order:rax | sed -n '3,4s/  */ /gp')" \
 ' 2 0.039 us 0.034 us 87.17 % 0.039 us (none)
  1 0.005 us 0.005 us 12.82 % 0.005 us 0x7f01' 'calls are told apart by a value that a probe had last'

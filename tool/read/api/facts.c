@@ -166,6 +166,25 @@ static bool take_changes(struct read_api_facts *own, struct xaudit_read_process 
 	return true;
 }
 
+/* One whose values were changed while the process ran has an id for each of them, but is the same probe. */
+static bool keep_each_once(struct read_api_facts *own, const struct xaudit_read_process *process)
+{
+	bool *seen = read_memory_zeroed(damage_of(process->read), process->trace->probes + 1ul, sizeof(*seen));
+	uint32_t left = 0;
+
+	if (!seen)
+		return false;
+	for (uint32_t i = 0; i < own->facts.probes; i++) {
+		const struct xaudit_read_probe *probe = own->probe[i];
+		if (!seen[probe->number])
+			own->probe[left++] = probe;
+		seen[probe->number] = true;
+	}
+	own->facts.probes = left;
+	free(seen);
+	return true;
+}
+
 static bool take_probes(struct read_api_facts *own, struct xaudit_read_process *process)
 {
 	const struct read_process *read = process->read;
@@ -180,7 +199,7 @@ static bool take_probes(struct read_api_facts *own, struct xaudit_read_process *
 			return false;
 		own->facts.probes++;
 	}
-	return true;
+	return keep_each_once(own, process);
 }
 
 const struct xaudit_read_facts *xaudit_read_process_facts(struct xaudit_read_process *process)
