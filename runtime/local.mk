@@ -4,7 +4,7 @@
 # vector registers, no libc). Each folder adds its files, to this library or to the next.
 noinst_LTLIBRARIES += runtime/libruntime.la
 runtime_libruntime_la_SOURCES = runtime/control.c runtime/control.h runtime/custom.c runtime/custom.h \
-	runtime/event_values.c runtime/event_values.h runtime/start.c \
+	runtime/event_values.c runtime/event_values.h runtime/notes.c runtime/notes.h runtime/start.c \
 	runtime/start.h
 runtime_libruntime_la_SOURCES += runtime/snapshot/ask.c runtime/snapshot/ask.h runtime/snapshot/compact.c \
 	runtime/snapshot/compact.h runtime/snapshot/snapshot.c runtime/snapshot/snapshot.h

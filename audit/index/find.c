@@ -10,6 +10,7 @@
 #include "runtime/base/maps.h"
 #include "runtime/base/sum.h"
 #include "runtime/base/text.h"
+#include "runtime/notes.h"
 #include "runtime/process/process.h"
 #include "x86_64/sys.h"
 
@@ -328,7 +329,7 @@ static void say_of_rules(char *words)
 			       "right";
 		lines++;
 		process_lock(&held);
-		process_say(line);
+		notes_say(line);
 		process_unlock(&held);
 	}
 }

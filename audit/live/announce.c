@@ -4,12 +4,12 @@
 #include <stdbool.h>
 
 #include "audit/live/entry.h"
-#include "audit/live/probe_take.h"
 #include "audit/live/requests.h"
 #include "audit/live/unwinder.h"
 #include "audit/live/values.h"
 #include "runtime/custom.h"
 #include "runtime/handlers/objects.h"
+#include "runtime/notes.h"
 #include "runtime/process/process.h"
 #include "runtime/record/filter.h"
 #include "runtime/values/plans.h"
@@ -478,7 +478,7 @@ void announce_all(void)
 {
 	custom_describe();
 	unwinder_describe();
-	probe_describe();
+	notes_describe();
 	/* Oldest first, in the order of their first writing: numbers ascend. */
 	for (uint32_t n = 1; n <= object_count; n++) {
 		for (struct object *object = objects; object; object = object->next) {

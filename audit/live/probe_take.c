@@ -8,12 +8,10 @@
 #include "audit/live/values.h"
 #include "runtime/base/sum.h"
 #include "runtime/base/text.h"
-#include "runtime/files/stderr.h"
-#include "runtime/process/process.h"
+#include "runtime/notes.h"
 #include "x86_64/sys.h"
 
-#define SAY_MOST  20u /* lines for each process */
-#define TOLD_MOST 40u /* with those about what is not said, of which each plan has one */
+#define SAY_MOST 20u /* lines for each process */
 
 static struct arena memory; /* names and ids: for as long as the process lives. Lock */
 
@@ -209,17 +207,6 @@ int probe_take_copy(struct object *object, const void *bytes, uint64_t size, boo
 static uint64_t said[SAY_MOST];
 static uint32_t lines;
 
-/*
- * What was said, oldest first: a process that has no folder yet, as when its program is loaded, has none to note it in.
- * Lock
- */
-struct told {
-	struct told *next;
-	char *line;
-};
-static struct told *told, *told_last;
-static uint32_t told_count;
-
 static const char *phrase_of(unsigned refusal)
 {
 	static const char *const phrase[PROBE_REFUSAL_COUNT] = {
@@ -249,34 +236,6 @@ static void text_hex(struct text *text, uint64_t n)
 	text_string(text, "0x");
 	while (digits--)
 		text_char(text, "0123456789abcdef"[n >> (4 * digits) & 15]);
-}
-
-/* Where there is no memory for it, a folder that is made later lacks the line. */
-static void keep(const char *line)
-{
-	struct told *one = told_count < TOLD_MOST ? arena_alloc(&memory, sizeof(*one)) : NULL;
-
-	if (!one || !(one->line = arena_string(&memory, line, sys_length(line))))
-		return;
-	one->next = NULL;
-	if (told_last)
-		told_last->next = one;
-	else
-		told = one;
-	told_last = one;
-	told_count++;
-}
-
-static void say(const char *line)
-{
-	process_note(line, stderr_is_users());
-	keep(line);
-}
-
-void probe_describe(void)
-{
-	for (const struct told *one = told; one; one = one->next)
-		process_note(one->line, false);
 }
 
 /* Has the place other addresses, so that its text does not tell which one is meant? Texts are in a plan once each. */
@@ -313,7 +272,7 @@ static void say_one(const struct object *object, const struct plan_probe *p, uns
 		else
 			text_hex(&text, p->nearest);
 	}
-	say(buffer);
+	notes_say(buffer);
 }
 
 /* Of a name and a reason; never 0. */
@@ -343,7 +302,7 @@ static void say_more(const struct object *object, uint32_t more)
 	text_string(&text, ": `xaudit ctl ");
 	text_number(&text, (uint64_t)sys_getpid());
 	text_string(&text, " probes` lists them while the program runs");
-	say(buffer);
+	notes_say(buffer);
 }
 
 void probe_say_refused(const struct object *object)

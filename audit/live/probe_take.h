@@ -29,12 +29,9 @@ int probe_take_copy(struct object *object, const void *bytes, uint64_t size, boo
 /*
  * Says which of its probes are refused now, and why: each reason once in the process for each name, up to a number of
  * lines; how many more there are is said once for each plan. Each process of a tree that has the object has the same to
- * say: only the trace has it where a program reads the standard error of its child (stderr_is_users()).
+ * say: only the trace has it where a program reads the standard error of its child (notes_say()).
  */
 void probe_say_refused(const struct object *object);
-
-/* Notes what was said of that, when a process describes everything: it may have had no folder then. */
-void probe_describe(void);
 
 /* The object has no probes any more. Windows that stand in its loads stay, until they are made anew. */
 void probe_forget(struct object *object);

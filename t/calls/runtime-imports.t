@@ -55,7 +55,7 @@ layers='identity dense lock text output arena maps surroundings clock dispatch b
 	own_labels count evaluate part sample actions plans side backtrace
 	calls_owner calls_ends calls_gaps calls_stack calls
 	values_calls filter_calls libc_calls cyg_calls objects handlers events event_values custom snapshot ask compact
-	control start'
+	notes control start'
 
 # Such an order for tool/read/, with events/ and sched/.
 reader_layers='memory error clock path compact trace_file dense decode calls stacks family process stops meta names

@@ -302,11 +302,14 @@ is "$end/$(cat said)" "0/xaudit record: nothing that was loaded has the place of
 probe, as \`xaudit info\` tells; \`xaudit list FILE\` shows what a file has" 'a probe that nothing has'
 # Of what can't be had the trace has the line, also where the program's standard error is read by nobody: there was no
 # folder yet when the program was loaded.
-record --probe second+1 --probe 0x0@prog sh -c './prog 2>/dev/null; :'
+record --probe second+1 --probe 0x0@prog --probe second+0x20@prog sh -c './prog 2>program.err; :'
 is "$("$XAUDIT" info xaudit.data | sed -n 's/^  Note  *//p' | LC_ALL=C sort)" \
-	'probe 0x0@prog at 0x0@prog in prog: there is no code at this address
-probe second+1 at second+1 in prog: no instruction begins there; the nearest place that works is second' \
+	"command line: 'second+0x20@prog': second has 6 (0x6) bytes in prog; \`xaudit list $tmp/prog second\` shows \
+its instructions
+probe 0x0@prog at 0x0@prog in prog: there is no code at this address
+probe second+1 at second+1 in prog: no instruction begins there; the nearest place that works is second" \
 	'info tells why a probe can not be had'
+is "$(cat program.err)" '' 'what somebody may read of the program has none of it'
 is "$end/$(grep -c 'no instruction begins' said)" '0/0' 'which is said in the trace alone then'
 record --probe X=second --context 'X:if=nothing>2' ./prog
 is "$(cat said)" "xaudit: command line: no symbol 'nothing' is known
