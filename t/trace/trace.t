@@ -220,6 +220,10 @@ is "$(echo "$err" | sed -n '/total/,$p' | sed 1d)" '
    events probe
 --------- ----------------
         1 at' 'probes have a table of their own'
+trace -q --probe nowhere ./calls many 1
+is "$err" "xaudit trace: nothing that was loaded has the place of probe 'nowhere'; or it can't have a probe, as \
+\`xaudit info\` of what --keep keeps tells; \`xaudit list FILE\` shows what a file has" \
+	'where the trace is removed, its reader is told how to keep it'
 trace -e '!strcmp,strlen' ./calls nested
 is "$(echo "$err" | sed 's/(.*//')" 'qsort
 +++ exited with 0 +++' '-e !: without these'

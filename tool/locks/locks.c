@@ -181,7 +181,8 @@ static int run(struct locks_options *options, int first, char **argv)
 	options->run.context = options;
 	record_speaker = "locks";
 	record_names = (struct record_names){
-		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace"
+		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
+		.info = "`xaudit info` of what --keep keeps",
 	};
 	int status = locks_run(&options->run, argv + first);
 	return status ? status : options->reported;

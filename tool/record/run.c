@@ -20,7 +20,9 @@
 #include "tool/record/signals.h"
 
 const char *record_speaker = "record";
-struct record_names record_names = { .folder = "-o", .kinds = "-k", .below = "-C", .exclude = "-N" };
+struct record_names record_names = {
+	.folder = "-o", .kinds = "-k", .below = "-C", .exclude = "-N", .info = "`xaudit info`"
+};
 
 /* Is there a file at path that execve() would execute? 0 or an errno. */
 static int executable(const char *path)

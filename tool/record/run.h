@@ -17,6 +17,7 @@ extern const char *record_speaker;
 /* How its options are written that messages name, in front of what they are given. */
 extern struct record_names {
 	const char *folder, *kinds, *below, *exclude;
+	const char *info; /* `xaudit info`, and of which trace where that is removed at the end */
 } record_names;
 #define record_error(...) tool_error(record_speaker, __VA_ARGS__)
 

@@ -210,10 +210,9 @@ static void say(const char *letters, const char *what, const char *help)
 	free(text);
 }
 
-/* What else may be the reason that nothing has the places of probes. */
-static const char *help_for_probes(void)
+/* What else may be the reason that nothing has the places of probes, to be freed. */
+static char *help_for_probes(void)
 {
-#define HELP "or it can't have a probe, as `xaudit info` tells; `xaudit list FILE` shows what a file has"
 	bool lines = false, addresses = false;
 
 	for (size_t i = 0; i < named.count; i++) {
@@ -221,20 +220,23 @@ static const char *help_for_probes(void)
 		lines |= pattern->letter == PROBE && !pattern->named && pattern->place == PLACE_LINE;
 		addresses |= pattern->letter == PROBE && !pattern->named && pattern->place == PLACE_ADDRESS;
 	}
-	if (addresses)
-		return HELP ", and an address is one in a library or PIE only with @LIBRARY behind it";
-	return lines ? HELP ", and lines are known of files alone that have debug information" : HELP;
-#undef HELP
+	const char *more = addresses ? ", and an address is one in a library or PIE only with @LIBRARY behind it"
+			   : lines   ? ", and lines are known of files alone that have debug information"
+				     : "";
+	return memory_format("or it can't have a probe, as %s tells; `xaudit list FILE` shows what a file has%s",
+		record_names.info, more);
 }
 
 void record_unmatched_say(bool quiet)
 {
 	if (!quiet && named.open && named.all && named.looked) {
-		say("l", "no library that was loaded is named by", "`xaudit info` lists them");
+		char *lists = memory_format("%s lists them", record_names.info), *help = help_for_probes();
+		say("l", "no library that was loaded is named by", lists);
 		say("FeC", "no function that was traced is named by",
 			"`xaudit list FILE PATTERN` shows those that match in a file");
-		say((const char[]){ PROBE, '\0' }, "nothing that was loaded has the place of",
-			help_for_probes());
+		say((const char[]){ PROBE, '\0' }, "nothing that was loaded has the place of", help);
+		free(lists);
+		free(help);
 	}
 	for (size_t i = 0; i < named.count; i++)
 		free(named.pattern[i].text);

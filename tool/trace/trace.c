@@ -323,7 +323,8 @@ int trace_main(int argc, char **argv)
 
 	record_speaker = "trace";
 	record_names = (struct record_names){
-		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace"
+		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
+		.info = "`xaudit info` of what --keep keeps",
 	};
 	syntax.rows = rows;
 	int first = options_take(&syntax, &options, argc, argv), status = first ? RECORD_FAILED : 0;

@@ -124,7 +124,8 @@ static int run(struct own *own, char **command)
 {
 	record_speaker = "alloc";
 	record_names = (struct record_names){
-		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace"
+		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
+		.info = "`xaudit info` of what --keep keeps",
 	};
 	if (!open_output(own, stderr))
 		return RECORD_FAILED;
