@@ -146,6 +146,13 @@ is "$(bounded 60 "$XAUDIT" ctl "$pid" contexts | sed -n 's/.*then = mark as \(ma
 	sort | tr '\n' ' ')" 'mark1 mark2 mark3 mark4 ' 'nor do actions, for which they are told at once'
 ctl "$pid" unprobe '*'
 is "$status $(listed '.probes | length') $(clean)" '0 0 ' 'without probes the code is the file'\''s'
+# Another file in its place, as an upgrade leaves it: this one has the same bytes, but who knows that?
+cp libprobed.so upgraded && mv upgraded libprobed.so
+ctl "$pid" probe gone=mixed@libprobed.so
+is "$status $(printf '%s\n' "$err" | tail -n 1)" "1 xaudit ctl: process $pid: the file that was loaded as \
+$tmp/libprobed.so is not there any more, or can't be read, so its places are not known; start the program anew" \
+	'of a file that was replaced nothing is known, which is said'
+ctl "$pid" unprobe gone
 tell 'call 4'
 finish
 is "$status $(cat err)" '0 ' 'the program noticed nothing'

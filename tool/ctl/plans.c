@@ -4,7 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,6 +64,48 @@ bool plans_make(struct plan_made *made, const struct ctl_process *process, const
 	if (r && r != -ENOEXEC)
 		tool_error("ctl", "%s: %s", path, strerror(-r));
 	return !r;
+}
+
+struct gone {
+	char *path; /* the first of them */
+	uint32_t number, more;
+};
+
+static void look_gone(
+	void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
+{
+	struct gone *gone = context;
+	char *path = ctl_text(process, (uint64_t)(uintptr_t)object->path);
+	int fd = path && *path == '/' ? open_file(process, object, path) : 0;
+
+	(void)load;
+	if (fd > 0)
+		close(fd);
+	if (fd >= 0 || (gone->path && gone->number == object->number)) {
+		free(path);
+		return;
+	}
+	gone->more += gone->path != NULL;
+	gone->number = object->number;
+	if (gone->path)
+		free(path);
+	else
+		gone->path = path;
+}
+
+void plans_say_gone(const struct ctl_process *process)
+{
+	struct gone gone = { .path = NULL };
+	char more[32] = "";
+
+	ctl_each_object(process, look_gone, &gone);
+	if (gone.more)
+		snprintf(more, sizeof(more), ", and of %" PRIu32 " more", gone.more);
+	if (gone.path)
+		tool_error("ctl",
+			"process %d: the file that was loaded as %s is not there any more, or can't be read%s, so its "
+			"places are not known; start the program anew", (int)process->pid, gone.path, more);
+	free(gone.path);
 }
 
 void plans_free(struct ctl_indexes *plans)

@@ -21,6 +21,9 @@ char *plans_rules(const struct ctl_process *process);
 bool plans_make(struct plan_made *made, const struct ctl_process *process, const struct object *object,
 	const char *path, const char *rules);
 
+/* Says in one line which files are loaded, but not at their paths any more: nobody knows what these have. */
+void plans_say_gone(const struct ctl_process *process);
+
 /* Those that were added to the list (tool/ctl/indexes.h), and the list. */
 void plans_free(struct ctl_indexes *plans);
 

@@ -361,10 +361,13 @@ static size_t say_refused(
 static void say_nowhere(const struct ctl_process *process, const struct asking *asking,
 	const struct ctl_probes *probes, size_t said)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < asking->names; i++) {
 		size_t k = 0;
 		while (k < probes->count && strcmp(probes->probe[k].name, asking->name[i]) != 0)
 			k++;
+		any |= k == probes->count;
 		if (k == probes->count && said++ < SAY_MOST)
 			tool_error("ctl",
 				"process %d: nothing that is loaded has the place of '%s' (it holds for what is loaded "
@@ -374,6 +377,8 @@ static void say_nowhere(const struct ctl_process *process, const struct asking *
 	if (said > SAY_MOST)
 		tool_error("ctl", "process %d: %zu more can't be had: `xaudit ctl %d probes` lists them",
 			(int)process->pid, said - SAY_MOST, (int)process->pid);
+	if (any)
+		plans_say_gone(process);
 }
 
 /* Says which were refused, and which are nowhere. Returns whether each of them is on somewhere. */
