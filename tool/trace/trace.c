@@ -254,6 +254,20 @@ static bool open_output(struct trace_options *options)
 	return false;
 }
 
+/* Do options say how a command is to be recorded? no_values also says what is shown. */
+static bool says_how(const struct record_options *record)
+{
+	bool any = record->lines || record->kinds || record->config;
+	const struct record_words *const words[] = { &record->exclude, &record->below, &record->contexts, &record->args,
+		&record->results };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		any |= words[i]->count > 0;
+	for (size_t i = 0; i < sizeof(record->value) / sizeof(*record->value); i++)
+		any |= record->value[i] != NULL;
+	return any;
+}
+
 /* What contradicts itself, or lacks something; returns false after a line on stderr. */
 static bool check(const struct trace_options *options, bool command)
 {
@@ -266,6 +280,9 @@ static bool check(const struct trace_options *options, bool command)
 	else if (options->pid && (options->keep || options->select.any || options->record.functions.count ||
 					 options->record.libraries.count))
 		wrong = "-p shows what the process records by itself; `xaudit ctl PID enable FUNCTION` changes that";
+	else if (options->pid && says_how(&options->record))
+		wrong = "-p shows what the process records by itself, so options of xaudit record are of no use; "
+			"`xaudit ctl PID` changes that, by enable, function, probe, add-context and when";
 	else if (options->follow.line.callers && options->record.no_values)
 		wrong = "-k shows what is recorded with the values of calls, so it does not go with --no-values";
 	else if (command && options->command)
