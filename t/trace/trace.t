@@ -220,6 +220,12 @@ is "$(echo "$err" | sed -n '/total/,$p' | sed 1d)" '
    events probe
 --------- ----------------
         1 at' 'probes have a table of their own'
+trace -q --probe main@calls --then 'snapshot once' ./calls many 1
+left=$(printf '%s\n' "$err" | sed -n 's/.* asked for a snapshot, which is in \(.*\)\/trace.snapshot.1$/\1/p')
+is "$(printf '%s\n' "$err" | sed 1,2d)/$(ls "$left")" "xaudit trace: the folder $left stays, since it holds more than \
+the trace, such as snapshots; remove it when you have read them/trace.snapshot.1" \
+	'of a trace that is removed the snapshots stay'
+case $left in "${TMPDIR:-/tmp}"/xaudit-trace.*) rm -rf "$left" ;; esac
 trace -q --probe nowhere ./calls many 1
 is "$err" "xaudit trace: nothing that was loaded has the place of probe 'nowhere'; or it can't have a probe, as \
 \`xaudit info\` of what --keep keeps tells; \`xaudit list FILE\` shows what a file has" \

@@ -227,10 +227,16 @@ static bool may_be_made(void)
 static void remove_folder(struct record_folder *folder, const char *around)
 {
 	int error = record_folder_remove(folder);
+	bool more = false;
 
-	if (rmdir(around) < 0 && !error && errno != ENOENT)
+	if (rmdir(around) < 0 && !error && errno != ENOENT) {
 		error = errno;
-	if (error && error != ENOENT && error != ESTALE)
+		more = errno == ENOTEMPTY || errno == EEXIST;
+	}
+	if (more)
+		record_error("the folder %s stays, since it holds more than the trace, such as snapshots; remove it "
+			     "when you have read them", around);
+	else if (error && error != ENOENT && error != ESTALE)
 		record_error("the folder %s can't be removed: %s; remove it yourself", around, strerror(error));
 }
 
