@@ -74,6 +74,7 @@ is "$(sed -n 's/^\(t[^ ]*\) .*/\1/p' t/areas)" \
 	"$(sed '/^soak_tests/,/[^\\]$/d' t/local.mk t/*/local.mk | grep -o '\<t/[a-z]*/[a-z_-]*\.[tu]\>' |
 		LC_ALL=C sort -u)" \
 	't/areas has the tests that are in the lists, in order'
+is "$(sed -n 's/^\(t[^ ]*\)[.][tu] .*/\1/p' t/areas | uniq -d)" '' 'no two tests have one log'
 is "$(sed -n 's/^t[^ ]* //p' t/areas | tr ' ' '\n' | grep -vx all | LC_ALL=C sort -u)" \
 	"$(for f in $(find format x86_64 runtime audit tool doc t -maxdepth 2 -name local.mk | LC_ALL=C sort); do
 		case $f in t/*/*) ;; *) echo "${f%/*}" ;; esac

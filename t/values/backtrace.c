@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk of a made stack, by made rules: each form of them, each end, ranges that come and go, also under readers. */
 #define _GNU_SOURCE
+#include "t/lib/core.h"
 #include "t/lib/tap.h"
 
 #include <errno.h>
@@ -363,7 +364,8 @@ int main(void)
 	test_stub();
 	test_pointers();
 	test_ends();
-	test_mirror();
+	if (CORE_HAS_MIRROR)
+		test_mirror();
 	test_ranges(first);
 	test_threads();
 	return done_testing();

@@ -3,7 +3,7 @@
 # Values of calls.
 check_PROGRAMS += t/values/amid.u t/values/backtrace.u t/values/calls.u t/values/evaluate.u t/values/expression.u \
 	t/values/ltrace.u t/values/plan_calls.u t/values/plan_fuzz.u t/values/plan_names.u t/values/prototype.u \
-	t/values/rules.u t/values/running_look.u t/values/sample.u
+	t/values/rules.u t/values/running_look.u t/values/sampling.u
 dist_check_SCRIPTS += t/values/debug.t t/values/debug_builds.t t/values/plan.t t/values/prototypes.t t/values/record.t
 dist_check_SCRIPTS += t/values/actions.t t/values/actions_live.t t/values/actions_options.t \
 	t/values/actions_redis.t t/values/actions_snapshots.t t/values/running.t t/values/running_watch.t \
@@ -73,5 +73,5 @@ t_values_calls_u_LDADD = t/lib/libcore.la
 
 dist_check_SCRIPTS += t/values/sample.t
 EXTRA_DIST += t/values/sample_calls.cc
-t_values_sample_u_SOURCES = t/values/sample.c
-t_values_sample_u_LDADD = t/lib/libcore.la -lm
+t_values_sampling_u_SOURCES = t/values/sampling.c
+t_values_sampling_u_LDADD = t/lib/libcore.la -lm

@@ -5,6 +5,7 @@
 # standard deviations, and so is the estimate of all bytes; each sample's free is recorded, and none of other blocks,
 # whichever thread frees it, in a forked child, too.
 . "${top_srcdir:-.}/t/lib/tap.sh"
+skip_sanitized
 
 cxx=${CXX:-c++}
 if ! $cxx -O1 -w -fno-builtin -pthread -o "$tmp/calls" "$top_srcdir/t/values/sample_calls.cc" 2>"$tmp/cxx"; then
