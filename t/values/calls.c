@@ -78,6 +78,7 @@ static void read_all(const uint32_t *layouts, size_t count)
 	memset(core_layouts, 0, sizeof(core_layouts));
 	for (size_t i = 0; i < count; i++)
 		core_layouts[1 + i] = layouts[i];
+	core_forget(&reading);
 	if (core_read(core_folder(), outcome->pid, 0, CHUNK, &reading))
 		bail("no events");
 	is_str(reading.damage ? reading.damage : "sound", "sound", "the chunks are sound");
