@@ -18,7 +18,6 @@
 
 #define CALLS 20000
 #define CHUNK TRACE_CHUNK_MIN
-
 #define SILENT_BELOW 10 /* the test's conditions want arguments or results from here on */
 
 #define AT_LEAST(what) what, VALUES_BYTE, SILENT_BELOW, VALUES_LESS, VALUES_NOT, VALUES_UNLESS
