@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "audit/model/object.h"
-#include "audit/rules/values.h"
 #include "format/plan.h"
 #include "tool/base/memory.h"
 #include "tool/base/tool.h"
@@ -20,6 +19,7 @@
 #include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
 #include "tool/ctl/request.h"
+#include "tool/ctl/rule_line.h"
 #include "tool/ctl/targets.h"
 #include "tool/show/show.h"
 #include "tool/values/wanted.h"
@@ -108,34 +108,10 @@ struct wanted_change {
 	size_t done; /* processes */
 };
 
-/* One line of RULES. */
-struct rule {
-	const char *where, *pattern, *key, *value;
-};
-
-/* Takes the line at *next apart, in place, and goes to the one behind it. Returns false: there is none any more. */
-static bool next_rule(char **next, struct rule *rule)
-{
-	while (**next) {
-		char *line = *next, *end = strchrnul(line, '\n');
-		char *pattern = memchr(line, '\t', (size_t)(end - line));
-		char *key = pattern ? memchr(pattern + 1, '\t', (size_t)(end - pattern - 1)) : NULL;
-		char *value = key ? memchr(key + 1, '\t', (size_t)(end - key - 1)) : NULL;
-		*next = *end ? end + 1 : end;
-		if (!value)
-			continue;
-		*pattern = *key = *value = *end = '\0';
-		*rule = (struct rule){ line, pattern + 1, key + 1, value + 1 };
-		return true;
-	}
-	return false;
-}
-
 /* What the events of the rule are called: by the name of its functions, where they have one. */
-static const char *name_of(const struct names *names, const struct rule *rule)
+static const char *name_of(const struct names *names, const struct rule_line *rule)
 {
-	const bool is_probe = !strncmp(rule->key, RULES_VALUES_PROBE, sizeof(RULES_VALUES_PROBE) - 1);
-	const char *name = is_probe ? NULL : names_of(names, rule->pattern);
+	const char *name = rule->of_probe ? NULL : names_of(names, rule->pattern);
 
 	return name ? name : rule->pattern;
 }
@@ -144,13 +120,13 @@ static int print_rules(const struct ctl_targets *targets, const struct ctl_proce
 {
 	char *rules = plans_rules(process), *next = rules;
 	struct names names;
-	struct rule rule;
+	struct rule_line rule;
 
 	ctl_targets_print(targets, process->pid);
 	if (!rules || !*rules)
 		puts("no values of calls are asked for");
 	names_read(&names, process);
-	while (next && next_rule(&next, &rule)) {
+	while (next && rule_line_next(&next, &rule)) {
 		tool_text(stdout, *rule.pattern ? name_of(&names, &rule) : "[prototypes]");
 		printf(": ");
 		tool_text(stdout, rule.key);
@@ -215,12 +191,12 @@ static bool put_meant(
 	char *rules = plans_rules(process), *next = rules, **pattern = names_meant(process, word);
 	bool good = true;
 	struct names names;
-	struct rule rule;
+	struct rule_line rule;
 
 	names_read(&names, process);
 	for (size_t i = 0; good && pattern[i]; i++)
 		good = put_pattern(request, have, pattern[i]);
-	while (good && next && next_rule(&next, &rule))
+	while (good && next && rule_line_next(&next, &rule))
 		if (name_of(&names, &rule) != rule.pattern && !strcmp(name_of(&names, &rule), word))
 			good = put_pattern(request, have, rule.pattern);
 	names_forget(pattern);

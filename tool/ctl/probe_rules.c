@@ -8,47 +8,34 @@
 
 #include "audit/match/match.h"
 #include "tool/base/memory.h"
+#include "tool/ctl/rule_line.h"
 
-static const char prefix[] = "probe ";
-#define PREFIX (sizeof(prefix) - 1)
-
-/* WHERE, NAME, KEY and VALUE of a line that ends at `end`. Returns false: it has fewer parts. */
-static bool divide(const char *line, const char *end, const char *part[4], size_t length[4])
+static struct probe_rule rule_of(const char *where, const char *name, const char *key, const char *value, bool older)
 {
-	for (int i = 0; i < 4; i++) {
-		const char *tab = i < 3 ? memchr(line, '\t', (size_t)(end - line)) : end;
-		if (!tab)
-			return false;
-		part[i] = line;
-		length[i] = (size_t)(tab - line);
-		line = tab + 1;
-	}
-	return true;
+	return (struct probe_rule){ memory_text(where, strlen(where)), memory_text(name, strlen(name)),
+		memory_text(key, strlen(key)), memory_text(value, strlen(value)), older };
 }
 
 void probe_rules_read(struct probe_rules *to, const char *text)
 {
+	char *copy = memory_text(text ? text : "", text ? strlen(text) : 0), *next = copy;
+	struct rule_line line;
 	size_t size;
 
 	*to = (struct probe_rules){ 0 };
 	FILE *others = memory_need(open_memstream(&to->others, &size));
-	for (const char *line = text ? text : "", *next; *line; line = next) {
-		const char *end = strchrnul(line, '\n'), *part[4];
-		size_t length[4];
-		next = *end ? end + 1 : end;
-		if (!divide(line, end, part, length))
-			continue;
-		if (!length[1])
-			fprintf(others, "%.*s\n", (int)(end - line), line);
-		if (length[2] < PREFIX || strncmp(part[2], prefix, PREFIX) != 0)
+	while (rule_line_next(&next, &line)) {
+		if (!*line.pattern)
+			rule_line_put(others, &line);
+		if (!line.of_probe)
 			continue;
 		to->rule = memory_grow(to->rule, to->rules, sizeof(*to->rule));
-		to->rule[to->rules++] = (struct probe_rule){ memory_text(part[0], length[0]),
-			memory_text(part[1], length[1]), memory_text(part[2] + PREFIX, length[2] - PREFIX),
-			memory_text(part[3], length[3]), true };
+		to->rule[to->rules++] =
+			rule_of(line.where, line.pattern, line.key + sizeof(RULES_VALUES_PROBE) - 1, line.value, true);
 	}
 	if (fclose(others))
 		memory_failed();
+	free(copy);
 }
 
 static void free_rule(struct probe_rule *rule)
@@ -91,8 +78,7 @@ void probe_rules_add(struct probe_rules *to, const char *where, const char *name
 	to->rule = memory_grow(to->rule, to->rules, sizeof(*to->rule));
 	memmove(to->rule + at + 1, to->rule + at, (to->rules - at) * sizeof(*to->rule));
 	to->rules++;
-	to->rule[at] = (struct probe_rule){ memory_text(where, strlen(where)), memory_text(name, strlen(name)),
-		memory_text(key, strlen(key)), memory_text(value, strlen(value)), false };
+	to->rule[at] = rule_of(where, name, key, value, false);
 }
 
 size_t probe_rules_drop(struct probe_rules *rules, const char *name, bool is_pattern)
@@ -149,8 +135,8 @@ static char *text_of(const struct probe_rules *rules, const char *name, bool qui
 	for (size_t i = 0; i < rules->rules; i++) {
 		const struct probe_rule *rule = &rules->rule[i];
 		if (!name || !strcmp(rule->name, name))
-			fprintf(to, "%s\t%s\t%s%s\t%s\n", quiet && rule->older ? "" : rule->where, rule->name, prefix,
-				rule->key, rule->value);
+			fprintf(to, "%s\t%s\t" RULES_VALUES_PROBE "%s\t%s\n", quiet && rule->older ? "" : rule->where,
+				rule->name, rule->key, rule->value);
 	}
 	if (fclose(to))
 		memory_failed();

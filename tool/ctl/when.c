@@ -20,6 +20,7 @@
 #include "tool/ctl/probes.h"
 #include "tool/ctl/process.h"
 #include "tool/ctl/request.h"
+#include "tool/ctl/rule_line.h"
 #include "tool/ctl/targets.h"
 #include "tool/ctl/watch.h"
 #include "tool/values/action.h"
@@ -148,17 +149,14 @@ static void add(void *context, const struct ctl_process *process, const struct o
 /* What is asked of functions now, and the rule behind it. */
 static char *all_rules(const struct ctl_process *process, const char *rule)
 {
-	char *now = plans_rules(process), *all;
+	char *now = plans_rules(process), *next = now, *all;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&all, &size));
+	struct rule_line line;
 
-	for (const char *line = now ? now : "", *next; *line; line = next) {
-		const char *end = strchrnul(line, '\n'), *key = memchr(line, '\t', (size_t)(end - line));
-		key = key ? memchr(key + 1, '\t', (size_t)(end - key - 1)) : NULL;
-		next = *end ? end + 1 : end;
-		if (key && strncmp(key + 1, "probe ", 6) != 0)
-			fprintf(to, "%.*s\n", (int)(end - line), line);
-	}
+	while (next && rule_line_next(&next, &line))
+		if (!line.of_probe)
+			rule_line_put(to, &line);
 	fputs(rule, to);
 	if (fclose(to))
 		memory_failed();
