@@ -52,8 +52,10 @@ static char *make_rules(const struct ctl_process *process, int argc, char **argv
 	char *text;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&text, &size));
-	char **pattern = names_meant(process, argv[1]);
+	struct names names;
 
+	names_read(&names, process);
+	char **pattern = names_meant(&names, argv[1]);
 	for (size_t n = 0; pattern[n]; n++)
 		for (int i = 2; i < argc; i++) {
 			const char *value, *key = contexts_key(argv[i], &value);
@@ -62,6 +64,7 @@ static char *make_rules(const struct ctl_process *process, int argc, char **argv
 	if (fclose(to))
 		memory_failed();
 	names_forget(pattern);
+	names_free(&names);
 	return text;
 }
 
@@ -99,7 +102,6 @@ void contexts_plans(struct ctl_indexes *plans, const struct ctl_process *process
 
 struct wanted_change {
 	const char *name; /* of the command */
-	char *rules;	  /* add-context, of the process at hand */
 	bool checked;	  /* these rules are in order, of functions */
 	int argc;
 	char **argv;
@@ -141,9 +143,9 @@ static int print_rules(const struct ctl_targets *targets, const struct ctl_proce
 	return TOOL_OK;
 }
 
-/* Returns false after saying why nothing was changed. */
-static bool change_functions(
-	const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
+/* rules: that are added, or NULL. Returns false after saying why nothing was changed. */
+static bool change_functions(const struct ctl_targets *targets, struct ctl_process *process,
+	struct wanted_change *change, const char *rules)
 {
 	static struct control_request request;
 	struct ctl_indexes plans = { 0 };
@@ -151,14 +153,14 @@ static bool change_functions(
 
 	request = change->request;
 	/* What takes long comes before the process is stopped. */
-	if (change->rules)
-		contexts_plans(&plans, process, change->rules);
-	bool good = ctl_request(process, &request, change->rules ? &plans : NULL, NULL, &pause);
+	if (rules)
+		contexts_plans(&plans, process, rules);
+	bool good = ctl_request(process, &request, rules ? &plans : NULL, NULL, &pause);
 	if (good) {
 		uint32_t n = request.result.functions;
 		ctl_targets_print(targets, process->pid);
 		printf("%" PRIu32 " traced %s %s, paused %.3f ms\n", n, n == 1 ? "function" : "functions",
-			change->rules ? n == 1 ? "has values by that" : "have values by that" : "had values",
+			rules ? n == 1 ? "has values by that" : "have values by that" : "had values",
 			(double)pause / 1e6);
 		change->changed += n;
 	}
@@ -184,73 +186,74 @@ static bool put_pattern(struct control_request *request, size_t *have, const cha
 	return true;
 }
 
-/* Those that a word of del-context means: also all that `contexts` shows by that name. Returns as put_pattern(). */
+/* Those that a word of del-context means: also all of RULES that `contexts` shows by that name. As put_pattern(). */
 static bool put_meant(
-	struct control_request *request, size_t *have, const struct ctl_process *process, const char *word)
+	struct control_request *request, size_t *have, const struct names *names, const char *rules, const char *word)
 {
-	char *rules = plans_rules(process), *next = rules, **pattern = names_meant(process, word);
-	bool good = true;
-	struct names names;
+	char **pattern = names_meant(names, word), *copy = memory_text(rules, strlen(rules)), *next = copy;
 	struct rule_line rule;
+	bool good = true;
 
-	names_read(&names, process);
 	for (size_t i = 0; good && pattern[i]; i++)
 		good = put_pattern(request, have, pattern[i]);
-	while (good && next && rule_line_next(&next, &rule))
-		if (name_of(&names, &rule) != rule.pattern && !strcmp(name_of(&names, &rule), word))
+	while (good && rule_line_next(&next, &rule)) {
+		const char *name = name_of(names, &rule);
+		if (name != rule.pattern && !strcmp(name, word))
 			good = put_pattern(request, have, rule.pattern);
+	}
 	names_forget(pattern);
-	names_free(&names);
-	free(rules);
+	free(copy);
 	return good;
 }
 
 /* Returns the status of the command for this process. */
 static int delete_one(const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
 {
-	char **probe = memory_zeroed((size_t)change->argc, sizeof(*probe));
+	char **probe = memory_zeroed((size_t)change->argc, sizeof(*probe)), *before = plans_rules(process);
 	size_t probes = 0, have = 0;
 	int status = TOOL_OK;
 	bool good = true;
+	struct names names;
 
+	names_read(&names, process);
 	for (int i = 1; good && i < change->argc; i++) {
 		if (probes_have(process, change->argv[i]))
 			probe[probes++] = change->argv[i];
 		else
-			good = put_meant(&change->request, &have, process, change->argv[i]);
+			good = put_meant(&change->request, &have, &names, before ? before : "", change->argv[i]);
 	}
 	if (good && probes) {
 		status = probes_del_context(targets, process, probe, probes);
 		change->changed += (uint32_t)probes;
 	}
 	if (good && have) {
-		char *before = plans_rules(process);
-		good = change_functions(targets, process, change);
+		good = change_functions(targets, process, change, NULL);
 		char *after = plans_rules(process);
 		/* What was asked for of libraries that are loaded later is taken back, too. */
 		change->changed += before && (!after || strlen(after) < strlen(before));
-		free(before);
 		free(after);
 	}
 	if (!good)
 		status = TOOL_FAILED;
+	names_free(&names);
+	free(before);
 	free(probe);
 	return status;
 }
 
 /* As delete_one(). */
-static int add_to_functions(
-	const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
+static int add_to_functions(const struct ctl_targets *targets, struct ctl_process *process,
+	struct wanted_change *change, const char *rules)
 {
-	if (!change->checked && !wanted_check(change->rules))
+	if (!change->checked && !wanted_check(rules))
 		return TOOL_USAGE;
 	change->checked = true;
-	if (strlen(change->rules) >= sizeof(change->request.text)) {
+	if (strlen(rules) >= sizeof(change->request.text)) {
 		tool_error("ctl", "add-context: too many contexts at once: %d bytes are allowed", CONTROL_TEXT);
 		return TOOL_USAGE;
 	}
-	strcpy(change->request.text, change->rules);
-	return change_functions(targets, process, change) ? TOOL_OK : TOOL_FAILED;
+	strcpy(change->request.text, rules);
+	return change_functions(targets, process, change, rules) ? TOOL_OK : TOOL_FAILED;
 }
 
 static int add_one(const struct ctl_targets *targets, struct ctl_process *process, struct wanted_change *change)
@@ -259,10 +262,9 @@ static int add_one(const struct ctl_targets *targets, struct ctl_process *proces
 		change->changed++;
 		return probes_add_context(targets, process, change->argc, change->argv);
 	}
-	change->rules = make_rules(process, change->argc, change->argv);
-	int status = add_to_functions(targets, process, change);
-	free(change->rules);
-	change->rules = NULL;
+	char *rules = make_rules(process, change->argc, change->argv);
+	int status = add_to_functions(targets, process, change, rules);
+	free(rules);
 	return status;
 }
 

@@ -106,23 +106,20 @@ const char *names_of(const struct names *names, const char *pattern)
 	return is_it ? row->name : NULL;
 }
 
-char **names_meant(const struct ctl_process *process, const char *word)
+char **names_meant(const struct names *names, const char *word)
 {
-	struct names names;
+	char **pattern = memory_zeroed(names->count + 2, sizeof(*pattern));
 	size_t n = 0;
 
-	names_read(&names, process);
-	char **pattern = memory_zeroed(names.count + 2, sizeof(*pattern));
-	for (size_t i = 0; i < names.count; i++) {
-		const struct names_row *row = &names.row[i];
+	for (size_t i = 0; i < names->count; i++) {
+		const struct names_row *row = &names->row[i];
 		/* Those functions may have got a newer one. */
-		if (!strcmp(row->name, word) && find(&names, row->function, row->library) == row)
+		if (!strcmp(row->name, word) && find(names, row->function, row->library) == row)
 			pattern[n++] = memory_format("%s%s%s", row->function, row->library ? "@" : "",
 				row->library ? row->library : "");
 	}
 	if (!n)
 		pattern[0] = memory_text(word, strlen(word));
-	names_free(&names);
 	return pattern;
 }
 

@@ -31,7 +31,7 @@ const char *names_of(const struct names *names, const char *pattern);
  * The patterns that a word of a command means: those of the functions which have this name, else the word itself.
  * There is one at least, and NULL behind the last one. To be freed by names_forget().
  */
-char **names_meant(const struct ctl_process *process, const char *word);
+char **names_meant(const struct names *names, const char *word);
 void names_forget(char **pattern);
 
 #endif

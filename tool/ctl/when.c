@@ -33,7 +33,6 @@ struct when {
 	bool watch;
 	char *pattern;	/* of functions, or the name of some, or of a probe */
 	char *then;	/* the action, as in the configuration */
-	char *rules;	/* RULES of it, of functions of the process at hand */
 	struct action action;
 	uint32_t functions, probes; /* that have it */
 };
@@ -167,28 +166,34 @@ static char *all_rules(const struct ctl_process *process, const char *rule)
 /* RULES of the action, of the functions that this process means by the word. */
 static char *make_rules(const struct ctl_process *process, const struct when *when)
 {
-	char *text, **pattern = names_meant(process, when->pattern);
+	char *text;
 	size_t size;
 	FILE *to = memory_need(open_memstream(&text, &size));
+	struct names names;
 
+	names_read(&names, process);
+	char **pattern = names_meant(&names, when->pattern);
 	for (size_t i = 0; pattern[i]; i++)
 		fprintf(to, WHERE "\t%s\tthen\t%s\n", pattern[i], when->then);
 	if (fclose(to))
 		memory_failed();
 	names_forget(pattern);
+	names_free(&names);
 	return text;
 }
 
-static int add_rules(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
+/* rule: RULES of the action. */
+static int add_rules(
+	const struct ctl_targets *targets, struct ctl_process *process, struct when *when, const char *rule)
 {
 	static struct control_request request;
 	struct ctl_indexes plans = { 0 };
 	uint64_t pause;
 
-	if (!wanted_check(when->rules))
+	if (!wanted_check(rule))
 		return TOOL_USAGE;
 	memset(&request, 0, sizeof(request));
-	if (strlen(when->rules) >= sizeof(request.text)) {
+	if (strlen(rule) >= sizeof(request.text)) {
 		tool_error("ctl", "when: that is too long");
 		return TOOL_USAGE;
 	}
@@ -198,9 +203,9 @@ static int add_rules(const struct ctl_targets *targets, struct ctl_process *proc
 		return TOOL_FAILED;
 	}
 	request.op = CONTROL_ADD_CONTEXT;
-	strcpy(request.text, when->rules);
+	strcpy(request.text, rule);
 	/* What takes long comes before the process is stopped. */
-	char *rules = all_rules(process, when->rules);
+	char *rules = all_rules(process, rule);
 	ctl_each_object(process, add, &(struct adding){ &plans, when, rules });
 	bool good = ctl_request(process, &request, &plans, NULL, &pause);
 	if (good) {
@@ -217,9 +222,9 @@ static int add_rules(const struct ctl_targets *targets, struct ctl_process *proc
 
 static int add_to_functions(const struct ctl_targets *targets, struct ctl_process *process, struct when *when)
 {
-	when->rules = make_rules(process, when);
-	int status = add_rules(targets, process, when);
-	free(when->rules);
+	char *rule = make_rules(process, when);
+	int status = add_rules(targets, process, when, rule);
+	free(rule);
 	return status;
 }
 
