@@ -2,7 +2,8 @@
 #
 # What tests share: functions of the shell, headers, and programs that tests call.
 # Such a program: EXTRA_PROGRAMS += t/lib/NAME, check_DATA += t/lib/NAME, CLEANFILES += t/lib/NAME, t_lib_NAME_SOURCES.
-EXTRA_DIST += t/lib/calls.sh t/lib/checked.sh t/lib/compact.py t/lib/ctl.sh t/lib/digits.sh t/lib/index_decoder.py \
+EXTRA_DIST += t/lib/calls.sh t/lib/checked.sh t/lib/compact.py t/lib/ctl.sh t/lib/digits.sh t/lib/hangs.sh \
+	t/lib/index_decoder.py \
 	t/lib/inject.awk t/lib/inject_values.awk t/lib/injected.sh t/lib/loader.sh t/lib/probed.sh \
 	t/lib/probed_loads.sh t/lib/random.h t/lib/recorded.sh t/lib/same_calls.sh t/lib/sanitizers.h \
 	t/lib/spoiled.sh t/lib/steering.py t/lib/tap.h t/lib/tap.sh t/lib/terminal.py t/lib/traced.sh \

@@ -5,11 +5,7 @@
 # it does, and none for others, however these end.
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
-XAUDIT_INDEX=$tmp/cache
-export XAUDIT_INDEX
-
-library "$CC" libhangs.so hangs_part.c -O1 -fno-inline
-program "$CC" hangs hangs.c -L. -lhangs
+. "$top_srcdir/t/lib/hangs.sh"
 mkdir -p patchable xray
 library "$CC" patchable/libhangs.so hangs_part.c -O1 -fno-inline -fpatchable-function-entry=5
 program "$CC" patchable/hangs hangs.c -Lpatchable -lhangs

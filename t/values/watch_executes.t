@@ -6,11 +6,7 @@
 . "${top_srcdir:-.}/t/lib/tap.sh"
 . "$top_srcdir/t/lib/traced.sh"
 . "$top_srcdir/t/lib/ctl.sh"
-XAUDIT_INDEX=$tmp/cache
-export XAUDIT_INDEX
-
-library "$CC" libhangs.so hangs_part.c -O1 -fno-inline
-program "$CC" hangs hangs.c -L. -lhangs
+. "$top_srcdir/t/lib/hangs.sh"
 
 # conf NAME FOLDER: a configuration for a trace in that folder.
 conf() {
