@@ -179,11 +179,7 @@ static int run(struct locks_options *options, int first, char **argv)
 	options->words = first - dashes;
 	options->run.report = report;
 	options->run.context = options;
-	record_speaker = "locks";
-	record_names = (struct record_names){
-		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
-		.info = "`xaudit info` of what --keep keeps",
-	};
+	record_speak_as("locks");
 	int status = locks_run(&options->run, argv + first);
 	return status ? status : options->reported;
 }

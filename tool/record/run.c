@@ -24,6 +24,15 @@ struct record_names record_names = {
 	.folder = "-o", .kinds = "-k", .below = "-C", .exclude = "-N", .info = "`xaudit info`"
 };
 
+void record_speak_as(const char *command)
+{
+	record_speaker = command;
+	record_names = (struct record_names){
+		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
+		.info = "`xaudit info` of what --keep keeps",
+	};
+}
+
 /* Is there a file at path that execve() would execute? 0 or an errno. */
 static int executable(const char *path)
 {

@@ -19,6 +19,9 @@ extern struct record_names {
 	const char *folder, *kinds, *below, *exclude;
 	const char *info; /* `xaudit info`, and of which trace where that is removed at the end */
 } record_names;
+/* For a command of that name which has such options, and removes the trace at the end unless it is to keep it. */
+void record_speak_as(const char *command);
+
 #define record_error(...) tool_error(record_speaker, __VA_ARGS__)
 
 /* What follows the command. Each pointer may be NULL. */

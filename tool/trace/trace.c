@@ -338,11 +338,7 @@ int trace_main(int argc, char **argv)
 	struct trace_options options = { .text = TRACE_TEXT_SHOWN };
 	struct options_row *rows = make_rows();
 
-	record_speaker = "trace";
-	record_names = (struct record_names){
-		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
-		.info = "`xaudit info` of what --keep keeps",
-	};
+	record_speak_as("trace");
 	syntax.rows = rows;
 	int first = options_take(&syntax, &options, argc, argv), status = first ? RECORD_FAILED : 0;
 	if (first > 0)

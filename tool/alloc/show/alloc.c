@@ -122,11 +122,7 @@ static void report(void *context)
 
 static int run(struct own *own, char **command)
 {
-	record_speaker = "alloc";
-	record_names = (struct record_names){
-		.folder = "--keep", .kinds = "--kinds", .below = "--below", .exclude = "--notrace",
-		.info = "`xaudit info` of what --keep keeps",
-	};
+	record_speak_as("alloc");
 	if (!open_output(own, stderr))
 		return RECORD_FAILED;
 	own->run.book = &own->book;
