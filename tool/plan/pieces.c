@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/sum.h"
 #include "tool/base/memory.h"
 
 static uint32_t hash_bytes(const uint8_t *bytes, size_t size)
 {
-	uint64_t h = 0xcbf29ce484222325u;
+	const uint64_t h = sum_add(SUM_NONE, bytes, size);
 
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ bytes[i]) * 0x100000001b3u;
 	return (uint32_t)(h ^ h >> 32);
 }
 
