@@ -24,11 +24,6 @@
 #include "tool/show/show.h"
 #include "tool/values/wanted.h"
 
-static uint64_t at(const void *pointer)
-{
-	return (uint64_t)(uintptr_t)pointer;
-}
-
 /* ---- rules ---- */
 
 const char *contexts_key(const char *word, const char **value)
@@ -80,7 +75,7 @@ static void add(void *context, const struct ctl_process *process, const struct o
 {
 	const struct wanted_plans *wanted = context;
 	struct plan_made made = { 0 };
-	char *path = ctl_indexes_have(wanted->plans, object->number) ? NULL : ctl_text(process, at(object->path));
+	char *path = ctl_indexes_have(wanted->plans, object->number) ? NULL : ctl_text(process, ctl_at(object->path));
 
 	(void)load;
 	if (path && plans_make(&made, process, object, path, wanted->rules) &&

@@ -22,11 +22,6 @@
 #define MOST_LISTED (1u << 16) /* loads: more means that we follow garbage */
 #define ALIGNMENT   4096u
 
-static uint64_t at(const void *pointer)
-{
-	return (uint64_t)(uintptr_t)pointer;
-}
-
 /* ---- rules ---- */
 
 unsigned ctl_rule_kinds(const char *rule, const char **library)
@@ -129,17 +124,17 @@ static void each_object(
 {
 	uint64_t next = 0;
 
-	if (!ctl_read(process, at(process->block.loads), &next, sizeof(next)))
+	if (!ctl_read(process, ctl_at(process->block.loads), &next, sizeof(next)))
 		return;
 	for (unsigned n = 0; next && n < MOST_LISTED; n++) {
 		struct load load;
 		struct object object;
 		if (!ctl_read(process, next, &load, sizeof(load)) || load.magic != LOAD_MAGIC)
 			break;
-		if (load.state == LOAD_OPEN && ctl_read(process, at(load.object), &object, sizeof(object)) &&
+		if (load.state == LOAD_OPEN && ctl_read(process, ctl_at(load.object), &object, sizeof(object)) &&
 			!(object.flags & without))
 			function(context, process, &object, &load);
-		next = at(load.next);
+		next = ctl_at(load.next);
 	}
 }
 
@@ -178,8 +173,8 @@ static void add(void *context, const struct ctl_process *process, const struct o
 	/* Of several loads, one is enough. */
 	if (object->index.head || ctl_indexes_have(wanted->indexes, object->number))
 		return;
-	path = ctl_text(process, at(object->path));
-	soname = object->soname ? ctl_text(process, at(object->soname)) : NULL;
+	path = ctl_text(process, ctl_at(object->path));
+	soname = object->soname ? ctl_text(process, ctl_at(object->soname)) : NULL;
 	if (path && is_named(wanted->rule, wanted->rules, path, soname) &&
 		(kept = find(process, object, load->start, path)))
 		ctl_indexes_add(wanted->indexes, object->number, kept->made.bytes, kept->made.size);
@@ -203,7 +198,7 @@ void ctl_indexes_find(
 
 static void keep(void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
 {
-	char *path = ctl_text(process, at(object->path));
+	char *path = ctl_text(process, ctl_at(object->path));
 
 	(void)context;
 	if (path)
@@ -214,7 +209,7 @@ static void keep(void *context, const struct ctl_process *process, const struct 
 /* The module is in no list. Its file is what is mapped where its code is. */
 static void keep_modules(const struct ctl_process *process)
 {
-	const struct ctl_mapping *mapping = ctl_mapping(process, at(process->block.entry));
+	const struct ctl_mapping *mapping = ctl_mapping(process, ctl_at(process->block.entry));
 	char *path = mapping ? memory_format("/proc/%d/root%s", (int)process->pid, mapping->path) : NULL;
 	int fd = path && *mapping->path == '/' ? own_open(path) : -1;
 	struct image_name name;

@@ -13,17 +13,12 @@
 
 #define MOST 4096 /* names of a process that are read */
 
-static uint64_t at(const void *pointer)
-{
-	return (uint64_t)(uintptr_t)pointer;
-}
-
 /* ---- reading ---- */
 
 /* A text of the process that RULES may hold, to be freed; NULL: it is none. */
 static char *word_at(const struct ctl_process *process, const char *address)
 {
-	char *text = address ? ctl_text(process, at(address)) : NULL;
+	char *text = address ? ctl_text(process, ctl_at(address)) : NULL;
 	char *word = text && *text && !strpbrk(text, "\t\n") ? memory_text(text, strlen(text)) : NULL;
 
 	free(text);
@@ -42,7 +37,7 @@ static void add(struct names *to, const struct ctl_process *process, const struc
 {
 	struct rules_pattern pattern;
 
-	if (!ctl_read(process, at(name->pattern), &pattern, sizeof(pattern)))
+	if (!ctl_read(process, ctl_at(name->pattern), &pattern, sizeof(pattern)))
 		return;
 	struct names_row row = { word_at(process, name->name), word_at(process, pattern.function),
 		word_at(process, pattern.library) };
@@ -59,9 +54,9 @@ void names_read(struct names *to, const struct ctl_process *process)
 	struct rules_name *next, name;
 
 	*to = (struct names){ 0 };
-	if (!process->block.names || !ctl_read(process, at(process->block.names), &next, sizeof(next)))
+	if (!process->block.names || !ctl_read(process, ctl_at(process->block.names), &next, sizeof(next)))
 		return;
-	for (unsigned i = 0; i < MOST && next && ctl_read(process, at(next), &name, sizeof(name)); i++) {
+	for (unsigned i = 0; i < MOST && next && ctl_read(process, ctl_at(next), &name, sizeof(name)); i++) {
 		add(to, process, &name);
 		next = name.next;
 	}

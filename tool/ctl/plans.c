@@ -75,7 +75,7 @@ static void look_gone(
 	void *context, const struct ctl_process *process, const struct object *object, const struct load *load)
 {
 	struct gone *gone = context;
-	char *path = ctl_text(process, (uint64_t)(uintptr_t)object->path);
+	char *path = ctl_text(process, ctl_at(object->path));
 	int fd = path && *path == '/' ? open_file(process, object, path) : 0;
 
 	(void)load;

@@ -22,11 +22,6 @@
 #define MOST_PROBES (1u << 20) /* of a process */
 #define MOST_TEXTS  (64u << 20) /* bytes of their names and places: those of a forged plan may overlap */
 
-static uint64_t at(const void *pointer)
-{
-	return (uint64_t)(uintptr_t)pointer;
-}
-
 const char *probe_list_phrase(const struct ctl_probe *probe)
 {
 	static const char *const phrase[] = {
@@ -141,8 +136,8 @@ static void read_probes(struct reading *reading, const struct ctl_process *proce
 	struct plan_head head;
 	size_t first = to->count;
 
-	if (ctl_read(process, at(own->plan), plan, size) &&
-		ctl_read(process, at(own->state), state, count * sizeof(*state))) {
+	if (ctl_read(process, ctl_at(own->plan), plan, size) &&
+		ctl_read(process, ctl_at(own->state), state, count * sizeof(*state))) {
 		memcpy(&head, plan, sizeof(head));
 		for (uint64_t i = 0; i < count && i < head.probes; i++) {
 			const uint64_t place = head.probe + i * sizeof(struct plan_probe);
@@ -169,11 +164,11 @@ static void read_object(
 
 	(void)load;
 	if (!object->probes || reading->to->cut || was_read(reading, object->number) ||
-		!ctl_read(process, at(object->probes), &own, sizeof(own)) ||
+		!ctl_read(process, ctl_at(object->probes), &own, sizeof(own)) ||
 		own.plan_size < sizeof(struct plan_head) + sizeof(struct plan_probe) || own.plan_size > MOST_PLAN ||
 		own.count > own.plan_size / sizeof(struct plan_probe))
 		return;
-	char *path = ctl_text(process, at(object->path));
+	char *path = ctl_text(process, ctl_at(object->path));
 	if (path)
 		read_probes(reading, process, &own, tool_base(path));
 	free(path);

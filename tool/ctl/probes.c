@@ -27,11 +27,6 @@
 #include "tool/probe/places.h"
 #include "tool/probe/words.h"
 
-static uint64_t at(const void *pointer)
-{
-	return (uint64_t)(uintptr_t)pointer;
-}
-
 /* ---- plans ---- */
 
 struct making {
@@ -58,8 +53,8 @@ static void add_plan(
 	const struct making *making = context;
 	const struct plan_head none = { .magic = PLAN_MAGIC, .version = PLAN_VERSION, .size = sizeof(none) };
 	struct plan_made made = { 0 };
-	char *path = ctl_indexes_have(making->plans, object->number) ? NULL : ctl_text(process, at(object->path));
-	char *soname = path && object->soname ? ctl_text(process, at(object->soname)) : NULL;
+	char *path = ctl_indexes_have(making->plans, object->number) ? NULL : ctl_text(process, ctl_at(object->path));
+	char *soname = path && object->soname ? ctl_text(process, ctl_at(object->soname)) : NULL;
 
 	(void)load;
 	if (path && is_named(making, path, soname) && plans_make(&made, process, object, path, making->rules) &&
@@ -209,7 +204,7 @@ static void look(void *context, const struct ctl_process *process, const struct 
 	size_t size;
 
 	if (looking->found || looking->address < load->start || looking->address >= load->end ||
-		!(path = ctl_text(process, at(object->path))))
+		!(path = ctl_text(process, ctl_at(object->path))))
 		return;
 	FILE *to = memory_need(open_memstream(&text, &size));
 	fprintf(to, "0x%" PRIx64 "@", looking->address - load->base);

@@ -50,6 +50,12 @@ bool ctl_limit_reached(void);
 bool ctl_read(const struct ctl_process *process, uint64_t address, void *to, size_t size);
 bool ctl_write(const struct ctl_process *process, uint64_t address, const void *from, size_t size);
 
+/* Of something in the process, by a pointer that was read there. */
+static inline uint64_t ctl_at(const void *pointer)
+{
+	return (uint64_t)(uintptr_t)pointer;
+}
+
 /* A string of the process, which the caller frees; NULL if there is none, or it is longer than 4095 bytes. Silent. */
 char *ctl_text(const struct ctl_process *process, uint64_t address);
 

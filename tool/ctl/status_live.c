@@ -23,11 +23,6 @@
 #define MOST_BOUND  (1u << 20) /* bindings */
 #define MOST_PATHS  (64u << 20)
 
-static uint64_t at(const void *pointer)
-{
-	return (uint64_t)(uintptr_t)pointer;
-}
-
 /* ---- memory by mapping ---- */
 
 struct usage {
@@ -109,7 +104,7 @@ static void add_pages(struct status_object *object, const struct usages *all, co
 static void add_own_memory(struct status *status, const struct usages *all, const struct ctl_process *process)
 {
 	const struct ctl_mapping *module = ctl_mapping(process, process->block_at);
-	uint64_t entry = at((const void *)(uintptr_t)process->block.entry);
+	uint64_t entry = ctl_at(process->block.entry);
 	const struct ctl_mapping *text = ctl_mapping(process, entry);
 	const char *name = text ? text->path : "";
 	size_t folder = status->folder ? strlen(status->folder) : 0;
@@ -186,9 +181,9 @@ static bool read_tables(const struct ctl_process *process, const struct object *
 	t->site = memory_zeroed(t->sites, sizeof(*t->site));
 	t->function = memory_zeroed(t->functions, sizeof(*t->function));
 	t->marks = memory_zeroed(t->functions, 1);
-	if ((!t->sites || ctl_read(process, at(set->site), t->site, t->sites * sizeof(*t->site))) &&
-		ctl_read(process, at(set->function), t->function, t->functions * sizeof(*t->function)) &&
-		ctl_read(process, at(object->marks), t->marks, t->functions))
+	if ((!t->sites || ctl_read(process, ctl_at(set->site), t->site, t->sites * sizeof(*t->site))) &&
+		ctl_read(process, ctl_at(set->function), t->function, t->functions * sizeof(*t->function)) &&
+		ctl_read(process, ctl_at(object->marks), t->marks, t->functions))
 		return true;
 	free_tables(t);
 	return false;
@@ -203,7 +198,7 @@ struct blocks {
 static void read_blocks(const struct ctl_process *process, struct status *status, const struct usages *all,
 	const struct load *load, struct blocks *blocks)
 {
-	uint64_t next = at(load->entries);
+	uint64_t next = ctl_at(load->entries);
 
 	blocks->count = 0;
 	while (next && blocks->count < sizeof(blocks->block) / sizeof(*blocks->block)) {
@@ -211,8 +206,8 @@ static void read_blocks(const struct ctl_process *process, struct status *status
 		if (!ctl_read(process, next, block, sizeof(*block)))
 			break;
 		blocks->count++;
-		status->stubs_kb += rss_within(all, at(block->pages.start), block->pages.size);
-		next = at(block->next);
+		status->stubs_kb += rss_within(all, ctl_at(block->pages.start), block->pages.size);
+		next = ctl_at(block->next);
 	}
 	status->cut |= next != 0;
 }
@@ -225,7 +220,7 @@ static bool is_entry_on(const struct ctl_process *process, const struct blocks *
 		struct stub_cell cell;
 		if (n < block->first || n - block->first >= block->count)
 			continue;
-		uint64_t where = stub_cell_at(at(block->pages.start), block->pages.code_size, n - block->first);
+		uint64_t where = stub_cell_at(ctl_at(block->pages.start), block->pages.code_size, n - block->first);
 		return ctl_read(process, where, &cell, sizeof(cell)) && stub_entry_is_on(cell.body, cell.target);
 	}
 	return false;
@@ -281,7 +276,7 @@ static bool is_bound_on(
 	const struct ctl_process *process, const struct stub_pages *pages, size_t blocks, const struct binding *b)
 {
 	for (size_t i = 0; i < blocks; i++) {
-		uint64_t start = at(pages[i].start);
+		uint64_t start = ctl_at(pages[i].start);
 		struct stub_cell cell;
 		if (b->stub < start || b->stub - start >= pages[i].code_size)
 			continue;
@@ -298,29 +293,29 @@ static void add_bindings(const struct ctl_process *process, struct status *statu
 	static struct stub_pages pages[BLOCKS];
 	struct binding *bucket[OBJECT_BUCKETS];
 	size_t blocks = 0;
-	uint64_t next = at(load->blocks);
+	uint64_t next = ctl_at(load->blocks);
 
 	while (next && blocks < BLOCKS) {
 		struct stub_block block;
 		if (!ctl_read(process, next, &block, sizeof(block)))
 			break;
-		status->stubs_kb += rss_within(all, at(block.pages.start), block.pages.size);
+		status->stubs_kb += rss_within(all, ctl_at(block.pages.start), block.pages.size);
 		pages[blocks++] = block.pages;
-		next = at(block.next);
+		next = ctl_at(block.next);
 	}
-	if (!load->bindings || !ctl_read(process, at(load->bindings), bucket, sizeof(bucket)))
+	if (!load->bindings || !ctl_read(process, ctl_at(load->bindings), bucket, sizeof(bucket)))
 		return;
 	for (size_t i = 0; i < OBJECT_BUCKETS; i++) {
 		size_t bound = 0;
-		for (uint64_t p = at(bucket[i]); p; bound++) {
+		for (uint64_t p = ctl_at(bucket[i]); p; bound++) {
 			struct binding b;
 			status->cut |= bound == MOST_BOUND;
 			if (bound == MOST_BOUND)
 				break;
 			if (!ctl_read(process, p, &b, sizeof(b)))
 				break;
-			p = at(b.next);
-			unsigned kind = b.function ? kind_of(process, at(b.function)) : TRACE_KIND_COUNT;
+			p = ctl_at(b.next);
+			unsigned kind = b.function ? kind_of(process, ctl_at(b.function)) : TRACE_KIND_COUNT;
 			if (kind == TRACE_KIND_COUNT)
 				continue;
 			object->kind[kind].sites++;
@@ -336,14 +331,14 @@ static void count_functions(const struct ctl_process *process, struct status_obj
 		if (t->function[i].kind < TRACE_KIND_COUNT && t->function[i].reason == TRACE_REASON_TRACED)
 			to->kind[t->function[i].kind].functions++;
 	size_t bound = 0;
-	for (uint64_t p = at(object->bound); p; bound++) {
+	for (uint64_t p = ctl_at(object->bound); p; bound++) {
 		struct bound_function f;
 		*cut |= bound == MOST_BOUND;
 		if (bound == MOST_BOUND || !ctl_read(process, p, &f, sizeof(f)))
 			break;
 		if (f.kind < TRACE_KIND_COUNT)
 			to->kind[f.kind].functions++;
-		p = at(f.all);
+		p = ctl_at(f.all);
 	}
 }
 
@@ -359,7 +354,7 @@ static void read_loads(const struct ctl_process *process, struct loads *loads, s
 {
 	uint64_t next = 0;
 
-	ctl_read(process, at(process->block.loads), &next, sizeof(next));
+	ctl_read(process, ctl_at(process->block.loads), &next, sizeof(next));
 	while (next && loads->count < MOST_LISTED) {
 		struct load load;
 		if (!ctl_read(process, next, &load, sizeof(load)) || load.magic != LOAD_MAGIC)
@@ -370,7 +365,7 @@ static void read_loads(const struct ctl_process *process, struct loads *loads, s
 		}
 		loads->load[loads->count++] = load;
 		status->waiting += load.state == LOAD_CLOSED || load.state == LOAD_DOOMED || load.state == LOAD_RETIRED;
-		next = at(load.next);
+		next = ctl_at(load.next);
 	}
 	status->cut |= loads->count == MOST_LISTED;
 }
@@ -385,11 +380,11 @@ static void add_object(const struct ctl_process *process, struct status *status,
 
 	status->object = memory_resize(status->object, status->objects + 1, sizeof(*to));
 	to = &status->object[status->objects++];
-	*to = (struct status_object){ .path = ctl_text(process, at(object->path)) };
+	*to = (struct status_object){ .path = ctl_text(process, ctl_at(object->path)) };
 	count_functions(process, to, object, has_tables ? &tables : NULL, &status->cut);
 	for (size_t i = 0; i < loads->count; i++) {
 		const struct load *load = &loads->load[i];
-		if (load->state != LOAD_OPEN || at(load->object) != address)
+		if (load->state != LOAD_OPEN || ctl_at(load->object) != address)
 			continue;
 		to->loads++;
 		read_blocks(process, status, all, load, &blocks);
@@ -397,7 +392,7 @@ static void add_object(const struct ctl_process *process, struct status *status,
 			add_sites(process, to, &tables, load, &blocks);
 			add_told(to, &tables, load);
 		}
-		status->stubs_kb += rss_within(all, at(load->stubs.start), load->stubs.size);
+		status->stubs_kb += rss_within(all, ctl_at(load->stubs.start), load->stubs.size);
 		add_bindings(process, status, all, to, load);
 		add_pages(to, all, load);
 	}
@@ -416,11 +411,11 @@ bool status_live(struct status *status, const struct ctl_process *process)
 	uint64_t next = 0;
 
 	*status = (struct status){ .pid = (uint32_t)process->pid, .alive = true };
-	if (!ctl_read(process, at(b->state), &state, sizeof(state)) ||
-		!ctl_read(process, at(b->epoch), &status->epoch, sizeof(status->epoch)) ||
-		!ctl_read(process, at(b->mode), &mode, sizeof(mode)) ||
-		!ctl_read(process, at(b->recording), &recording, sizeof(recording)) ||
-		!ctl_read(process, at(b->objects), &next, sizeof(next))) {
+	if (!ctl_read(process, ctl_at(b->state), &state, sizeof(state)) ||
+		!ctl_read(process, ctl_at(b->epoch), &status->epoch, sizeof(status->epoch)) ||
+		!ctl_read(process, ctl_at(b->mode), &mode, sizeof(mode)) ||
+		!ctl_read(process, ctl_at(b->recording), &recording, sizeof(recording)) ||
+		!ctl_read(process, ctl_at(b->objects), &next, sizeof(next))) {
 		ctl_explain(process->pid, 0, ESRCH);
 		return false;
 	}
@@ -436,7 +431,7 @@ bool status_live(struct status *status, const struct ctl_process *process)
 		if (!ctl_read(process, next, &object, sizeof(object)))
 			break;
 		add_object(process, status, &all, &loads, next, &object);
-		next = at(object.next);
+		next = ctl_at(object.next);
 	}
 	status->cut |= status->objects == MOST_LISTED || ctl_limit_reached();
 	add_own_memory(status, &all, process);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -336,17 +335,9 @@ static bool any_is_alive(void)
 
 /* ---- programs that they execute ---- */
 
-static void leave(struct target *target, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void leave(struct target *target, const char *format, ...)
+/* reason: is freed. */
+static void leave(struct target *target, char *reason)
 {
-	char *reason;
-	va_list list;
-
-	va_start(list, format);
-	if (vasprintf(&reason, format, list) < 0)
-		memory_failed();
-	va_end(list);
 	tool_error("ctl", "process %d is watched no more: %s", (int)target->pid, reason);
 	free(reason);
 	ctl_close(&target->process);
@@ -359,8 +350,8 @@ static void follow_to(struct target *target, const char *path)
 	const char *name = tool_base(path);
 
 	if (!is_folder(path, (size_t)(name - path) - 1)) {
-		leave(target, "it runs another program now, whose trace is in %s: `xaudit ctl %d watch` is for that",
-			path, (int)target->pid);
+		leave(target, memory_format("it runs another program now, whose trace is in %s: `xaudit ctl %d watch` "
+					    "is for that", path, (int)target->pid));
 		return;
 	}
 	target->settled = true;
@@ -368,9 +359,9 @@ static void follow_to(struct target *target, const char *path)
 		return;
 	const int meta = open_meta(path);
 	if (meta < 0 || is_others(meta)) {
-		leave(target, "it runs another program now, whose trace in %s %s%s", path,
+		leave(target, memory_format("it runs another program now, whose trace in %s %s%s", path,
 			meta < 0 ? "can't be opened: " : "is watched by xaudit record or another xaudit ctl",
-			meta < 0 ? why(meta) : "");
+			meta < 0 ? why(meta) : ""));
 		if (meta >= 0)
 			close(meta);
 		return;
@@ -394,10 +385,10 @@ static bool find_again(struct target *target, uint64_t since)
 		return false;
 	}
 	if (looked == CTL_NEVER)
-		leave(target, "%s%s",
+		leave(target, memory_format("%s%s",
 			error ? "what it runs now can't be looked into: "
 			      : "it runs another program now, without libxaudit.so",
-			error ? strerror(error) : "");
+			error ? strerror(error) : ""));
 	ctl_maps_free(process);
 	return looked == CTL_FOUND;
 }
@@ -420,7 +411,7 @@ static void follow(struct target *target, uint64_t now)
 	if (path)
 		follow_to(target, path);
 	if (off)
-		leave(target, "nothing is recorded in it: %s", off);
+		leave(target, memory_format("nothing is recorded in it: %s", off));
 	free(path);
 	free(off);
 }

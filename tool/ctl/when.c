@@ -127,7 +127,7 @@ static void add(void *context, const struct ctl_process *process, const struct o
 	struct plan_made made = { 0 };
 	char *path = ctl_indexes_have(adding->plans, object->number)
 			     ? NULL
-			     : ctl_text(process, (uint64_t)(uintptr_t)object->path);
+			     : ctl_text(process, ctl_at(object->path));
 
 	(void)load;
 	if (path && plans_make(&made, process, object, path, adding->rules)) {
